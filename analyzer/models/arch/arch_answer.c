@@ -15,7 +15,7 @@ json_t *arch_time_json(const struct time_estimate *t)
 			 json_number(t->p99.mean));
 }
 
-/* The times from first to first + nr, each an object whose name is the member `what`. */
+/* Writes the times from first to first + nr. Each is an object whose name is the member `what`. */
 static json_t *arch_times_json(const struct arch_model *m, const struct arch_solution *s,
 			       const char *what, const bool *wanted, uint32_t first, uint32_t nr)
 {
@@ -34,7 +34,10 @@ static json_t *arch_times_json(const struct arch_model *m, const struct arch_sol
 	return list;
 }
 
-/* Of a resource, or a unit of a passive one: what open scenarios need of it at once, on average. */
+/*
+ * Writes the number of servers, or units of a passive resource, that open scenarios need at the
+ * same time, on average.
+ */
 static json_t *arch_load_json(const struct arch_load_item *items, uint32_t i)
 {
 	return items ? json_number(items[i].load) : json_null();
@@ -89,7 +92,7 @@ static json_t *arch_storages_json(const struct arch_model *m, const struct arch_
 	return list;
 }
 
-/* Which of the times are operations, which are io: by index of the solution's times. */
+/* Selects the times of operations or those of io actions, by index of the solution's times. */
 static bool *arch_select_times(const struct arch_model *m, bool io)
 {
 	bool *wanted = calloc(m->nr_scenarios + m->nr_measures + m->nr_passives + 1, sizeof(bool));
@@ -99,7 +102,7 @@ static bool *arch_select_times(const struct arch_model *m, bool io)
 	return wanted;
 }
 
-/* A time that never happened has no row, unless an overload hides whether it happens. */
+/* A time that never occurred has no row, unless an overload hides whether it would occur. */
 static bool arch_time_is_shown(const struct arch_solution *s, uint32_t time)
 {
 	return s->overloaded || s->nr[time] > 0;
@@ -116,7 +119,7 @@ static const char *arch_time_kind(const struct arch_model *m, uint32_t time)
 	return m->measures[measure].io ? "io" : "operation";
 }
 
-/* One cell with its comma; the cell of an unknown number is empty. */
+/* Writes one cell and its comma. The cell of an unknown number is empty. */
 static void arch_csv_number(FILE *out, double v)
 {
 	if (isfinite(v))

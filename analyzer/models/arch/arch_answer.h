@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arch_answer: the solution of a system's model as an answer that can be shown, and as CSV. */
+/*
+ * arch_answer: presents the solution of a system's model as an answer that can be shown, and as
+ * CSV.
+ */
 #ifndef ANALYZER_ARCH_ANSWER_H
 #define ANALYZER_ARCH_ANSWER_H
 
@@ -9,18 +12,19 @@
 #include "analyzer/answer/answer.h"
 #include "analyzer/models/arch/arch_solve.h"
 
-/* The answer "blkcast.arch/1"; NULL where memory is out. */
+/* Returns the answer "blkcast.arch/1", or NULL if there is no memory. */
 struct answer *arch_answer(const struct arch_model *m, const struct arch_solution *s, uint64_t seed,
 			   double seconds);
 /*
- * One line for each time that was measured, after the prefix (cells, each with its comma): what,
- * name, seconds, rounds or calls per second, and the share of requests that asked an I/O model
- * outside its training, empty without one. 0 or -ENOMEM.
+ * Writes one line for each measured time, after the prefix (cells, each with its comma). The
+ * columns are what, name, seconds, rounds or calls per second, and the share of requests that
+ * asked an I/O model outside its training range, which is empty without such a model. Returns 0 or
+ * -ENOMEM.
  */
 #define ARCH_RESULT_COLUMNS "what,name,mean_s,low_s,high_s,p50_s,p95_s,p99_s,per_s,outside_training"
 int arch_result_csv(const struct arch_model *m, const struct arch_solution *s, const char *prefix,
 		    FILE *out);
-/* {"mean", "ci", "p50", "p95", "p99"} in seconds; unknown is null. */
+/* Returns {"mean", "ci", "p50", "p95", "p99"} in seconds; an unknown value is null. */
 json_t *arch_time_json(const struct time_estimate *t);
 
 #endif

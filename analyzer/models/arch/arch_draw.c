@@ -61,13 +61,13 @@ static void draw_instance(const struct arch_model *m, uint32_t index, FILE *out)
 	graphviz_end_label(out);
 }
 
-/* What is nested in it stands inside its box. */
+/* Draws a container. The containers nested in it are drawn inside its box. */
 static void draw_container(const struct arch_model *m, uint32_t index, FILE *out)
 {
 	fprintf(out, "  subgraph cluster_%" PRIu32 " {\n    label=\"", index);
 	graphviz_text(out, m->containers[index].name);
 	fputs("\"; style=rounded;\n", out);
-	/* An edge can only end at a box through something in it. */
+	/* An edge can only end at a box if it ends at a node inside the box. */
 	fprintf(out, "    c%" PRIu32 " [shape=point, style=invis];\n", index);
 	for (uint32_t i = 0; i < m->nr_resources; i++)
 		if (m->resources[i].container == index)
@@ -123,7 +123,7 @@ static void draw_link(const struct arch_model *m, uint32_t index, FILE *out)
 			l->containers[i], index, l->containers[i]);
 }
 
-/* To each replica: any of them may take it. */
+/* Draws an edge to each replica, because any of them may take the call. */
 static void draw_call(const struct arch_model *m, uint32_t scenario, const struct arch_action *a,
 		      FILE *out)
 {
@@ -136,7 +136,7 @@ static void draw_call(const struct arch_model *m, uint32_t scenario, const struc
 	}
 }
 
-/* Calls of a scenario, those in loops and branches too. */
+/* Draws the calls of a scenario, including those in loops and branches. */
 static void draw_calls(const struct arch_model *m, uint32_t scenario, uint32_t behaviour, FILE *out)
 {
 	const struct arch_behaviour *b = &m->behaviours[behaviour];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arch_draw: a model as a graph for graphviz' dot: containers as boxes with their resources and the
- * instances that run there, wires, links, storages, and scenarios with what they call.
+ * arch_draw: draws a model as a graph for graphviz' dot. Containers are boxes with their resources
+ * and the instances that run there. The graph also shows wires, links, storages, and scenarios
+ * with their calls.
  */
 #ifndef ANALYZER_ARCH_DRAW_H
 #define ANALYZER_ARCH_DRAW_H
@@ -10,7 +11,7 @@
 
 #include "analyzer/models/arch/arch_model.h"
 
-/* Write errors show on the stream. */
+/* The caller checks the stream for write errors. */
 void arch_draw(const struct arch_model *m, FILE *out);
 
 #endif

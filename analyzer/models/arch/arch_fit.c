@@ -7,11 +7,12 @@
 #include "analyzer/models/arch/arch_fit.h"
 #include "analyzer/models/num/lsq.h"
 
-#define STEP	     0.1  /* of a difference, relative: above the steps of a list length */
-#define ENOUGH	     1e-3 /* relative gain of a round below which it ends */
+/* relative width of a difference, larger than the steps of a list length */
+#define STEP	     0.1
+#define ENOUGH	     1e-3 /* the fit ends when the relative gain of a round is below this */
 #define FIRST_DAMP   0.01
 #define LARGEST_DAMP 1e4
-#define MAX_MOVE     1.5 /* of a logarithm in one round */
+#define MAX_MOVE     1.5 /* largest change of a logarithm in one round */
 #define SUM_WEIGHT \
 	10 /* of the sum over a round beside each time: it is known best, and what a user waits for */
 
@@ -95,19 +96,19 @@ int arch_errors(struct arch_errors *out, struct arch_measured_set *measured,
 }
 
 /*
- * Rows of the problem: one for each time, one for their sum over a round, then one for each
- * parameter, which damps it.
+ * The least-squares problem has one row for each time, one row for their sum over a round, and one
+ * row for each parameter, which damps that parameter.
  */
 struct search {
 	struct arch_fit *f;
 	size_t rows;
 	double *x, *y;	    /* owned */
-	double *now, *next; /* owned: by time */
+	double *now, *next; /* owned: one for each time */
 	double step[ARCH_FIT_MAX];
 	double cost;
 };
 
-/* Residuals into r; their sum of squares. */
+/* Computes the residuals in r and their sum of squares. */
 static int arch_fit_evaluate(struct search *s, const struct arch_fit_parameter *p, double *r,
 			     double *cost, struct err *err)
 {
@@ -120,7 +121,7 @@ static int arch_fit_evaluate(struct search *s, const struct arch_fit_parameter *
 	for (size_t i = 0; !ret && i < s->f->measured->nr; i++) {
 		const struct arch_measured *m = &s->f->measured->items[i];
 
-		/* What takes no time at all is as far off as what takes a thousandth. */
+		/* A predicted time of 0 counts as a thousandth of the measured time. */
 		r[i] = log(fmax(m->predicted_s, 1e-3 * m->mean_s) / m->mean_s);
 		*cost += r[i] * r[i];
 		sum_m += m->per_round * m->mean_s;
@@ -135,7 +136,10 @@ static int arch_fit_evaluate(struct search *s, const struct arch_fit_parameter *
 	return ret;
 }
 
-/* Slopes of the residuals at where it stands, by differences towards the roomier end. */
+/*
+ * Computes the slopes of the residuals at the present parameters, by differences towards the
+ * farther bound.
+ */
 static int arch_fit_differentiate(struct search *s, struct err *err)
 {
 	struct arch_fit_parameter p[ARCH_FIT_MAX];
@@ -173,7 +177,7 @@ static int arch_fit_propose(struct search *s, double damp)
 	return lsq_solve(&p, &r);
 }
 
-/* The proposed step within the bounds. */
+/* Applies the proposed step within the bounds. */
 static void arch_fit_move(const struct search *s, struct arch_fit_parameter *p)
 {
 	memcpy(p, s->f->parameters, s->f->nr * sizeof(*p));
@@ -184,7 +188,10 @@ static void arch_fit_move(const struct search *s, struct arch_fit_parameter *p)
 	}
 }
 
-/* One round: slopes, then steps damped more until one is better. *gain: relative; 0: none is. */
+/*
+ * Makes one round: slopes, then steps with more and more damping until one is better. *gain is
+ * relative; 0: no step was better.
+ */
 static int arch_fit_improve(struct search *s, double *damp, double *gain, struct err *err)
 {
 	struct arch_fit_parameter p[ARCH_FIT_MAX];

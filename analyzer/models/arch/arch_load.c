@@ -9,10 +9,13 @@
 #include "analyzer/models/arch/arch_solve.h"
 
 #define REPLICATIONS 16
-#define EVENTS	     4000 /* of a replication, after which no new user arrives */
-/* Standard errors that a load must lie above the capacity: one in a thousand is wrong with 16. */
+#define EVENTS	     4000 /* events of a replication, after which no new user arrives */
+/*
+ * A load must exceed the capacity by this many standard errors: with 16 samples, one decision in a
+ * thousand is wrong.
+ */
 #define ERRORS_APART 4
-/* A load that misses the capacity by less is equal to it but for rounding. */
+/* If a load differs from the capacity by less than this, the difference comes from rounding. */
 #define ROUNDING 1e-9
 
 static int load_no_memory(struct err *err)
@@ -20,7 +23,10 @@ static int load_no_memory(struct err *err)
 	return err_set(err, ENOMEM, "out of memory");
 }
 
-/* Work per second of one replication of one scenario, added to load[]: resources, then passives. */
+/*
+ * Adds the work per second of one replication of one scenario to load[]: resources, then passive
+ * resources.
+ */
 static int load_replicate(double *load, const struct arch_model *m, uint32_t scenario,
 			  uint64_t seed, struct err *err)
 {
@@ -73,7 +79,10 @@ static void load_judge(struct arch_load_item *item, const double *loads, size_t 
 	item->overloaded = item->low >= capacity * (1 - ROUNDING);
 }
 
-/* Capacities of passive resources are expressions: they are asked of a simulation that has begun. */
+/*
+ * The capacities of passive resources are expressions, so that a simulation that has begun must
+ * evaluate them.
+ */
 static int load_judge_all(struct arch_load *l, const struct arch_model *m, const double *loads,
 			  size_t stride, struct err *err)
 {
@@ -141,7 +150,7 @@ char *arch_resource_name(const struct arch_model *m, uint32_t resource)
 	return name;
 }
 
-/* Takes the name over. */
+/* Appends a name, and frees it. */
 static void load_append(char *text, size_t size, size_t *used, char *name,
 			const struct arch_load_item *x)
 {

@@ -12,7 +12,7 @@ void *arch_grow(void *items, uint32_t *nr, size_t size)
 {
 	char *grown = items;
 
-	/* Room for the next power of two. */
+	/* Allocates room for the next power of two. */
 	if (!(*nr & (*nr - 1))) {
 		grown = reallocarray(items, *nr ? 2 * (size_t)*nr : 1, size);
 		if (!grown)

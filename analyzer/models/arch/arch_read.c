@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The outermost table of a model's YAML, from which docs/arch.schema.json is written. What others name is read
- * before them: parameters, interfaces, file sets, components, storages, containers, links, assembly, usage.
+ * The outermost table of a model's YAML, from which docs/arch.schema.json is generated. Items that
+ * others name are read first: parameters, interfaces, file sets, components, storages, containers,
+ * links, assembly, usage.
  */
 #include <errno.h>
 #include <math.h>
@@ -62,7 +63,7 @@ static int reader_note_use(const struct fields_reader *r, const struct yaml_node
 	return 0;
 }
 
-/* What the field says of a constant. */
+/* Checks a constant against the range of the field. */
 static int reader_check_range(const struct fields_reader *r, const struct field *f,
 			      const struct yaml_node *n, double value)
 {
@@ -160,7 +161,7 @@ const struct field arch_servers = { .name = "servers",
 				    .high = MAX_SERVERS,
 				    .read = reader_whole };
 
-/* Marks a name as one that gets a value; a parameter of the model cannot. */
+/* Marks a name as one that gets a value. A parameter of the model cannot get another value. */
 static int reader_set_name(const struct fields_reader *r, const struct yaml_node *at,
 			   uint32_t *name)
 {
@@ -225,7 +226,7 @@ uint32_t reader_type(const struct fields_reader *r, const char *name)
 	return m->nr_types - 1;
 }
 
-/* The model's own words are no names of parameters. */
+/* A parameter cannot have a name that is a word of the language. */
 static int parameter_check(const struct fields_reader *r, const struct yaml_node *n)
 {
 	struct arch_reader *reader = r->context;
@@ -241,7 +242,7 @@ static int parameter_check(const struct fields_reader *r, const struct yaml_node
 				   n->key);
 }
 
-/* The last of a name wins, as for any option given twice. */
+/* If a parameter is set several times, the last setting is used, as for any option. */
 static const struct arch_setting *parameter_setting(const struct arch_reader *reader,
 						    const char *name)
 {
@@ -310,7 +311,7 @@ static int signature_read(const struct fields_reader *r, const char *interface,
 	s->interface = reader_copy(r, interface);
 	if (s->name && s->interface)
 		return 0;
-	/* Half a signature is none. */
+	/* Removes a signature that could not be added completely. */
 	free(s->name);
 	free(s->interface);
 	m->nr_signatures--;
@@ -331,7 +332,7 @@ static int interface_read(const struct fields_reader *r, const struct field *f,
 	return 0;
 }
 
-/* A variable that nobody sets could have no value wherever it is asked for. */
+/* Refuses variables that nothing sets, because they could not have a value where they are used. */
 static int variables_check(const struct fields_reader *r)
 {
 	const struct arch_reader *reader = r->context;
@@ -352,7 +353,10 @@ static int variables_check(const struct fields_reader *r)
 	return 0;
 }
 
-/* Replicas are NAME#1, NAME#2...; until here the first was NAME. */
+/*
+ * Renames the first of several replicas to NAME#1; the others are NAME#2 and so on. Until now the
+ * first was called NAME.
+ */
 static int replicas_name(const struct fields_reader *r)
 {
 	struct arch_model *m = ((struct arch_reader *)r->context)->m;
@@ -423,7 +427,7 @@ static int model_read(const struct fields_reader *r)
 	return ret ? ret : arch_finish(reader->m, r->err);
 }
 
-/* Takes the tree over. */
+/* Reads the tree and takes it over. */
 static int read_tree(struct arch_model *m, struct yaml_tree *tree,
 		     const struct arch_setting *settings, size_t nr_settings, struct err *err)
 {

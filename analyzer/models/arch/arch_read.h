@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arch_read: a software system written down in YAML (docs/arch.schema.json, blkcast(1)).
+ * arch_read: reads a software system that is described in YAML (docs/arch.schema.json,
+ * blkcast(1)).
  *
- * Expressions are stoex.h's own dialect. Every name must lead somewhere, every key be known, every
- * variable be set by someone: what is wrong is refused with file and line.
+ * Expressions use the dialect of stoex.h that is not Palladio's. Every name must refer to
+ * something, every key must be known, and every variable must be set somewhere. Anything else is
+ * refused with file and line.
  */
 #ifndef ANALYZER_ARCH_READ_H
 #define ANALYZER_ARCH_READ_H
@@ -11,23 +13,23 @@
 #include "analyzer/models/arch/arch_model.h"
 #include "base/fields.h"
 
-/* A parameter of the model that is given from outside. */
+/* A parameter of the model whose value is given by the caller. */
 struct arch_setting {
 	const char *name;
 	const char *value; /* an expression without variables */
 };
 
 /*
- * Reads, checks and finishes a model; of the storages too. 0; -EINVAL with "FILE:LINE: what";
- * -ENOENT and other errors of files; -ENOMEM. Release with arch_release(); until then *m must stay
- * where it is: its expressions point to its names.
+ * Reads, checks and finishes a model, including the models of its storages. Returns 0, -EINVAL
+ * with "FILE:LINE: what", -ENOENT or another error of a file, or -ENOMEM. Release the model with
+ * arch_release(). Until then *m must not be moved, because its expressions point to its names.
  */
 int arch_read(struct arch_model *m, const char *path, const struct arch_setting *settings,
 	      size_t nr_settings, struct err *err);
-/* The same from memory; name stands for the path. */
+/* Does the same with a text in memory. name replaces the path. */
 int arch_parse(struct arch_model *m, const char *name, const void *data, size_t len,
 	       const struct arch_setting *settings, size_t nr_settings, struct err *err);
-/* What the keys of a model may hold. */
+/* The keys of a model, and the values that they may have. */
 extern const struct fields arch_table;
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The table of actions of a behaviour. */
+/* The table of a behaviour's actions. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static int demand_read_resource(const struct fields_reader *r, const struct fiel
 	return *type == ARCH_NONE ? -ENOMEM : 0;
 }
 
-/* The order of enum arch_direction; nobody writes its first. */
+/* The order is that of enum arch_direction, whose first value is never written in a file. */
 static int demand_read_direction(const struct fields_reader *r, const struct field *f,
 				 const struct yaml_node *n, void *to)
 {
@@ -67,7 +67,7 @@ static const struct field demand_fields[] = {
 };
 static const struct fields demand_table = { .fields = demand_fields };
 
-/* Work for a resource that is neither cpu nor delay. */
+/* Reads a demand for a resource that is neither cpu nor delay. */
 static int action_read_resource_demand(const struct fields_reader *r, const struct field *f,
 				       const struct yaml_node *n, void *to)
 {
@@ -131,7 +131,7 @@ static int action_read_io(const struct fields_reader *r, const struct field *f,
 	return fields_read(r, f->of, n, a);
 }
 
-/* "ROLE.OPERATION" of a component. */
+/* Reads "ROLE.OPERATION", in a component. */
 static int call_of_role(const struct fields_reader *r, const struct yaml_node *n, const char *owner,
 			const char *operation, struct arch_action *a)
 {
@@ -156,7 +156,7 @@ static int call_of_role(const struct fields_reader *r, const struct yaml_node *n
 	return reader_error(r, n, "component %s requires no \"%.60s\"", c->name, owner);
 }
 
-/* "INSTANCE.OPERATION" of a scenario. */
+/* Reads "INSTANCE.OPERATION", in a scenario. */
 static int call_of_instance(const struct fields_reader *r, const struct yaml_node *n,
 			    const char *owner, const char *operation, struct arch_action *a)
 {
@@ -265,7 +265,10 @@ static int action_read_branch(const struct fields_reader *r, const struct field 
 	return 0;
 }
 
-/* Bodies of the list "join" are waited for; those of "detach" follow them in the fork. */
+/*
+ * Reads the bodies of a fork: those of the list "join", which are waited for, and then those of
+ * "detach".
+ */
 static int fork_read_bodies(const struct fields_reader *r, const struct field *f,
 			    const struct yaml_node *n, void *to)
 {
@@ -426,7 +429,7 @@ static int behaviour_read(const struct fields_reader *r, const struct field *f,
 	if (!ARCH_ADD(m->behaviours, m->nr_behaviours))
 		return fields_no_memory(r);
 	for (size_t i = 0; i < n->nr; i++) {
-		/* An action does not move while the bodies inside it are read. */
+		/* The address of an action stays the same while the bodies inside it are read. */
 		struct arch_action *a = arch_add_action(&m->behaviours[*index]);
 		int ret;
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The tables of components: what they offer, require and keep; and of the instances made of them. */
+/*
+ * The tables of components (what they provide, require and contain) and of the instances made from
+ * them.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +18,7 @@ static struct arch_model *component_model(const struct fields_reader *r)
 	return ((struct arch_reader *)r->context)->m;
 }
 
-/* Refuses the name of an interface that there is not. */
+/* Refuses the name of an interface that does not exist. */
 static int interface_check(const struct fields_reader *r, const struct yaml_node *n)
 {
 	const struct arch_model *m = component_model(r);
@@ -28,7 +31,7 @@ static int interface_check(const struct fields_reader *r, const struct yaml_node
 	return reader_error(r, n, "no interface \"%.60s\"", n->text);
 }
 
-/* A scalar is a list of one. */
+/* Returns the size of a list; a scalar counts as a list of one item. */
 static size_t list_size(const struct yaml_node *node)
 {
 	return !node ? 0 : node->kind == YAML_LIST ? node->nr : 1;
@@ -50,8 +53,8 @@ static bool arch_read_components_provides(const struct yaml_node *component, con
 }
 
 /*
- * The signature NAME or INTERFACE.NAME among the provided interfaces: ARCH_NONE where there is
- * none, *ambiguous where there are several.
+ * Returns the signature NAME or INTERFACE.NAME among the provided interfaces, or ARCH_NONE if
+ * there is none. *ambiguous is set if there are several.
  */
 static uint32_t find_provided(const struct arch_reader *reader, const struct yaml_node *component,
 			      const char *name, bool *ambiguous)
@@ -156,7 +159,7 @@ static int component_read_operation(const struct fields_reader *r, const struct 
 	return 0;
 }
 
-/* Everything that its interfaces promise must be there. */
+/* Checks that the component has every operation of its interfaces. */
 static int component_check_complete(const struct fields_reader *r, const struct yaml_node *n,
 				    const struct arch_component *c)
 {
@@ -249,7 +252,7 @@ const struct field arch_components = { .name = "components",
 				       .banned = ARCH_NOT_IN_NAMES,
 				       .expected = "one component at least" };
 
-/* What a file says of an instance. */
+/* The contents of an instance's mapping in the file. */
 struct arch_instance_said {
 	uint32_t component, replicas;
 	const struct yaml_node *containers;
@@ -290,7 +293,7 @@ static int container_of(const struct fields_reader *r, const struct yaml_node *n
 	return *container == ARCH_NONE ? reader_error(r, n, "no container \"%.60s\"", n->text) : 0;
 }
 
-/* The component's own parameters, changed by those of the instance, which come later. */
+/* Sets the component's own parameters, and then those of the instance, which override them. */
 static int instance_sets(const struct fields_reader *r, const struct yaml_node *n,
 			 struct arch_instance *instance)
 {
@@ -375,7 +378,7 @@ static const struct field instance_fields[] = {
 };
 static const struct fields instance_table = { .fields = instance_fields };
 
-/* An instance, or as many of it as there are replicas: NAME, or NAME#1, NAME#2... */
+/* Reads an instance, or one instance per replica: NAME, or NAME#1, NAME#2 and so on. */
 static int instance_read(const struct fields_reader *r, const struct field *f,
 			 const struct yaml_node *n, void *to)
 {
@@ -390,7 +393,10 @@ static int instance_read(const struct fields_reader *r, const struct field *f,
 	for (uint32_t i = 0; i < said.replicas; i++) {
 		char name[256];
 
-		/* The first has the name that wires and calls look for, until all are read. */
+		/*
+		 * The first replica keeps the name that wires and calls look for, until everything
+		 * is read.
+		 */
 		snprintf(name, sizeof(name), "%s#%u", n->key, i + 1);
 		ret = instance_add(r, n, said.component, i ? name : n->key,
 				   list_item(said.containers, i % list_size(said.containers)));
@@ -431,7 +437,7 @@ static int instance_connect_role(const struct fields_reader *r, const struct yam
 	return 0;
 }
 
-/* Wires of an instance and its replicas, which follow it. */
+/* Connects the wires of an instance and of its replicas, which follow it. */
 static int instance_connect_all(const struct fields_reader *r, const struct yaml_node *n)
 {
 	const struct arch_model *m = component_model(r);

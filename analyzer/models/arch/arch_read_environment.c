@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The tables of file sets, of containers with their resources, of links, and of who uses the system. */
+/* The tables of file sets, containers with their resources, links, and usage scenarios. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ static struct arch_resource *resource_add(const struct fields_reader *r, const s
 	return resource;
 }
 
-/* A resource as a mapping, or as its number of servers alone. */
+/* Reads a resource, written as a mapping or as its number of servers only. */
 static int resource_read(const struct fields_reader *r, const struct field *f,
 			 const struct yaml_node *n, void *to)
 {
@@ -116,7 +116,10 @@ static int resource_read(const struct fields_reader *r, const struct field *f,
 	return fields_read_value(r, &form, n, resource);
 }
 
-/* Where some action is a delay, every container has it: as many servers as there are jobs. */
+/*
+ * Adds a delay resource to every container if some action is a delay. It has as many servers as
+ * there are jobs.
+ */
 static int resource_add_delay(const struct fields_reader *r, const struct yaml_node *at,
 			      uint32_t container)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The table of storages and of the models inside: named in the file, or chosen out of a repository by features. */
+/*
+ * The table of storages and of the models inside them. A model is named in the file, or chosen
+ * from a repository by features.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,10 +18,11 @@
 #define MAX_COLUMNS	64
 #define SAID(member)	offsetof(struct arch_storage_said, member)
 
-/* What a file says of a storage, or a repository of one of its models. */
+/* The contents of a storage's mapping, or of a model's mapping in a repository. */
 struct arch_storage_said {
-	char *read, *write, *qpn, *repository;	    /* owned: paths, but for a formula's */
-	const struct yaml_node *formula, *features; /* NULL: none */
+	/* owned paths, except for the expressions of a formula */
+	char *read, *write, *qpn, *repository;
+	const struct yaml_node *formula, *features; /* NULL if there are none */
 	struct storage_column columns[MAX_COLUMNS];
 	size_t nr_columns;
 	double unit_s, list_length, concurrency;
@@ -32,7 +36,7 @@ static void storage_said_release(struct arch_storage_said *s)
 	free(s->repository);
 }
 
-/* A path is from the folder of the YAML file that says it. */
+/* Reads a path, which is relative to the folder of the YAML file that contains it. */
 static int storage_read_path(const struct fields_reader *r, const struct field *f,
 			     const struct yaml_node *n, void *to)
 {
@@ -199,7 +203,7 @@ static const struct field entry_fields[] = {
 };
 static const struct fields entry_table = { .fields = entry_fields };
 
-/* Opens the models, or the net, of a mapping; at is where an error is. */
+/* Opens the models, or the net, of a mapping. at is the location for errors. */
 static int storage_open(const struct fields_reader *r, const struct yaml_node *at,
 			const struct arch_storage_said *said, struct arch_storage_model **out)
 {
@@ -222,7 +226,7 @@ static int storage_open(const struct fields_reader *r, const struct yaml_node *a
 	return 0;
 }
 
-/* All features asked for are those of the entry. */
+/* Returns true if the entry has all the requested features. */
 static bool entry_has(const struct arch_storage_said *entry, const struct yaml_node *asked)
 {
 	for (size_t i = 0; asked && i < asked->nr; i++) {
@@ -234,10 +238,10 @@ static bool entry_has(const struct arch_storage_said *entry, const struct yaml_n
 	return true;
 }
 
-/* The entries of a repository that have the features asked for. */
+/* The entries of a repository that have the requested features. */
 struct repository_choice {
-	const struct yaml_node *asked, *entry; /* entry: the last of them */
-	struct arch_storage_said said;	       /* of the entry */
+	const struct yaml_node *asked, *entry; /* entry is the last one that matches */
+	struct arch_storage_said said;	       /* contents of the entry */
 	size_t nr;
 };
 

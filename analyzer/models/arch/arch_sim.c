@@ -110,7 +110,7 @@ static int begin_round(struct arch_sim *s, uint32_t thread)
 	return f ? thread_push(s, t, a) : -ENOMEM;
 }
 
-/* How far the times between rounds, or between arrivals, are from their mean. */
+/* Adds the difference between a time (between rounds or arrivals) and its mean. */
 static void control_time(struct arch_sim *s, uint32_t scenario, double time)
 {
 	double mean = s->m->scenarios[scenario].mean_time;
@@ -177,7 +177,7 @@ static int end_activation(struct arch_sim *s, uint32_t thread)
 	return GOES;
 }
 
-/* Goes on with a thread until it waits or ends. */
+/* Runs a thread until it waits or ends. */
 static int arch_sim_step(struct arch_sim *s, uint32_t thread)
 {
 	struct thread *t = s->threads[thread];
@@ -411,7 +411,10 @@ static int make_passives(struct arch_sim *s)
 	return 0;
 }
 
-/* The number of "PREFIX.NUMBER_OF_ELEMENTS" among the names; ARCH_NONE: nobody says it. */
+/*
+ * Returns the number of "PREFIX.NUMBER_OF_ELEMENTS" among the names, or ARCH_NONE if the name does
+ * not occur.
+ */
 static uint32_t count_name(const struct stoex_names *n, const char *name, size_t prefix)
 {
 	for (uint32_t i = 0; i < n->nr; i++)
@@ -422,8 +425,8 @@ static uint32_t count_name(const struct stoex_names *n, const char *name, size_t
 }
 
 /*
- * Which names are sizes of what a link carries, and how many of it there are: every INNER in a name
- * stands for each element of the collection before it.
+ * Finds which names are sizes of messages on a link, and how often each counts: every INNER in a
+ * name stands for each element of the collection before it.
  */
 static int make_names(struct arch_sim *s)
 {

@@ -14,14 +14,17 @@
 	2 /* batches: controls leave so little spread that what is left of a start shows */
 #define PILOT_EVENTS	   20000
 #define REPLICATION_EVENTS 200000
-#define MAX_GROWTH	   4 /* of the number of replications in one round */
+#define MAX_GROWTH	   4 /* factor by which one round may raise the number of replications */
 #define MAX_CONTROLS	   8
-/* What waits at the end beside what waited at the half: 2 for linear growth, 1.4 for a root's. */
+/*
+ * Ratio of the jobs that wait at the end to those that waited at the half. It is 2 for linear
+ * growth, and 1.4 for growth with the square root of time.
+ */
 #define GROWTH	      1.6
-#define GROWTH_ERRORS 4	 /* standard errors beyond that */
-#define GROWTH_LEAST  20 /* jobs that wait; fewer are no queue that grows */
+#define GROWTH_ERRORS 4	 /* number of standard errors by which the ratio must be exceeded */
+#define GROWTH_LEAST  20 /* fewer waiting jobs do not count as a growing queue */
 
-/* Replications of one round, by parallel_run(). */
+/* Replications of one round, which parallel_run() executes. */
 struct round {
 	const struct arch_model *m;
 	const struct arch_solve_options *o;
@@ -89,7 +92,10 @@ static size_t warm_up(const struct arch_sample *x, size_t nr)
 	return most;
 }
 
-/* Jobs that wait for a server, a unit or a storage, on average over batches [from, to). */
+/*
+ * Returns the mean number of jobs that wait for a server, a unit or a storage, over batches [from,
+ * to).
+ */
 static double arch_solve_waiting(const struct arch_model *m, const struct arch_sample *x,
 				 size_t from, size_t to)
 {
@@ -109,7 +115,7 @@ static double arch_solve_waiting(const struct arch_model *m, const struct arch_s
 	return time > 0 ? sum / time : 0;
 }
 
-/* One run of BATCHES batches; what lies behind its warm-up in out. */
+/* Makes one run of BATCHES batches. out gets the batches after the warm-up. */
 static int arch_solve_run(struct round *d, size_t number, size_t at, struct err *err)
 {
 	struct arch_sample *out = &d->samples[at];
@@ -154,7 +160,7 @@ static int arch_solve_replicate(void *ctx, size_t chunk, size_t begin, size_t en
 	return arch_solve_run(d, d->first + begin, begin, &d->errs[begin]);
 }
 
-/* Whether queues grow without end: by the replications of one round. */
+/* Decides from the replications of one round whether queues grow without end. */
 static bool arch_solve_grows(const struct round *d, size_t nr)
 {
 	double sum = 0, squares = 0, end = 0, mean;
@@ -162,7 +168,7 @@ static bool arch_solve_grows(const struct round *d, size_t nr)
 
 	for (uint32_t i = 0; i < d->m->nr_scenarios; i++)
 		open |= d->m->scenarios[i].open;
-	/* A run of a given length may end before the first queue has filled up. */
+	/* A run of a given length may end before the first queue is full. */
 	if (!open || nr < 2 || d->o->model_time > 0)
 		return false;
 	for (size_t i = 0; i < nr; i++) {
@@ -193,7 +199,7 @@ static int run_round(struct arch_solution *out, struct round *d, size_t nr, stru
 		ret = parallel_run(&p);
 	if (ret == -ENOMEM)
 		no_memory(err);
-	/* The lowest that failed speaks, whichever failed first. */
+	/* Reports the error of the lowest replication that failed, whichever failed first. */
 	for (size_t i = 0; d->errs && ret && i < nr; i++) {
 		if (!d->errs[i].code)
 			continue;
@@ -215,7 +221,10 @@ static int run_round(struct arch_solution *out, struct round *d, size_t nr, stru
 	return ret;
 }
 
-/* How long a replication is to be: the time some events take, at least some rounds of each user. */
+/*
+ * Chooses the length of a replication: the time that a number of events takes, and at least some
+ * rounds of each user.
+ */
 static int replication_length(struct round *d, struct err *err)
 {
 	struct arch_sim *sim;
@@ -286,7 +295,10 @@ static bool arch_solve_varies(const struct arch_sample *x, size_t nr, uint32_t i
 	return false;
 }
 
-/* What a control tells: a resource's as much as it is busy, a scenario's nearly as the busiest's. */
+/*
+ * Returns how useful a control variate is: for a resource its utilization, for a scenario nearly
+ * that of the busiest resource.
+ */
 static double arch_solve_telling(const struct arch_solution *s, const struct arch_model *m,
 				 uint32_t control)
 {
@@ -302,8 +314,9 @@ static double arch_solve_telling(const struct arch_solution *s, const struct arc
 }
 
 /*
- * The controls of nr samples, the most telling first, as many as they bear. Utilizations hardly
- * vary between runs: that they choose does not make the intervals too narrow. Their number.
+ * Chooses the controls of nr samples, the most useful first, as many as the number of samples
+ * supports. Utilizations hardly vary between runs, so that choosing by them does not make the
+ * intervals too narrow. Returns the number of controls.
  */
 static size_t choose_controls(uint32_t chosen[MAX_CONTROLS], const struct arch_solution *s,
 			      const struct arch_model *m, const struct arch_sample *x, size_t nr)
@@ -352,7 +365,10 @@ static int arch_solve_estimate(struct arch_solution *out, const struct arch_mode
 			out->nr[s.index] += x[i].times[s.index].nr;
 		if (interval_quantiles(t, &s, arch_solve_hist))
 			return -ENOMEM;
-		/* Waits for passive resources are shown, but do not have to be precise. */
+		/*
+		 * Waiting times for passive resources are shown, but their precision does not
+		 * count.
+		 */
 		if (out->nr[s.index] > 0 && s.index < m->nr_scenarios + m->nr_measures)
 			out->precision = fmax(out->precision, interval_time_width(t, quantiles));
 	}
@@ -360,7 +376,7 @@ static int arch_solve_estimate(struct arch_solution *out, const struct arch_mode
 	return 0;
 }
 
-/* How many more the precision takes by the square-root law. */
+/* Returns how many more replications the precision requires by the square-root law. */
 static size_t more_needed(const struct arch_solution *s, const struct arch_solve_options *o)
 {
 	double nr = (double)s->nr_replications, want = nr * pow(s->precision / o->precision, 2);
@@ -387,7 +403,10 @@ static int arch_solve_allocate(struct arch_solution *s, const struct arch_model 
 		       : -ENOMEM;
 }
 
-/* Nothing is known of times that have no end; of the rest only what was simulated. */
+/*
+ * Sets the times to unknown if there is no steady state, and the other values too unless they were
+ * simulated.
+ */
 static void arch_solve_forget(struct arch_solution *s, const struct arch_model *m, bool all)
 {
 	const struct interval unknown = { NAN, NAN, NAN };
@@ -406,7 +425,10 @@ static void arch_solve_forget(struct arch_solution *s, const struct arch_model *
 	s->precision = NAN;
 }
 
-/* Load and room for the result; then s->overloaded says whether there is anything to simulate. */
+/*
+ * Computes the load and allocates the result. s->overloaded then says whether there is nothing to
+ * simulate.
+ */
 static int arch_solve_begin(struct arch_solution *s, const struct arch_model *m,
 			    const struct arch_solve_options *o, struct err *err)
 {
@@ -460,7 +482,7 @@ int arch_solve(struct arch_solution *out, const struct arch_model *m,
 	}
 	if (o->through_overload)
 		s.overloaded = false;
-	if (ret == -EOVERFLOW && !o->through_overload) { /* too many users at once */
+	if (ret == -EOVERFLOW && !o->through_overload) { /* too many users at the same time */
 		if (err)
 			*err = (struct err){ 0 };
 		s.overloaded = true;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arch_solve: a software system by simulation, until its response times are known well enough.
+ * arch_solve: simulates a software system until its response times are known with the required
+ * precision.
  *
- * Independent replications on all processors, each cut into batches of which the warm-up is left
- * out (MSER on the levels of its resources); as many, and as long, as the precision takes. The
- * seed alone decides the result, for any number of threads.
+ * Independent replications run on all processors. Each is cut into batches, and the warm-up is
+ * left out (MSER on the levels of its resources). The number and the length of replications depend
+ * on the precision. The result is determined by the random seed alone, for any number of threads.
  *
- * A model whose open scenarios bring more than can be served has no steady state: its response times
- * grow for as long as one looks. It is told by its load (arch_load.h) before anything is simulated,
- * and else by what waits at the half and at the end of each replication: that doubles where queues
- * grow without end, and grows with the square root of time at most where they do not.
+ * If the open scenarios of a model bring more work than can be served, there is no steady state:
+ * response times grow with the length of the simulation. The load (arch_load.h) shows this before
+ * anything is simulated. Otherwise, the number of waiting jobs at the half and at the end of each
+ * replication shows it. That number doubles if queues grow without end, and grows at most with the
+ * square root of time if they do not.
  */
 #ifndef ANALYZER_ARCH_SOLVE_H
 #define ANALYZER_ARCH_SOLVE_H
@@ -20,18 +22,20 @@
 
 struct arch_solve_options {
 	/*
-	 * Simulate and answer also where there is no steady state: for a search over parameters that
-	 * must go through such values, and prefers times that are too long.
+	 * Simulates and returns results even if there is no steady state. A search over parameters
+	 * needs this, because it may pass through such values and must see that their times are
+	 * too long.
 	 */
 	bool through_overload;
-	bool quantiles;	   /* whose precision counts too */
-	double precision;  /* relative half-width to reach; not looked at with model_time */
-	double model_time; /* seconds of each replication; 0: as long as it takes */
+	bool quantiles;	   /* the precision of quantiles counts too */
+	double precision;  /* relative half-width to reach; ignored with model_time */
+	double model_time; /* seconds of each replication; 0 means as long as necessary */
 	uint64_t seed;
-	uint64_t max_events;	  /* in all; the result says where it stopped short */
-	unsigned nr_replications; /* at least; 2 or more */
-	unsigned nr_threads;	  /* 0: all processors */
-	/* May be NULL: events so far and the precision reached. */
+	/* limit in all; the result says if it stopped the simulation early */
+	uint64_t max_events;
+	unsigned nr_replications; /* minimum; 2 or more */
+	unsigned nr_threads;	  /* 0 means all processors */
+	/* May be NULL. It is told the number of events so far and the precision reached. */
 	void (*progress)(void *ctx, uint64_t events, double precision);
 	void *ctx;
 };
@@ -42,37 +46,42 @@ struct arch_solve_options {
 	}
 
 struct arch_resource_result {
-	double utilization; /* busy share of its servers; of a delay: mean jobs */
-	double jobs;	    /* mean, in service and waiting */
+	double utilization; /* busy share of the servers; of a delay: mean number of jobs */
+	double jobs;	    /* mean number of jobs in service and waiting */
 	double throughput;  /* jobs per second */
 };
 
-/* Arrays are owned; by the indices of the model. */
+/* The arrays are owned, and have the indices of the model. */
 struct arch_solution {
-	struct time_estimate *times; /* scenarios, measures, passives: as in struct arch_sample */
-	double *nr;		     /* how many were measured, by times */
-	struct interval *throughput; /* per second, by times */
+	struct time_estimate *times; /* scenarios, measures and passives as in struct arch_sample */
+	double *nr;		     /* number of measured values for each of times */
+	struct interval *throughput; /* per second, for each of times */
 	uint32_t nr_times;
-	struct arch_resource_result *resources, *passives; /* a passive's throughput is NaN */
-	double *storage_jobs;				   /* mean requests in service */
+	/* the throughput of a passive resource is NaN */
+	struct arch_resource_result *resources, *passives;
+	double *storage_jobs; /* mean number of requests in service */
 	uint64_t events, asked, outside;
-	double model_time, warm_up; /* seconds, over all replications */
+	double model_time, warm_up; /* seconds over all replications */
 	size_t nr_replications;
-	double precision; /* reached */
+	double precision; /* the precision that was reached */
 	/*
-	 * There is no steady state: times are NaN, and the rest too unless it was simulated (then
-	 * load.overloaded is false: what grows is a queue whose load could not be computed).
+	 * True if there is no steady state: times are NaN. The other values are NaN too unless the
+	 * model was simulated. In that case load.overloaded is false, because the growing queue
+	 * has a load that could not be computed.
 	 */
 	bool overloaded;
 	struct arch_load load;
 };
 
-/* 0; the errors of arch_sim_run(); -ENOMEM. */
+/* Returns 0, an error of arch_sim_run(), or -ENOMEM. */
 int arch_solve(struct arch_solution *out, const struct arch_model *m,
 	       const struct arch_solve_options *o, struct err *err);
 void arch_solution_release(struct arch_solution *s);
 
-/* The name of a time: "users", "shop.buy", "shop.lock"; NULL without memory, to be freed. */
+/*
+ * Returns the name of a time, such as "users", "shop.buy" or "shop.lock", which the caller frees;
+ * NULL if there is no memory.
+ */
 char *arch_time_name(const struct arch_model *m, uint32_t time);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is derived in a model, and what any must keep to. */
+/* Computes the derived members of a model, and checks the invariants of all models. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,11 +9,14 @@
 #include "analyzer/models/arch/arch_model.h"
 #include "analyzer/models/arch/storage.h"
 
-/* A walk over all that a scenario can reach: behaviours, each with the instance that runs it. */
+/*
+ * A walk over everything that a scenario can reach: behaviours, each with the instance that runs
+ * it.
+ */
 struct walk {
 	struct arch_model *m;
 	struct err *err;
-	uint8_t *seen; /* instance * nr_behaviours + behaviour: 1 on the way, 2 done */
+	uint8_t *seen; /* instance * nr_behaviours + behaviour: 1 on the present path, 2 done */
 };
 
 static int walk_behaviour(struct walk *w, uint32_t instance, uint32_t behaviour);
@@ -79,7 +82,7 @@ static int add_measure(struct arch_model *m, uint32_t instance, bool io, const c
 	return 0;
 }
 
-/* Each behaviour once, however many lead to it. */
+/* Visits each behaviour once, however many paths lead to it. */
 static int derive_io(struct arch_model *m, uint32_t behaviour, const char *component, bool *seen,
 		     struct err *err)
 {
@@ -289,7 +292,7 @@ static int check_demand(struct walk *w, uint32_t instance, const struct arch_act
 	uint32_t container = instance == ARCH_NONE ? ARCH_NONE : m->instances[instance].container;
 
 	if (instance == ARCH_NONE) {
-		/* Users have no processors: they wait. */
+		/* Users have no processors, so that they can only wait. */
 		if (a->kind == ARCH_DEMAND && !strcmp(m->types[a->demand.type].name, "delay"))
 			return 0;
 		return arch_error(m, a->at, w->err,
@@ -340,7 +343,7 @@ static int check_action(struct walk *w, uint32_t instance, const struct arch_act
 
 static int walk_behaviour(struct walk *w, uint32_t instance, uint32_t behaviour)
 {
-	/* Scenarios run as one instance more. */
+	/* Scenarios are treated as one further instance. */
 	uint32_t row = instance == ARCH_NONE ? w->m->nr_instances : instance;
 	uint8_t *seen = &w->seen[(size_t)row * w->m->nr_behaviours + behaviour];
 	const struct arch_behaviour *b = &w->m->behaviours[behaviour];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What each action of a behaviour does to the thread that comes to it. */
+/* The effect of each action of a behaviour on the thread that executes it. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #define MAX_STACK 4096
 
-/* The frame is counted by the caller, and taken over. */
+/* The caller counts the frame of a, and this function takes it over. */
 int thread_push(struct arch_sim *s, struct thread *t, struct activation a)
 {
 	if (t->nr == t->cap) {
@@ -113,7 +113,8 @@ static int sim_action_io(struct arch_sim *s, uint32_t thread, const struct arch_
 	if (ret)
 		return ret;
 	if (s->alone != ARCH_NONE)
-		return GOES; /* what a model answers for so many requests at once says nothing here */
+		/* the predictions of the model mean nothing for so many requests at once */
+		return GOES;
 	l->sum += (s->now - l->last) * l->nr++;
 	l->last = s->now;
 	t->resource = storage;
@@ -167,7 +168,10 @@ static uint32_t measure_of(const struct arch_model *m, uint32_t instance, uint32
 	return ARCH_NONE;
 }
 
-/* Parameters of the component, then those of its users, then the call's: the last word is its. */
+/*
+ * Sets the parameters of the component, then those of the users, then those of the call. Later
+ * ones override earlier ones.
+ */
 static struct frame *callee_frame(struct arch_sim *s, struct thread *t, uint32_t target,
 				  const struct arch_action *x, double *bytes)
 {
@@ -186,7 +190,7 @@ static struct frame *callee_frame(struct arch_sim *s, struct thread *t, uint32_t
 	return NULL;
 }
 
-/* One of the replicas, each as likely. */
+/* Chooses one of the replicas with equal probability. */
 static uint32_t pick_replica(struct arch_sim *s, struct thread *t, uint32_t instance)
 {
 	uint32_t nr = s->m->instances[instance].replicas;
@@ -230,7 +234,8 @@ int thread_turn(struct arch_sim *s, struct thread *t)
 	a->pc = 0;
 	if (a->action->loop.collection == ARCH_NONE)
 		return GOES;
-	below = t->stack[t->nr - 2].frame; /* of whom the loop is: a turn's own does not stay */
+	/* the frame of the loop's owner: the frame of a turn does not last */
+	below = t->stack[t->nr - 2].frame;
 	overlay = frame_new(s, below);
 	if (!overlay)
 		return -ENOMEM;
@@ -289,7 +294,7 @@ static int sim_action_branch(struct arch_sim *s, struct thread *t, const struct 
 	return err_set(s->err, EINVAL, "no guard of the branch holds: expected one that does");
 }
 
-/* Its variables lie over those of the call, which stay within reach. */
+/* The variables of the body hide those of the call, which remain accessible. */
 static int sim_action_inner(struct arch_sim *s, struct thread *t, const struct arch_action *x)
 {
 	const struct activation *a = thread_top(t);
@@ -334,7 +339,10 @@ static int fork_off(struct arch_sim *s, uint32_t thread, const struct arch_actio
 		t->parent = i < x->fork.nr_joined ? thread : ARCH_NONE;
 		a.frame = frame_copy(s, thread_top(s->threads[thread])->frame);
 		ret = a.frame ? thread_push(s, t, a) : -ENOMEM;
-		/* They begin in this instant, but after what is under way: a stack of calls is none. */
+		/*
+		 * The branches begin at this instant, but after the present thread, so that calls
+		 * do not nest.
+		 */
 		if (ret >= 0)
 			ret = thread_pause(s, child, 0, PAUSING);
 		if (ret < 0)

@@ -6,7 +6,7 @@
 #include "analyzer/models/arch/sim_state.h"
 #include "base/array.h"
 
-#define MAX_DEPTH 64 /* of lazy values that lead to lazy values */
+#define MAX_DEPTH 64 /* chain of lazy values that refer to lazy values */
 
 struct lookup {
 	struct arch_sim *s;
@@ -46,7 +46,7 @@ struct frame *frame_hold(struct frame *f)
 	return f;
 }
 
-/* Counts one less, and puts what nobody uses any more on a list. */
+/* Drops one reference, and puts a frame without references on a list. */
 static void let_go(struct frame *f, struct frame **dead)
 {
 	if (!f || --f->refs)
@@ -59,7 +59,7 @@ void frame_drop(struct arch_sim *s, struct frame *f)
 {
 	struct frame *dead = NULL;
 
-	/* Not by recursion: lazy values may lead far. */
+	/* This is not recursive, because chains of lazy values may be long. */
 	let_go(f, &dead);
 	while (dead) {
 		f = dead;
@@ -184,7 +184,7 @@ static double sim_frame_number(struct stoex_value v)
 	return v.type == STOEX_INT ? (double)v.i : v.type == STOEX_DOUBLE ? v.d : 0;
 }
 
-/* What one value adds to the bytes of a message: 0 for what is no size. */
+/* Returns the bytes that one value adds to a message: 0 if the name is not a size. */
 static int sim_frame_carried(struct arch_sim *s, struct frame *f, uint32_t name, struct rng *rng,
 			     double *bytes)
 {
@@ -221,7 +221,10 @@ static bool sim_frame_reaches(const struct frame *f, const struct frame *wanted)
 	return f;
 }
 
-/* `in`, or a copy of it as far as it leads to f: a frame that named itself would stay for ever. */
+/*
+ * Returns `in`, or a copy of the part that refers to f: a frame that refers to itself would never
+ * be freed.
+ */
 static struct frame *sim_frame_apart(struct arch_sim *s, struct frame *in, struct frame *f)
 {
 	struct frame *copy;
@@ -311,7 +314,7 @@ int frame_result_bytes(struct arch_sim *s, struct frame *f, struct rng *rng, dou
 	return 0;
 }
 
-/* Evaluates, once for a turn, every variable "COLLECTION.INNER...". */
+/* Evaluates every variable "COLLECTION.INNER..." once for a turn. */
 int frame_fix_collection(struct arch_sim *s, struct frame *overlay, uint32_t collection,
 			 struct rng *rng)
 {

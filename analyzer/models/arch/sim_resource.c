@@ -28,7 +28,7 @@ static uint32_t sim_resource_shift(struct arch_sim *s, struct queue *q)
 	return thread;
 }
 
-/* Share of a server that each job of a PS resource gets. */
+/* Returns the share of a server that each job of a PS resource gets. */
 static double sim_resource_share(const struct resource *r)
 {
 	return r->nr > r->spec->servers ? (double)r->spec->servers / r->nr : 1;
@@ -109,7 +109,7 @@ int resource_clock(struct arch_sim *s, uint32_t resource, uint32_t *thread)
 
 	resource_touch(s, resource);
 	*thread = first->id;
-	r->virtual = first->time; /* no drift */
+	r->virtual = first->time; /* avoids the drift of rounding errors */
 	eventq_pop(&r->jobs);
 	r->nr--;
 	r->done++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_state: what the parts of arch_sim share. */
+/* sim_state: the state of a simulation, which the parts of arch_sim share. */
 #ifndef ANALYZER_ARCH_SIM_STATE_H
 #define ANALYZER_ARCH_SIM_STATE_H
 
@@ -13,20 +13,20 @@ struct frame;
 struct variable {
 	uint32_t name;
 	struct stoex_value value;
-	const struct stoex *lazy; /* evaluated at each use in scope `in`; NULL: value */
-	struct frame *in;	  /* counted */
-	bool result;		  /* goes back to the caller */
+	const struct stoex *lazy; /* evaluated at each use in scope `in`; if NULL, value is used */
+	struct frame *in;	  /* holds a reference */
+	bool result;		  /* is returned to the caller */
 };
 
 /*
- * The variables of one call, counted by those who use it. An overlay holds what one turn over a
- * collection fixes, and is looked at first.
+ * The variables of one call, with a count of references. An overlay holds the values that are
+ * fixed during one turn over a collection; it is searched first.
  */
 struct frame {
 	uint32_t refs, nr;
 	size_t cap;
 	bool overlay;
-	struct frame *below; /* counted */
+	struct frame *below; /* holds a reference */
 	struct variable *items;
 	struct frame *next_free;
 };
@@ -35,43 +35,44 @@ enum activation_kind {
 	IN_BODY,
 	IN_LOOP,
 	IN_CALL,
-	IN_ROUND, /* the lowest of a user */
-	IN_FORK,  /* the lowest of a branch of a fork */
+	IN_ROUND, /* the lowest activation of a user */
+	IN_FORK,  /* the lowest activation of a branch of a fork */
 };
 
 struct activation {
 	enum activation_kind kind;
 	uint32_t behaviour, pc;
-	uint32_t instance; /* ARCH_NONE: of a scenario */
+	uint32_t instance; /* ARCH_NONE for a scenario */
 	struct frame *frame;
-	uint64_t turns;			  /* of a loop, still to go */
-	const struct arch_action *action; /* the loop or call */
+	uint64_t turns;			  /* remaining turns of a loop */
+	const struct arch_action *action; /* the loop or the call */
 	double begin;
 	uint32_t measure;
 	uint32_t caller; /* instance, or ARCH_NONE */
-	bool returning;	 /* what it gave back is on the link */
+	bool returning;	 /* the results are on their way back over the link */
 };
 
 enum waiting {
 	RUNNING,
 	THINKING,
 	PAUSING,
-	IN_SERVICE, /* of a FCFS or delay resource */
+	IN_SERVICE, /* at an FCFS or delay resource */
 	IN_IO,
-	QUEUED,	 /* in a heap or a queue: no event of its own */
+	QUEUED,	 /* in a heap or a queue, without an event of its own */
 	JOINING, /* waits for the branches of a fork */
 };
 
 struct thread {
 	struct activation *stack;
 	uint32_t nr, cap;
-	uint32_t scenario, parent; /* parent: the thread that waits for this one, or ARCH_NONE */
-	uint32_t pending;	   /* of a fork's joined branches */
-	uint32_t next;		   /* in a queue or the free list */
-	uint32_t resource;	   /* or passive, or storage, that it is at */
+	uint32_t scenario, parent; /* parent is the thread that waits for this one, or ARCH_NONE */
+	uint32_t pending;	   /* number of joined branches of a fork that have not ended */
+	uint32_t next;		   /* next thread in a queue or in the free list */
+	/* the resource, passive resource or storage at which the thread is */
+	uint32_t resource;
 	enum waiting state;
-	double demand; /* seconds of work, in a FCFS queue */
-	double since;  /* when it came there */
+	double demand; /* seconds of work, in an FCFS queue */
+	double since;  /* time of arrival there */
 	uint32_t measure;
 };
 
@@ -81,11 +82,11 @@ struct queue {
 
 struct resource {
 	const struct arch_resource *spec;
-	struct eventq jobs; /* PS: by virtual time of their end */
-	struct queue queue; /* FCFS */
-	double virtual;	    /* PS: work each job has got */
-	double last;	    /* when the sums were brought up to date */
-	uint32_t nr;	    /* jobs */
+	struct eventq jobs; /* for PS: by the virtual time at which they end */
+	struct queue queue; /* for FCFS */
+	double virtual;	    /* for PS: work that each job has received */
+	double last;	    /* time of the last update of the sums */
+	uint32_t nr;	    /* number of jobs */
 	double busy, in_system, done;
 };
 
@@ -98,15 +99,17 @@ struct passive {
 struct storage_level {
 	double last, sum;
 	uint32_t nr;
-	uint64_t asked, outside; /* as of the last collection */
+	uint64_t asked, outside; /* values at the last collection */
 };
 
-#define SIM_MAX_NESTED 4 /* collections within collections */
+#define SIM_MAX_NESTED 4 /* collections inside collections */
 
-/* Whether a name is a size in bytes, and the names of how many elements it is the size of each. */
+/*
+ * Whether a name is a size in bytes, and the names that hold the number of elements of that size.
+ */
 struct name_size {
 	bool is_size;
-	uint32_t counts[SIM_MAX_NESTED]; /* ARCH_NONE: no such name */
+	uint32_t counts[SIM_MAX_NESTED]; /* ARCH_NONE means that there is no such name */
 	uint32_t nr_counts;
 };
 
@@ -122,10 +125,13 @@ struct arch_sim {
 	size_t cap_threads;
 	struct frame *free_frames;
 
-	/* For arch_load: only this open scenario, and nobody ever waits. Else ARCH_NONE. */
+	/*
+	 * For arch_load: the only open scenario of a simulation without waiting; otherwise
+	 * ARCH_NONE.
+	 */
 	uint32_t alone;
 	bool closed_doors; /* no more arrivals */
-	double *work;	   /* by resource: demands that came, in seconds of service */
+	double *work;	   /* by resource: total demand of arrived jobs, in seconds of service */
 
 	struct resource *resources;
 	struct passive *passives;
@@ -141,19 +147,22 @@ struct arch_sim {
 
 	void (*watch)(void *ctx, uint32_t index, double begin, double end);
 	void *watch_ctx;
-	struct err *err; /* of the run under way; never NULL */
+	struct err *err; /* of the present run; never NULL */
 	struct err own_err;
 };
 
-/* sim_frame.c. Each: 0 or -errno with a line in s->err. */
+/* Functions of sim_frame.c. Each returns 0 or -errno with a message in s->err. */
 struct frame *frame_new(struct arch_sim *s, struct frame *below); /* below is counted here */
 struct frame *frame_hold(struct frame *f);
 void frame_drop(struct arch_sim *s, struct frame *f);
 struct frame *frame_copy(struct arch_sim *s, struct frame *f);
-/* Puts sets, evaluated in scope `in`, into f; *bytes (may be NULL) gets what a link carries. */
+/*
+ * Assigns sets, evaluated in scope `in`, to f. *bytes (may be NULL) becomes the size of the
+ * message on a link.
+ */
 int frame_assign(struct arch_sim *s, struct frame *f, struct frame *in, const struct arch_sets *x,
 		 struct rng *rng, double *bytes);
-/* What ARCH_SET does; what such variables weigh on the way back. */
+/* Executes ARCH_SET, and computes the size of its variables in a message back to the caller. */
 int frame_set(struct arch_sim *s, struct frame *f, const struct arch_sets *x, struct rng *rng);
 int frame_result_bytes(struct arch_sim *s, struct frame *f, struct rng *rng, double *bytes);
 int frame_fix_collection(struct arch_sim *s, struct frame *overlay, uint32_t collection,
@@ -164,39 +173,44 @@ int frame_bool(struct arch_sim *s, struct frame *f, const struct stoex *e, struc
 	       bool *v);
 void frame_free_all(struct arch_sim *s);
 
-/* sim_resource.c. arrive: 1 where the thread goes on at once, 0 where it waits, or -errno. */
+/*
+ * Functions of sim_resource.c. The arrive functions return 1 if the thread continues at once, 0 if
+ * it waits, or -errno.
+ */
 void resource_touch(struct arch_sim *s, uint32_t resource);
 int resource_arrive(struct arch_sim *s, uint32_t resource, uint32_t thread, double demand);
-/* The service of a thread at a FCFS or delay resource ends. */
+/* Ends the service of a thread at an FCFS or delay resource. */
 int resource_leave(struct arch_sim *s, uint32_t thread);
-/* The clock of a PS resource: the thread whose job ends. */
+/* Handles the clock event of a PS resource. *thread becomes the thread whose job ends. */
 int resource_clock(struct arch_sim *s, uint32_t resource, uint32_t *thread);
 void passive_touch(struct arch_sim *s, uint32_t passive);
 int passive_acquire(struct arch_sim *s, uint32_t passive, uint32_t thread);
-/* The thread that gets the unit now, or ARCH_NONE. */
+/* Returns the thread that gets the unit now, or ARCH_NONE. */
 uint32_t passive_release(struct arch_sim *s, uint32_t passive);
 
-/* arch_sim.c */
+/* Functions of arch_sim.c. */
 int sim_no_memory(struct arch_sim *s);
-/* Puts the place before an error's line; hands error on. */
+/* Adds the location before the message of an error. Returns error. */
 int sim_at_place(struct arch_sim *s, struct arch_place at, int error);
 void sim_record(struct arch_sim *s, uint32_t index, double begin);
-/* ARCH_NONE with a line in s->err. */
+/* Returns a new thread, or ARCH_NONE with a message in s->err. */
 uint32_t thread_new(struct arch_sim *s);
 void thread_end(struct arch_sim *s, uint32_t thread);
 
-/* sim_action.c. What a thread does next. */
+/* Functions of sim_action.c, which decide what a thread does next. */
 #define WAITS 0
 #define GOES  1
-/* WAITS, GOES or -errno. A pushed frame is counted by the caller, and taken over. */
+/*
+ * Returns WAITS, GOES or -errno. The caller counts the frame of a, and the function takes it over.
+ */
 int thread_push(struct arch_sim *s, struct thread *t, struct activation a);
 void thread_pop(struct arch_sim *s, struct thread *t);
 int thread_pause(struct arch_sim *s, uint32_t thread, double time, enum waiting state);
 int thread_number(struct arch_sim *s, struct thread *t, const struct stoex *e, double *v);
-/* The next turn of a loop. */
+/* Begins the next turn of a loop. */
 int thread_turn(struct arch_sim *s, struct thread *t);
 int thread_perform(struct arch_sim *s, uint32_t thread, const struct arch_action *x);
-/* The link a call from one instance to another passes, or ARCH_NONE. */
+/* Returns the link that a call from one instance to another passes, or ARCH_NONE. */
 uint32_t sim_link(const struct arch_sim *s, uint32_t from, uint32_t to);
 int sim_pass_link(struct arch_sim *s, uint32_t thread, uint32_t link, double bytes);
 

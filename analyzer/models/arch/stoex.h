@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stoex: stochastic expressions, the language of demands, counts, guards and sizes.
+ * stoex: stochastic expressions, which is the language of demands, counts, guards and sizes.
  *
- * Numbers, truth values and texts; variables ("size", "file.BYTESIZE", "list.INNER.VALUE");
- * c ? a : b, AND OR XOR NOT, < <= > >= == <>, + - * / % ^; Round Trunc Ceil Sqrt Log Min Max
- * MinDeviation MaxDeviation; distributions, drawn anew at each evaluation: Exp(rate)
- * Norm(mean, sd) UniDouble(a, b) UniInt(a, b) Pois(mean) Binom(n, p) Lognorm(mu, sigma)
- * LognormMoments(mean, sd) Gamma(shape, scale) GammaMoments(mean, cv); IntPMF[(1;0.5)(2;0.5)],
- * DoublePMF, EnumPMF, BoolPMF; DoublePDF[(upper bound;probability)...], even inside each box, the
- * first from 0.
+ * The language has numbers, truth values and texts; variables ("size", "file.BYTESIZE",
+ * "list.INNER.VALUE"); c ? a : b, AND OR XOR NOT, < <= > >= == <>, + - * / % ^; and Round Trunc
+ * Ceil Sqrt Log Min Max MinDeviation MaxDeviation. Distributions are drawn anew at each
+ * evaluation: Exp(rate), Norm(mean, sd), UniDouble(a, b), UniInt(a, b), Pois(mean), Binom(n, p),
+ * Lognorm(mu, sigma), LognormMoments(mean, sd), Gamma(shape, scale), GammaMoments(mean, cv);
+ * IntPMF[(1;0.5)(2;0.5)], DoublePMF, EnumPMF, BoolPMF; DoublePDF[(upper bound;probability)...],
+ * which is uniform inside each box, and whose first box begins at 0.
  *
- * Two dialects. Palladio's has whole numbers of its own, whose division cuts off, AND looser than
- * OR and XOR, a unary minus tighter than ^, one ^ and one comparison to a level, no ?: inside a
- * branch of ?: without parentheses. Ours has real numbers alone, with units ("10ms" in seconds,
- * "4k" in bytes), and AND tighter than OR.
- * Source: the Palladio Component Model's grammar (Stoex.xtext) and its simulator's evaluation.
+ * There are two dialects. Palladio's dialect has whole numbers with a division that truncates. AND
+ * binds less tightly than OR and XOR, unary minus binds more tightly than ^, each level allows one
+ * ^ and one comparison, and a ?: inside a branch of ?: needs parentheses. The dialect of this
+ * project has real numbers only, with units ("10ms" in seconds, "4k" in bytes), and AND binds more
+ * tightly than OR.
+ *
+ * Source: the grammar of the Palladio Component Model (Stoex.xtext) and the evaluation of its
+ * simulator.
  */
 #ifndef ANALYZER_STOEX_H
 #define ANALYZER_STOEX_H
@@ -48,50 +51,56 @@ struct stoex_value {
 	};
 };
 
-/* Names of variables, and texts, each with a number from 0. A zeroed struct is empty. */
+/* Names of variables and texts, each with a number from 0. A zeroed struct is empty. */
 struct stoex_names {
 	char **items; /* owned */
-	char **bound; /* owned; by number, NULL or the expression the name stands for */
+	char **bound; /* owned; by number: NULL, or the expression for which the name stands */
 	uint32_t nr, cap;
 };
 
-/* The number of a name, added where it is new; UINT32_MAX without memory. */
+/*
+ * Returns the number of a name, and adds the name if it is new. Returns UINT32_MAX if there is no
+ * memory.
+ */
 uint32_t stoex_name(struct stoex_names *n, const char *name, size_t len);
 void stoex_names_release(struct stoex_names *n);
 /*
- * From now on a name stands for the expression text, which must not name itself, wherever it is
- * read. 0 or -ENOMEM.
+ * From now on, wherever the name is read, it stands for the expression text. The text must not
+ * contain the name. Returns 0 or -ENOMEM.
  */
 int stoex_bind(struct stoex_names *n, const char *name, const char *text);
 
 struct stoex;
 
 /*
- * Reads text, which must be an expression to its end. 0; -EINVAL with what is wrong in err (no
- * place: the caller puts it in front); -ENOMEM. What is constant is computed here and once.
- * names must outlive the expression. O(length).
+ * Reads text, all of which must be one expression. Constant parts are computed once, here. names
+ * must outlive the expression. Returns 0, -EINVAL with a message without a location, which the
+ * caller adds, or -ENOMEM. The cost is O(length).
  */
 int stoex_parse(struct stoex **out, const char *text, enum stoex_dialect dialect,
 		struct stoex_names *names, struct err *err);
-/* A constant. NULL without memory. */
+/* Makes a constant. Returns NULL if there is no memory. */
 struct stoex *stoex_number(double value, struct stoex_names *names);
 void stoex_free(struct stoex *e);
 
-/* True where it is one number whatever happens; *value in that case. */
+/* Returns true if the value is always the same number, and sets *value to it. */
 bool stoex_is_constant(const struct stoex *e, double *value);
-/* True where it draws from a distribution. */
+/* Returns true if the expression draws from a distribution. */
 bool stoex_is_random(const struct stoex *e);
 /*
- * The mean of its values where it names no variable, no value is below 0 and the distributions it
- * adds and multiplies have one in closed form; else NaN.
+ * Returns the mean of the values if the expression names no variable, no value is below 0, and the
+ * distributions that it adds and multiplies have a mean in closed form; otherwise NaN.
  */
 double stoex_mean(const struct stoex *e);
-/* As it was written. */
+/* Returns the text as it was written. */
 const char *stoex_text(const struct stoex *e);
-/* The variables it names: numbers into *vars (borrowed), their number returned. */
+/*
+ * Sets *vars to the numbers of the variables that the expression names (borrowed), and returns how
+ * many there are.
+ */
 size_t stoex_variables(const struct stoex *e, const uint32_t **vars);
 
-/* Where variables are found: 0, or -ENOENT where there is none of that name. */
+/* The lookup of variables. It returns 0, or -ENOENT if there is no variable of that name. */
 struct stoex_scope {
 	int (*get)(void *ctx, uint32_t name, struct stoex_value *v, struct err *err);
 	void *ctx;
@@ -99,13 +108,14 @@ struct stoex_scope {
 };
 
 /*
- * One value. 0; -ENOENT an unknown variable, -EINVAL types that do not go together or a parameter
- * that is impossible, -ERANGE a result that is no finite number, each with a line that quotes the
- * expression. An expression may be evaluated by many threads, each with a scope of its own.
+ * Computes one value. Returns 0; -ENOENT for an unknown variable, -EINVAL for types that do not
+ * match or an impossible parameter, or -ERANGE for a result that is not a finite number. Each
+ * error has a message that quotes the expression. Many threads may evaluate an expression, each
+ * with a scope of its own.
  */
 int stoex_eval(const struct stoex *e, const struct stoex_scope *s, struct stoex_value *v,
 	       struct err *err);
-/* The same as a number, as a truth value. */
+/* These do the same and return a number or a truth value. */
 int stoex_eval_number(const struct stoex *e, const struct stoex_scope *s, double *v,
 		      struct err *err);
 int stoex_eval_bool(const struct stoex *e, const struct stoex_scope *s, bool *v, struct err *err);

@@ -5,7 +5,7 @@
 
 #include "analyzer/models/arch/stoex_tree.h"
 
-/* One evaluation: the first error stands. */
+/* The state of one evaluation, which keeps the first error. */
 struct eval {
 	const struct stoex *e;
 	const struct stoex_scope *s;
@@ -45,7 +45,10 @@ static struct stoex_value stoex_eval_truth(bool b)
 	return (struct stoex_value){ .type = STOEX_BOOL, .b = b };
 }
 
-/* A whole number in Palladio's dialect, a real one without a fraction in ours. */
+/*
+ * Returns a whole number in Palladio's dialect, and a real number without a fraction in the other
+ * dialect.
+ */
 static int stoex_eval_whole(const struct eval *v, double d, struct stoex_value *out)
 {
 	if (!(fabs(d) < 0x1p62))
@@ -142,7 +145,7 @@ static int stoex_eval_compare(const struct eval *v, enum stoex_op op, struct sto
 	return 0;
 }
 
-/* By halving (Ahrens, Dieter, 1974): O(log n) draws, and exact. */
+/* Draws by halving (Ahrens and Dieter, 1974): exact, with O(log n) draws. */
 static double stoex_eval_binomial(struct rng *r, double n, double p)
 {
 	double k = 0;
@@ -160,14 +163,14 @@ static double stoex_eval_binomial(struct rng *r, double n, double p)
 			p = (p - x) / (1 - x);
 		}
 	}
-	if (!(p > 0 && p < 1)) /* however large n is */
+	if (!(p > 0 && p < 1)) /* these values need no draw, however large n is */
 		return p > 0 ? k + n : k;
 	for (; n > 0; n--)
 		k += rng_uniform(r) < p;
 	return k;
 }
 
-/* By gamma times of the 7/8 mean-th event (the same source). */
+/* Draws by gamma-distributed times of the 7/8 mean-th event (Ahrens and Dieter, 1974). */
 static double stoex_eval_poisson(struct rng *r, double mean)
 {
 	double k = 0, time = 0;
@@ -242,7 +245,7 @@ static int stoex_eval_draw(const struct eval *v, enum stoex_function f, const do
 			return stoex_eval_fail(
 				v, EINVAL,
 				"the parameters of a gamma distribution must be above 0");
-		/* shape 1 / cv^2, scale mean * cv^2 */
+		/* The shape is 1 / cv^2, and the scale is mean * cv^2. */
 		s2 = f == FN_GAMMA_MOMENTS ? 1 / (a[1] * a[1]) : a[0];
 		*out = stoex_eval_real(rng_gamma(r, s2) *
 				       (f == FN_GAMMA_MOMENTS ? a[0] / s2 : a[1]));
@@ -371,7 +374,7 @@ int stoex_eval_node(const struct stoex *e, uint32_t node, const struct stoex_sco
 	for (uint32_t i = 0; i < n->nr_args; i++) {
 		int ret;
 
-		/* Of a choice only the branch that is taken. */
+		/* Only the branch of a choice that is taken is evaluated. */
 		if (n->op == OP_IF && i && (i == 1) != a[0].b)
 			continue;
 		ret = stoex_eval_node(e, n->args[i], s, &a[i], err);

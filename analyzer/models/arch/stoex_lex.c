@@ -142,7 +142,10 @@ static double unit_factor(struct reader *r)
 	return 1;
 }
 
-/* Digits, a fraction, an exponent: no sign, no hexadecimal, no "inf". */
+/*
+ * Returns the length of a number with digits, fraction and exponent. Signs, hexadecimal numbers
+ * and "inf" are not numbers here.
+ */
 static size_t number_length(const char *s, bool *whole)
 {
 	size_t n = strspn(s, "0123456789"), e;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stoex_lex: the marks, words and literals of stochastic expressions. */
+/* stoex_lex: the lexer of stochastic expressions: marks, words and literals. */
 #ifndef ANALYZER_STOEX_LEX_H
 #define ANALYZER_STOEX_LEX_H
 
@@ -9,7 +9,10 @@
 
 #define NONE UINT32_MAX
 
-/* A recursive descent; the first error stands, and NONE is what failed. */
+/*
+ * The state of a recursive-descent parser. The first error is kept, and a failed function returns
+ * NONE.
+ */
 struct reader {
 	const char *text, *at;
 	struct stoex *e;
@@ -19,17 +22,20 @@ struct reader {
 	unsigned depth;
 };
 
-/* Each keeps the first error, with what is at hand; NONE. */
+/*
+ * Stores an error with the text at the present position, unless there is one already. Returns
+ * NONE.
+ */
 uint32_t lex_fail(struct reader *r, const char *what);
 uint32_t lex_no_memory(struct reader *r);
 
-/* Blanks and comments. */
+/* Skips blanks and comments. */
 void lex_skip(struct reader *r);
-/* Goes past a mark, past a word that ends there, if it comes next. */
+/* If the mark or the whole word comes next, moves past it and returns true. */
 bool lex_take(struct reader *r, const char *mark);
 bool lex_take_word(struct reader *r, const char *word);
 void lex_expect(struct reader *r, const char *mark);
-/* Literals; a number takes its unit along in our dialect. */
+/* Reads a literal. A number includes its unit in the dialect of this project. */
 struct stoex_value lex_number(struct reader *r);
 struct stoex_value lex_text(struct reader *r);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The mean of what an expression draws, where it has a closed form. */
+/* Computes the mean of the values that an expression draws, if the mean has a closed form. */
 #include <math.h>
 
 #include "analyzer/models/arch/stoex_tree.h"
 
-/* Mean, NaN where unknown, and what no value lies below. */
+/* The mean, NaN if unknown, and a lower bound of all values. */
 struct law {
 	double mean, low;
 };
@@ -54,7 +54,7 @@ static struct law stoex_mean_drawn(const struct stoex *e, const struct stoex_nod
 	}
 }
 
-/* Of a PDF the values are the upper ends of its boxes. */
+/* The values of a PDF are the upper ends of its boxes. */
 static struct law stoex_mean_sampled(const struct stoex *e, const struct stoex_node *n)
 {
 	const struct stoex_sample *s = &e->samples[n->first];
@@ -76,7 +76,7 @@ static struct law stoex_mean_sampled(const struct stoex *e, const struct stoex_n
 
 static struct law law_of(const struct stoex *e, uint32_t node);
 
-/* Each operand draws for itself: they are independent. */
+/* The operands are independent, because each draws its own random numbers. */
 static struct law stoex_mean_combined(const struct stoex *e, const struct stoex_node *n)
 {
 	struct law a = law_of(e, n->args[0]), b = law_of(e, n->args[1]);
@@ -89,7 +89,7 @@ static struct law stoex_mean_combined(const struct stoex *e, const struct stoex_
 		return (struct law){ a.mean * b.mean,
 				     a.low >= 0 && b.low >= 0 ? a.low * b.low : -INFINITY };
 	case OP_DIV:
-		/* Whole numbers are cut off. */
+		/* The division of whole numbers truncates. */
 		if (!stoex_mean_constant(e, n->args[1], &divisor) || !(divisor > 0) ||
 		    e->nodes[n->args[1]].value.type == STOEX_INT)
 			return unknown;
@@ -124,6 +124,6 @@ double stoex_mean(const struct stoex *e)
 {
 	struct law x = law_of(e, e->root);
 
-	/* A mean below all values comes from parameters that no draw accepts. */
+	/* A mean below the lower bound comes from parameters that every draw would refuse. */
 	return x.low >= 0 && x.mean >= x.low && isfinite(x.mean) ? x.mean : NAN;
 }

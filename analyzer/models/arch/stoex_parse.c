@@ -53,7 +53,7 @@ static uint32_t add_node(struct reader *r, struct stoex_node n)
 	return e->nr_nodes++;
 }
 
-/* Only nodes all of whose arguments are values, and that draw nothing. */
+/* Returns true for nodes whose arguments are all constants and that draw nothing. */
 static bool can_fold(const struct stoex *e, const struct stoex_node *n)
 {
 	if (n->op == OP_VARIABLE || n->op == OP_VALUE || n->op == OP_PMF || n->op == OP_PDF)
@@ -143,7 +143,7 @@ static int add_sample(struct reader *r, struct stoex_sample s)
 	return 0;
 }
 
-/* After the name: "[(value;probability)...]". */
+/* Reads "[(value;probability)...]" after the name. */
 static uint32_t stoex_parse_mass(struct reader *r, enum stoex_op op, enum stoex_type type)
 {
 	struct stoex_node n = { .op = op, .first = r->e->nr_samples };
@@ -208,7 +208,7 @@ static uint32_t stoex_parse_call(struct reader *r, const struct function *f)
 	return r->error ? NONE : i;
 }
 
-/* What a name stands for, read in its place. */
+/* Reads the expression for which a name stands, in place of the name. */
 static uint32_t stoex_parse_bound(struct reader *r, const char *text)
 {
 	const char *after = r->at;
@@ -390,7 +390,10 @@ static uint32_t stoex_parse_comparison(struct reader *r)
 	return a;
 }
 
-/* The tighter of the two levels: OR and XOR in Palladio's dialect, AND in ours. */
+/*
+ * Reads the level that binds more tightly: OR and XOR in Palladio's dialect, AND in the other
+ * dialect.
+ */
 static uint32_t stoex_parse_tight(struct reader *r)
 {
 	uint32_t a = stoex_parse_comparison(r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stoex_tree: what the parser of stoex.h hands to its evaluation. */
+/* stoex_tree: the tree that the parser of stoex.h makes for the evaluation. */
 #ifndef ANALYZER_STOEX_TREE_H
 #define ANALYZER_STOEX_TREE_H
 
@@ -43,7 +43,7 @@ enum stoex_function {
 	FN_MAX,
 	FN_MIN_DEVIATION,
 	FN_MAX_DEVIATION,
-	FN_FIRST_RANDOM, /* those from here on draw */
+	FN_FIRST_RANDOM, /* this function and those after it draw random numbers */
 	FN_EXP = FN_FIRST_RANDOM,
 	FN_NORM,
 	FN_UNI_DOUBLE,
@@ -64,11 +64,11 @@ struct stoex_sample {
 struct stoex_node {
 	enum stoex_op op;
 	enum stoex_function function;
-	uint32_t args[STOEX_MAX_ARGUMENTS]; /* nodes, all before this one */
+	uint32_t args[STOEX_MAX_ARGUMENTS]; /* nodes, which all come before this one */
 	uint32_t nr_args;
-	struct stoex_value value; /* OP_VALUE */
-	uint32_t variable;	  /* OP_VARIABLE */
-	uint32_t first, nr;	  /* samples of a PMF or PDF */
+	struct stoex_value value; /* for OP_VALUE */
+	uint32_t variable;	  /* for OP_VARIABLE */
+	uint32_t first, nr;	  /* samples of a PMF or a PDF */
 };
 
 struct stoex {
@@ -79,7 +79,7 @@ struct stoex {
 	struct stoex_sample *samples;
 	uint32_t nr_samples;
 	size_t cap_samples;
-	uint32_t *variables; /* distinct */
+	uint32_t *variables; /* each variable once */
 	size_t nr_variables;
 	const struct stoex_names *names; /* borrowed */
 	enum stoex_dialect dialect;

@@ -39,7 +39,7 @@ void storage_state_free(struct storage_state *s)
 	free(s);
 }
 
-/* Adds (by = 1) or takes away (by = -1) a request of the list. */
+/* Adds a request to the sums (by = 1) or subtracts it from them (by = -1). */
 static void storage_count(struct storage_state *s, const struct storage_request *r, double by)
 {
 	struct tally *t = r->read ? &s->reads : &s->writes;
@@ -49,7 +49,10 @@ static void storage_count(struct storage_state *s, const struct storage_request 
 	t->sequential += by * r->sequential;
 }
 
-/* Sums by difference drift where sizes are no whole numbers: made anew as the ring wraps. */
+/*
+ * Computes the sums anew when the ring wraps, because differences accumulate rounding errors if
+ * sizes are not whole numbers.
+ */
 static void storage_recount(struct storage_state *s)
 {
 	s->reads = s->writes = (struct tally){ 0 };
@@ -57,7 +60,7 @@ static void storage_recount(struct storage_state *s)
 		storage_count(s, &s->list[(s->first + i) % STORAGE_MAX_LIST], 1);
 }
 
-/* Eq. 8.1: mean response time times arrival rate; one request until both are known. */
+/* Equation 8.1: mean response time times arrival rate; one request until both are known. */
 static uint32_t wanted_length(const struct storage_state *s, double now)
 {
 	double n = s->list_length, time = now - s->first_arrival;
@@ -117,7 +120,7 @@ double storage_arrive(struct storage_state *s, double now, const struct storage_
 	storage_remember(s, now, r);
 	x = storage_input(s, r);
 	time = s->model->respond(s->model, &x, &outside);
-	/* A regression may give less than nothing at the edge of what it knows. */
+	/* A regression may predict a negative time at the edge of its training range. */
 	if (!(time >= 0)) {
 		time = 0;
 		outside = true;

@@ -11,7 +11,7 @@
 
 #define MAX_COLUMNS 64
 
-/* Numbers of the names, in this order, in each model's own list. */
+/* Numbers of the names, which have this order in the list of each model. */
 enum input {
 	IN_REQUESTS,
 	IN_TYPE,
@@ -39,13 +39,13 @@ static const char *const names[NR_NAMES] = {
 
 struct column {
 	struct stoex *e;
-	enum input direct; /* the expression is this input alone; NR_INPUTS: it is not */
+	enum input direct; /* set if the expression is this input alone; otherwise NR_INPUTS */
 };
 
-/* What answers requests of one type. */
+/* The regression or formula that predicts requests of one type. */
 struct answer {
 	bool present;
-	struct stoex *formula; /* NULL: the regression */
+	struct stoex *formula; /* NULL means the regression */
 	struct model model;
 	struct column columns[MAX_COLUMNS];
 };
@@ -113,7 +113,7 @@ static int storage_models_evaluate(const struct stoex *e, const struct arch_stor
 	return stoex_eval(e, &scope, v, err);
 }
 
-/* A value as a cell of a variable: NaN where it cannot be one. */
+/* Converts a value to a cell of a variable; NaN if this is impossible. */
 static double storage_models_cell(const struct fitted *f, const struct variable *v,
 				  struct stoex_value x)
 {
@@ -145,7 +145,10 @@ static double storage_models_regression(const struct fitted *f, const struct ans
 		if (!variable_outside(variable, row[i]))
 			continue;
 		*outside = true;
-		/* A level it never saw: as the first; no number at all: as its least. */
+		/*
+		 * An unknown level is replaced by the first level, and a value that is no number
+		 * by the least number.
+		 */
 		if (isnan(row[i]))
 			row[i] = variable->factor ? 0 : variable->low;
 	}
@@ -185,7 +188,9 @@ static void fitted_free(struct arch_storage_model *m)
 	free(f);
 }
 
-/* What an expression gives for some input, so that types that do not fit show at once. */
+/*
+ * Parses an expression and evaluates it for example inputs, so that wrong types are found at once.
+ */
 static int storage_models_parse(struct fitted *f, const char *what, const char *expression,
 				struct stoex **out, struct stoex_value *sample, struct err *err)
 {

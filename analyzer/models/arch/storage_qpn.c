@@ -8,17 +8,17 @@
 #include "analyzer/models/arch/storage_qpn.h"
 #include "analyzer/models/storage/storage_predict.h"
 
-#define WHOLE_CLIENTS	 16 /* each is a grid point up to here */
-#define CLIENTS_PER_STEP 8  /* of an octave of clients above */
+#define WHOLE_CLIENTS	 16 /* up to this number, each number of clients is a grid point */
+#define CLIENTS_PER_STEP 8  /* grid points per octave of clients above it */
 #define SIZES_PER_OCTAVE 4
 #define FEWEST_CELLS	 256
 
-/* A configuration; all cells 0 where there is none of a type. */
+/* A configuration. The members of a type without clients are 0. */
 struct point {
 	double clients[2]; /* readers, writers */
 	double size[2];	   /* bytes */
-	double file_set;   /* bytes; 0: unknown or of no interest */
-	bool sequential;   /* of a model of one class */
+	double file_set;   /* in bytes; 0: unknown, or the model does not use it */
+	bool sequential;   /* used by models of one class */
 };
 
 enum cell_state {
@@ -39,7 +39,7 @@ struct qpn {
 	struct storage_model net;
 	pthread_mutex_t lock;
 	pthread_cond_t solved;
-	struct cell *cells; /* owned; open addressing, a power of 2 */
+	struct cell *cells; /* owned hash table with open addressing; its size is a power of 2 */
 	size_t nr, cap;
 };
 
@@ -114,7 +114,10 @@ static struct storage_row row_of(const struct qpn *q, const struct point *p, boo
 	};
 }
 
-/* As blkcast qpn predict would, with its standard options. NaN where it cannot. */
+/*
+ * Solves a cell as blkcast qpn predict would with its standard options. The result is NaN if that
+ * fails.
+ */
 static void storage_qpn_solve(const struct qpn *q, struct cell *c)
 {
 	struct storage_row rows[2];
@@ -141,7 +144,7 @@ static void storage_qpn_solve(const struct qpn *q, struct cell *c)
 	}
 }
 
-/* The answer of a grid point, solved where nobody asked before. */
+/* Returns the result of a grid point, and solves the point if this has not been done yet. */
 static double storage_qpn_ask(struct qpn *q, const struct point *p, bool write, bool *outside)
 {
 	struct cell *c, mine = { .at = *p };
@@ -161,7 +164,8 @@ static double storage_qpn_ask(struct qpn *q, const struct point *p, bool write, 
 		storage_qpn_solve(q, &mine);
 		pthread_mutex_lock(&q->lock);
 		mine.state = SOLVED;
-		*storage_qpn_seat(q->cells, q->cap, p) = mine; /* the table may have grown */
+		/* the table may have been enlarged meanwhile */
+		*storage_qpn_seat(q->cells, q->cap, p) = mine;
 		pthread_cond_broadcast(&q->solved);
 	}
 	while ((c = storage_qpn_seat(q->cells, q->cap, p))->state != SOLVED)
@@ -172,7 +176,7 @@ static double storage_qpn_ask(struct qpn *q, const struct point *p, bool write, 
 	return time;
 }
 
-/* Two neighbours on a grid, and how far between them: 0: at low. */
+/* Two neighbours on a grid, and the position between them: 0 is the lower one. */
 struct between {
 	double low, high, share;
 };
@@ -199,7 +203,7 @@ static struct between size_between(double bytes)
 				 at - low };
 }
 
-/* Dimensions of the interpolation: readers, writers, size of reads, of writes. */
+/* The dimensions of the interpolation: readers, writers, size of reads, size of writes. */
 #define DIMENSIONS 4
 
 static double storage_qpn_interpolate(struct qpn *q, const struct point *p, bool write,
@@ -231,7 +235,10 @@ static double storage_qpn_interpolate(struct qpn *q, const struct point *p, bool
 	return time;
 }
 
-/* All in service as requests of one class, the request's or what is nearest to it. */
+/*
+ * Treats all requests in service as requests of one class: the class of the request, or the
+ * nearest one.
+ */
 static void single_class(const struct qpn *q, const struct arch_storage_input *x, struct point *p,
 			 bool *outside)
 {
@@ -262,7 +269,7 @@ static void both_types(const struct arch_storage_input *x, struct point *p)
 	p->clients[x->read] = x->in_service - mine;
 	p->size[0] = x->read_size;
 	p->size[1] = x->write_size;
-	/* No request of the other type is in the list: none is in service. */
+	/* The list has no request of the other type, so that none is in service. */
 	if (!(p->size[x->read] > 0)) {
 		p->clients[!x->read] = x->in_service;
 		p->clients[x->read] = 0;
@@ -272,7 +279,7 @@ static void both_types(const struct arch_storage_input *x, struct point *p)
 static double storage_qpn_respond(const struct arch_storage_model *m,
 				  const struct arch_storage_input *x, bool *outside)
 {
-	/* What is kept does not change what is answered. */
+	/* The stored results do not change the predictions. */
 	struct qpn *q = (struct qpn *)(uintptr_t)m;
 	struct point p = { .file_set = 0 };
 

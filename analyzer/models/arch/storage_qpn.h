@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * storage_qpn: a calibrated storage model of queueing Petri nets (qpn/storage_model.h) as the I/O
- * analysis model inside a storage resource (storage.h).
+ * storage_qpn: uses a calibrated storage model of queueing Petri nets (storage/storage_model.h) as
+ * the I/O analysis model inside a storage resource (storage.h).
  *
- * The requests in service are the clients of a configuration of one VM: readers by the read share,
- * writers the rest, at least one of the type that is asked; with the mean size of each type. A
- * model of one class (cache, hardware) takes them all to be of the request's own. The net of that
- * configuration is solved to 1 %, as `blkcast qpn predict` does, once: answers are kept, by whole
- * clients up to 16 of each type, then 8 to the octave, and sizes 4 to the octave; what lies between
- * is interpolated, linearly in clients, logarithmically in sizes. Sizes themselves where a size
- * never varies would need no grid, but nobody knows that beforehand: the error of the grid is below
- * 0.5 % for times linear in size.
+ * The requests in service are the clients of a configuration of one VM. The read share gives the
+ * number of readers; the rest are writers; there is at least one client of the requested type.
+ * Each type has its mean size. A model of one class (cache, hardware) assumes that all requests
+ * are of the request's class.
  *
- * A class the model was calibrated without is answered by the other access pattern's, and counted
- * as outside; so is a request without a file set where the model needs one (its largest is taken).
+ * The net of a configuration is solved to 1 %, as `blkcast qpn predict` does, and only once.
+ * Solutions are stored on a grid: whole clients up to 16 of each type, then 8 points per octave,
+ * and 4 points per octave of the size. Between grid points the model interpolates, linearly in
+ * clients and logarithmically in sizes. A size that never varies would need no grid, but this is
+ * not known beforehand. The error of the grid is below 0.5 % for times that are linear in the
+ * size.
+ *
+ * If the model was calibrated without the requested class, the class of the other access pattern
+ * is used instead, and the request counts as outside the range. A request without a file set,
+ * where the model needs one, is treated in the same way with the model's largest file set.
  */
 #ifndef ANALYZER_ARCH_STORAGE_QPN_H
 #define ANALYZER_ARCH_STORAGE_QPN_H
@@ -21,9 +25,9 @@
 #include "analyzer/models/arch/storage.h"
 
 /*
- * Opens a model file of kind "qpn". 0; -EINVAL, -ENOENT with the file and what is wrong; -ENOMEM.
- * Shared by threads: each configuration is solved by one, for whom the others wait; which one does
- * not change the answers.
+ * Opens a model file of kind "qpn". Returns 0, -EINVAL or -ENOENT with the file and what is wrong,
+ * or -ENOMEM. Threads may share the model: each configuration is solved by one thread while the
+ * others wait, and the results do not depend on which thread it is.
  */
 int storage_qpn_open(struct arch_storage_model **out, const char *path, struct err *err);
 

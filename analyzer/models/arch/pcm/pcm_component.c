@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Basic components: roles, passive resources, and a behaviour by signature. */
+/* Basic components: roles, passive resources, and one behaviour per signature. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

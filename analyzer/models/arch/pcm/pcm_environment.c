@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Kinds of resource, containers and what they have, links. */
+/* Types of resources, containers with their resources, and links. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "analyzer/models/arch/pcm/pcm_parts.h"
 
-/* Palladio.resourcetype, which every installation has: the ids of types and of their interfaces. */
+/* The ids of types and interfaces in Palladio.resourcetype, which every installation has. */
 static const struct {
 	const char *name, *type, *interface;
 } standard[] = {
@@ -18,7 +18,7 @@ static const struct {
 	{ "lan", "_o3sScH2AEdyH8uerKnHYug", NULL },
 };
 
-/* The signatures of those interfaces. */
+/* The signatures of these interfaces. */
 static const struct {
 	const char *id;
 	enum arch_direction direction;
@@ -78,7 +78,7 @@ int pcm_resource_type(struct pcm_importer *im, const xmlNode *node, const char *
 	return ret ? ret : add_type(im, pcm_name(target), id, type);
 }
 
-/* The type of the same file that offers the interface. */
+/* Finds the type of the same file that offers the interface. */
 static int own_interface(struct pcm_importer *im, const xmlNode *role, uint32_t *type)
 {
 	const char *const item = "availableResourceTypes_ResourceRepository";
@@ -158,7 +158,7 @@ int pcm_policy(struct pcm_importer *im, const xmlNode *spec, enum arch_policy *p
 	return pcm_fail(im, spec, "scheduling policy that is not supported: %.200s", id);
 }
 
-/* The reference simulator divides by both rates of a disk. */
+/* Reads one rate of a disk. The reference simulator divides by both rates. */
 static int read_disk_rate(struct pcm_importer *im, const xmlNode *node, const char *child,
 			  const struct stoex *both, struct stoex **rate)
 {

@@ -36,7 +36,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The files of a directory with this ending, sorted. */
+/* Lists the files of a directory that have this ending, sorted. */
 static int pcm_import_list(struct pcm_importer *im, const char *ending, struct names *out)
 {
 	DIR *d = opendir(im->dir);
@@ -73,7 +73,7 @@ bool pcm_is_palladio(const char *path)
 	       (!stat(path, &st) && S_ISDIR(st.st_mode));
 }
 
-/* The first element of a name at or below root. */
+/* Returns the first element of a name at or below root. */
 static const xmlNode *first_below(const xmlNode *root, const char *name)
 {
 	const xmlNode *n = root;
@@ -90,7 +90,10 @@ static const xmlNode *first_below(const xmlNode *root, const char *name)
 	return n;
 }
 
-/* The address of the system a file is about, up to its #; "" where it does not say. */
+/*
+ * Finds the address of the system to which a file refers, up to the #; "" if the file does not
+ * say.
+ */
 static int system_of(struct pcm_importer *im, const char *file, const char *element, char *out,
 		     size_t size)
 {
@@ -117,7 +120,10 @@ static int system_of(struct pcm_importer *im, const char *file, const char *elem
 #define SYSTEM_IN_ALLOCATION "system_Allocation"
 #define SYSTEM_IN_USAGE	     "providedRole_EntryLevelSystemCall"
 
-/* The one file of this ending that is about the same system as another; any, where there is none. */
+/*
+ * Finds the only file of this ending that refers to the same system as another file; without
+ * another file, any system will do.
+ */
 static int pcm_import_choose(struct pcm_importer *im, const char *ending, const char *element,
 			     const char *other, const char *other_element, char **out)
 {
@@ -150,7 +156,7 @@ out:
 	return ret;
 }
 
-/* Takes "dir", "dir/file" or "dir/file,file" apart; what it does not name stays NULL. */
+/* Splits "dir", "dir/file" or "dir/file,file". Parts that the text does not name stay NULL. */
 static int take_apart(struct pcm_importer *im, const char *path, char **allocation, char **usage)
 {
 	const char *comma = strchr(path, ',');
@@ -222,7 +228,7 @@ static int read_model(struct pcm_importer *im)
 {
 	int ret = pcm_types_init(im);
 
-	/* As the reference simulator has it. */
+	/* The reference simulator requires links too. */
 	im->m->needs_links = true;
 	im->m->clips = true;
 	if (!ret)

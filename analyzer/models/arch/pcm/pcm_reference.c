@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What an element refers to: by an id in its own file, or by "file#id". */
+/* Resolves references to elements: an id in the same file, or "file#id". */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #define MAX_REFERENCE 4096
 
-/* The text of a reference, and the element it stands in. */
+/* Returns the text of a reference, and the element that contains it. */
 static const char *find_reference(const xmlNode *node, const char *name, const xmlNode **at)
 {
 	const char *text = pcm_attribute(node, name);
@@ -35,7 +35,10 @@ const char *pcm_reference_id(const xmlNode *node, const char *name)
 	return mark ? mark + 1 : text;
 }
 
-/* A path of features below the root: "//@usageScenario_UsageModel.0/@..."; NULL: leads nowhere. */
+/*
+ * Follows a path of features below the root, such as "//@usageScenario_UsageModel.0/@...". Returns
+ * NULL if it leads nowhere.
+ */
 static const xmlNode *follow_path(const xmlNode *root, const char *path)
 {
 	const xmlNode *n = root;
@@ -61,7 +64,7 @@ static const xmlNode *follow_path(const xmlNode *root, const char *path)
 	return n;
 }
 
-/* The last part of an address, its %XX resolved. */
+/* Copies the last part of an address, with %XX decoded. */
 static void file_name(const char *address, size_t len, char *out)
 {
 	const char *end = address + len, *at = end;
@@ -82,7 +85,7 @@ static void file_name(const char *address, size_t len, char *out)
 	*out = 0;
 }
 
-/* One reference of len bytes that stands in `at`. */
+/* Follows one reference of len bytes in the element `at`. */
 static int pcm_reference_follow(struct pcm_importer *im, const xmlNode *at, const char *text,
 				size_t len, const xmlNode **target)
 {
@@ -145,7 +148,7 @@ int pcm_follow(struct pcm_importer *im, const xmlNode *node, const char *name, c
 	return ret;
 }
 
-/* Appends one target; 0 or -ENOMEM. */
+/* Appends one target. Returns 0 or -ENOMEM. */
 static int add_target(struct pcm_importer *im, const xmlNode ***targets, uint32_t *nr,
 		      const xmlNode *target)
 {

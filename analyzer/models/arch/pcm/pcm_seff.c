@@ -49,7 +49,7 @@ int pcm_probability(struct pcm_importer *im, const xmlNode *node, double *probab
 	return ret;
 }
 
-/* The one step of a kind. */
+/* Finds the only step of a kind. */
 static int find_start(struct pcm_importer *im, const xmlNode *node, const char *step,
 		      const char *start, const xmlNode **out)
 {
@@ -142,7 +142,7 @@ static int read_resource_call(struct pcm_importer *im, const xmlNode *node, cons
 		   : pcm_expression(im, node, "numberOfCalls__ResourceCall", &a->demand.amount);
 }
 
-/* Role and signature of a call, by the references of these names. */
+/* Reads the role and the signature of a call from the references of these names. */
 static int read_target(struct pcm_importer *im, const xmlNode *node, const char *role_name,
 		       const char *signature_name, struct arch_action *a)
 {
@@ -159,7 +159,10 @@ static int read_target(struct pcm_importer *im, const xmlNode *node, const char 
 	return ret ? ret : pcm_signature(im, signature, &a->call.signature);
 }
 
-/* The body of a loop whose turns are whole numbers: what is left over is cut off. */
+/*
+ * Reads an infrastructure call as the body of a loop. The number of turns is truncated to a whole
+ * number.
+ */
 static int read_infrastructure_call(struct pcm_importer *im, const xmlNode *node,
 				    uint32_t behaviour)
 {
@@ -255,7 +258,7 @@ static int read_external_call(struct pcm_importer *im, const xmlNode *node, uint
 		   : pcm_variables(im, node, "returnVariableUsage__CallReturnAction", &a->call.out);
 }
 
-/* The behaviour in a child element; *behaviour its index. */
+/* Reads the behaviour in a child element; *behaviour becomes its index. */
 static int read_body(struct pcm_importer *im, const xmlNode *node, const char *child,
 		     uint32_t *behaviour)
 {
@@ -360,7 +363,7 @@ static int read_branch(struct pcm_importer *im, const xmlNode *node, uint32_t be
 	return 0;
 }
 
-/* One more body of a fork. */
+/* Adds one body to a fork. */
 static int read_forked(struct pcm_importer *im, const xmlNode *node, struct arch_action *a)
 {
 	uint32_t body, *slot;
@@ -513,7 +516,10 @@ int pcm_read_steps(struct pcm_importer *im, const xmlNode *node, uint32_t *behav
 	uint32_t nr;
 	int ret = pcm_add_behaviour(im, behaviour);
 
-	/* Known from here on, so that a behaviour that calls itself is found as a cycle. */
+	/*
+	 * The index is set before the steps are read, so that a behaviour that calls itself is
+	 * found as a cycle.
+	 */
 	pcm_set_index(node, *behaviour);
 	if (!ret && im->depth++ == PCM_MAX_DEPTH)
 		return pcm_fail(im, node, "behaviours nested too deep");

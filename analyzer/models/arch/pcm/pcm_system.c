@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The system: composites flattened to instances in containers, connectors to wires. */
+/* The system: composites are flattened to instances in containers, and connectors become wires. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "analyzer/models/arch/pcm/pcm_parts.h"
 
 enum connector_kind {
-	ASSEMBLY, /* from a part that requires to one that provides */
-	PROVIDED, /* from a role of the composite to one of a part */
-	REQUIRED, /* from a role of a part to one of the composite */
+	ASSEMBLY, /* from a part that requires an interface to one that provides it */
+	PROVIDED, /* from a role of the composite to a role of a part */
+	REQUIRED, /* from a role of a part to a role of the composite */
 };
 
 /* The references of each type of connector; from and to are assembly contexts. */
@@ -57,7 +57,10 @@ static const struct connector *connector_of(const xmlNode *node)
 	return NULL;
 }
 
-/* Every reference of a connector leads somewhere, also of those that nobody uses. */
+/*
+ * Checks that every reference of a connector leads to an element, even if the connector is never
+ * used.
+ */
 static int check_connector(struct pcm_importer *im, const xmlNode *node)
 {
 	const struct connector *c = connector_of(node);
@@ -96,7 +99,7 @@ static int check_roles(struct pcm_importer *im, const xmlNode *node, const char 
 	return 0;
 }
 
-/* The system, or a composite: once each. */
+/* Checks the system or a composite, each only once. */
 static int check_structure(struct pcm_importer *im, const xmlNode *node)
 {
 	int ret;
@@ -171,7 +174,7 @@ static int read_allocation(struct pcm_importer *im)
 	return 0;
 }
 
-/* A part is named with what it is in, and once. */
+/* Names a part after the parts that contain it. The name must be unique. */
 static int name_part(struct pcm_importer *im, uint32_t part)
 {
 	struct pcm_part *p = &im->parts[part];
@@ -216,7 +219,7 @@ static int add_instance(struct pcm_importer *im, uint32_t part, uint32_t compone
 		return pcm_out_of_memory(im);
 	for (uint32_t i = 0; i < nr_roles; i++)
 		x->wires[i] = ARCH_NONE;
-	/* The innermost that the allocation speaks of. */
+	/* The innermost part that the allocation mentions determines the container. */
 	for (uint32_t i = part; i && x->container == ARCH_NONE; i = im->parts[i].parent)
 		x->container = pcm_index(im->parts[i].context);
 	if (x->container == ARCH_NONE)
@@ -297,7 +300,10 @@ static uint32_t find_part(const struct pcm_importer *im, uint32_t parent, const 
 	return ARCH_NONE;
 }
 
-/* The connector of a kind from a role, of a part's context where it is not NULL; NULL: none. */
+/*
+ * Returns the connector of a kind from a role (of the context of a part, unless it is NULL), or
+ * NULL if there is none.
+ */
 static int find_connector(struct pcm_importer *im, const xmlNode *structure,
 			  enum connector_kind kind, const xmlNode *context, const xmlNode *role,
 			  const xmlNode **found)
@@ -326,7 +332,7 @@ static int find_connector(struct pcm_importer *im, const xmlNode *structure,
 	return 0;
 }
 
-/* Who does what a part provides in a role. */
+/* Finds the instance that does the work of a role that a part provides. */
 static int pcm_system_provider(struct pcm_importer *im, const xmlNode *at, uint32_t part,
 			       const xmlNode *role, uint32_t *instance)
 {
@@ -359,7 +365,10 @@ static int pcm_system_provider(struct pcm_importer *im, const xmlNode *at, uint3
 	return 0;
 }
 
-/* Who serves a role that a part requires; ARCH_NONE: it is not connected. */
+/*
+ * Finds the instance that serves a role that a part requires; ARCH_NONE if the role is not
+ * connected.
+ */
 static int pcm_system_server(struct pcm_importer *im, uint32_t part, const xmlNode *role,
 			     uint32_t *instance)
 {

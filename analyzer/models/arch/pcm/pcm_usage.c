@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Usage scenarios: who calls the system, how often, and in what order. */
+/* Usage scenarios: who calls the system, how often, and in which order. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,7 +193,7 @@ static int read_scenario(struct pcm_importer *im, const xmlNode *node)
 	return ret ? ret : read_behaviour(im, behaviour, &s->behaviour);
 }
 
-/* Parameters that users bring to every instance of an assembly context. */
+/* Reads the parameters that users provide to every instance of an assembly context. */
 static int read_user_data(struct pcm_importer *im, const xmlNode *node, struct arch_scenario *s)
 {
 	const xmlNode *context;

@@ -38,7 +38,7 @@ int pcm_expression(struct pcm_importer *im, const xmlNode *node, const char *chi
 	return pcm_expression_in(im, node, child, "", "", out);
 }
 
-/* "a.b" of nested references; *inner where INNER is among them. */
+/* Builds "a.b" from nested references. *inner is set if INNER is among them. */
 static int variable_name(struct pcm_importer *im, const xmlNode *usage, char *name, size_t size,
 			 bool *inner)
 {
@@ -65,7 +65,7 @@ static int variable_name(struct pcm_importer *im, const xmlNode *usage, char *na
 static int pcm_value_characterisation(struct pcm_importer *im, const xmlNode *node,
 				      const char *variable, bool inner, struct arch_sets *out)
 {
-	/* As in the metamodel, whose files leave the first out. */
+	/* The order is that of the metamodel, whose files omit the first literal. */
 	static const char *const known[] = { "STRUCTURE", "NUMBER_OF_ELEMENTS", "VALUE", "BYTESIZE",
 					     "TYPE" };
 	const char *type = pcm_attribute(node, "type");

@@ -80,7 +80,7 @@ const xmlNode *pcm_next(const xmlNode *node, const char *name)
 	return NULL;
 }
 
-/* id, or xmi:id. */
+/* Returns id, or xmi:id. */
 static const char *id_of(const xmlNode *node)
 {
 	for (const xmlAttr *a = node->properties; a; a = a->next)
@@ -108,7 +108,9 @@ static bool is_word_of(const char *list, const xmlChar *word)
 	return false;
 }
 
-/* What profiles add to a model: annotations of it, which change nothing that is simulated here. */
+/*
+ * Returns true for additions of profiles, which are annotations that do not affect the simulation.
+ */
 static bool is_of_profile(const xmlNode *node)
 {
 	const char *space = node->ns && node->ns->href ? (const char *)node->ns->href : "";
@@ -208,7 +210,10 @@ static int add_ids(struct pcm_importer *im, xmlHashTable *ids, const xmlNode *ro
 	return 0;
 }
 
-/* Entities are declared nowhere else, so that none is ever expanded. */
+/*
+ * Refuses a declaration. Entities cannot be declared elsewhere, so that no entity is ever
+ * expanded.
+ */
 static void refuse_declaration(void *ctx, const xmlChar *name, const xmlChar *external,
 			       const xmlChar *system)
 {
@@ -249,7 +254,9 @@ static int pcm_xml_parse(struct pcm_importer *im, const char *path, xmlDoc **out
 	return ret;
 }
 
-/* The model itself: the root, or what xmi:XMI wraps alone. */
+/*
+ * Returns the model itself: the root, or the only element inside xmi:XMI that is not of a profile.
+ */
 int pcm_root(struct pcm_importer *im, uint32_t file, const xmlNode **root)
 {
 	const xmlNode *top = xmlDocGetRootElement(im->files[file].doc);
@@ -269,7 +276,7 @@ int pcm_root(struct pcm_importer *im, uint32_t file, const xmlNode **root)
 	return *root ? 0 : pcm_fail(im, top, "no model in it");
 }
 
-/* Beside the model in xmi:XMI, or in its root. */
+/* Counts stereotypes, which stand next to the model in xmi:XMI, or in its root. */
 static void count_stereotypes(struct pcm_importer *im, const xmlNode *top)
 {
 	for (const xmlNode *c = top->children; c; c = c->next) {
