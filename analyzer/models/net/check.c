@@ -9,8 +9,10 @@
 #include "analyzer/models/net/check.h"
 #include "analyzer/models/net/check_flows.h"
 
-#define MAX_SLOTS 2000 /* of the dense systems: beyond it flows are not looked at */
-/* Weights of tokens balance every firing to this, relative to the largest weight. */
+#define MAX_SLOTS 2000 /* largest dense system; flows of larger nets are not examined */
+/*
+ * Weights conserve tokens if every firing is balanced up to this, relative to the largest weight.
+ */
 #define BALANCED   1e-6
 #define MAX_SWEEPS 20000
 
@@ -40,7 +42,7 @@ static void check_report(const struct checker *c, enum finding_kind kind, unsign
 	char text[600];
 	struct finding f = { .kind = kind, .line = line, .text = text };
 
-	/* Two names at most; the formats are this file's own. */
+	/* There are at most two names, and the formats are those of this file. */
 	snprintf(text, sizeof(text), "%s \"%.200s\"%s%.200s%s", format, a, b ? " (" : "",
 		 b ? b : "", b ? ")" : "");
 	c->say(c->ctx, &f);
@@ -56,7 +58,9 @@ static const char *colour_name(const struct checker *c, uint32_t slot)
 	return c->n->colours[c->n->slots[slot].colour];
 }
 
-/* Least fixed point: a mode can fire once tokens can get to all it takes from. */
+/*
+ * Computes a least fixed point: a mode can fire if tokens can reach all slots from which it takes.
+ */
 static void find_reachable(struct checker *c)
 {
 	bool more = true;
@@ -116,7 +120,7 @@ static bool takes_no_time(const struct checker *c, uint32_t slot)
 	return queue == NET_NONE || c->n->queues[queue].immediate;
 }
 
-/* Whether a mode that may keep going puts tokens into the slot. */
+/* Returns true if a mode that may fire endlessly puts tokens into the slot. */
 static bool is_fed(const struct checker *c, uint32_t slot)
 {
 	for (uint32_t m = 0; m < c->nr_modes; m++)
@@ -127,8 +131,8 @@ static bool is_fed(const struct checker *c, uint32_t slot)
 }
 
 /*
- * Greatest fixed point: immediate modes all of whose tokens come, without time, from modes of the
- * same set. What is left can go on for ever if it starts.
+ * Computes a greatest fixed point: the immediate modes all of whose tokens come, without time,
+ * from modes of the same set. If a mode remains in the set, it can fire endlessly once it starts.
  */
 static void check_loops(struct checker *c)
 {
@@ -155,7 +159,10 @@ static void check_loops(struct checker *c)
 				     c->modes[m]->name);
 }
 
-/* Share of a slot's tokens that a mode takes; only where modes take one token at most. */
+/*
+ * Returns the share of a slot's tokens that a mode takes. Valid only if modes take at most one
+ * token.
+ */
 static double check_share(const struct checker *c, uint32_t mode, uint32_t slot)
 {
 	const struct net_transition *t = c->of[mode];
@@ -175,7 +182,10 @@ static double check_share(const struct checker *c, uint32_t mode, uint32_t slot)
 	return t->weight / all * c->modes[mode]->weight / own;
 }
 
-/* Sources, and nothing but modes of one token and immediate ways: flows are linear then. */
+/*
+ * Returns true if the net is open, has no capacities, and every mode that takes tokens takes one
+ * and is immediate. Flows are then linear.
+ */
 static bool is_linear(const struct checker *c)
 {
 	bool open = false;
@@ -205,7 +215,7 @@ static double source_rate(const struct checker *c, uint32_t mode)
 	return c->modes[mode]->weight / all / c->of[mode]->time.mean;
 }
 
-/* rate = sources + P' rate: (I - P') rate = sources. */
+/* Solves rate = sources + P' rate, that is (I - P') rate = sources. */
 static int solve_flows(const struct checker *c, double *a, double *rate, lapack_int *pivots)
 {
 	lapack_int nr = (lapack_int)c->n->nr_slots;
@@ -264,7 +274,7 @@ static void on_flow(void *ctx, uint32_t slot, double needed, double there, bool 
 		     place_name(c, slot), load);
 }
 
-/* Nets whose modes take several tokens: what their flows still determine. */
+/* Examines nets whose modes take several tokens, as far as their flows are determined. */
 static int check_joins(struct checker *c)
 {
 	const struct net_transition **of = calloc((size_t)c->nr_modes + 1, sizeof(*of));
@@ -298,7 +308,10 @@ static int check_stability(struct checker *c)
 	rate = calloc(nr, sizeof(*rate));
 	pivots = calloc(nr, sizeof(*pivots));
 	if (a && rate && pivots) {
-		/* Singular: tokens go round for ever beside the open flow; loads are unknown. */
+		/*
+		 * The system is singular: tokens circulate for ever beside the open flow, so that
+		 * loads are unknown.
+		 */
 		ret = 0;
 		if (!solve_flows(c, a, rate, pivots))
 			for (uint32_t q = 0; q < c->n->nr_queues; q++)
@@ -310,7 +323,7 @@ static int check_stability(struct checker *c)
 	return ret;
 }
 
-/* Weight of what a mode puts less that of what it takes. */
+/* Returns the weight of the tokens that a mode puts minus the weight of those that it takes. */
 static double check_gain(const struct net_mode *m, const double *weight)
 {
 	double sum = 0;
@@ -334,8 +347,9 @@ static double change_in(const struct net_mode *m, uint32_t slot)
 }
 
 /*
- * Positive weights of tokens under which every firing balances exist in a net that conserves them.
- * Least squares over weights of at least 1 by cyclic coordinate descent; with balance it is met.
+ * Improves the weights once. A net that conserves its tokens has positive weights under which
+ * every firing is balanced. The search is cyclic coordinate descent on the least squares over
+ * weights of at least 1, and reaches balance for such a net.
  */
 static void check_sweep(const struct checker *c, double *weight)
 {
@@ -355,7 +369,7 @@ static void check_sweep(const struct checker *c, double *weight)
 	}
 }
 
-/* The mode that is furthest from balance, nr_modes where all balance. */
+/* Returns the mode that is furthest from balance, or nr_modes if all modes are balanced. */
 static uint32_t worst_mode(const struct checker *c, const double *weight)
 {
 	double most = 0, worst = 0;
@@ -381,7 +395,7 @@ static int check_conserved(const struct checker *c)
 
 	for (uint32_t m = 0; m < c->nr_modes; m++)
 		if (c->fires[m] && (!c->modes[m]->nr_take || !c->modes[m]->nr_put))
-			return 0; /* open */
+			return 0; /* the net is open */
 	if (c->n->nr_slots > MAX_SLOTS / 10)
 		return 0;
 	weight = calloc((size_t)c->n->nr_slots + 1, sizeof(*weight));

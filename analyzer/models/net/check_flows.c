@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Whether an open net whose modes take several tokens at once can keep up with its sources.
+ * Checks whether an open net whose modes take several tokens at once can keep up with its sources.
  *
- * Were it stable, as much would come to every slot as leaves it: linear equations in the rates of
- * the modes, beside the known rates of sources and the shares of modes that take the same. What
- * they determine (the rest is left alone) must fit the servers of each queue; and by Little's law
- * the tokens of each place invariant must be enough for the service times they go through.
- * Invariants by Farkas' algorithm (Colom, Silva 1990), the sparse way, given up where they are many.
+ * If the net were stable, the flow into every slot would equal the flow out of it. These are
+ * linear equations in the rates of the modes. The rates of sources and the shares of modes that
+ * take the same tokens are known as well. The flows that the equations determine must fit the
+ * servers of each queue; other flows are not examined. By Little's law, the tokens of each place
+ * invariant must be enough for the service times of the slots that they pass. The invariants come
+ * from Farkas' algorithm (Colom and Silva, Convex geometry and semiflows in P/T nets, 1990) on
+ * sparse rows, which is given up if there are too many of them.
  */
 #include <errno.h>
 #include <lapacke.h>
@@ -16,7 +18,8 @@
 
 #include "analyzer/models/net/check_flows.h"
 
-#define MAX_SIZE       300 /* slots, modes: a dense singular value decomposition */
+/* limit of slots and modes, because of a dense singular value decomposition */
+#define MAX_SIZE       300
 #define MAX_INVARIANTS 400
 #define RANK_TOLERANCE 1e-9
 #define LARGEST_WEIGHT 1000000
@@ -26,9 +29,9 @@ struct flows {
 	const struct net_mode *const *modes;
 	const struct net_transition *const *of;
 	lapack_int nr_modes, nr_rows, max_rows;
-	double *a, *b; /* rows of equations, right sides */
-	double *rate;  /* by mode, the least that solves them */
-	double *null;  /* nr_modes x nr_null: what they leave open */
+	double *a, *b; /* rows of the equations, and their right sides */
+	double *rate;  /* by mode: the solution of least norm */
+	double *null;  /* nr_modes x nr_null: directions that the equations do not determine */
 	lapack_int nr_null;
 };
 
@@ -47,7 +50,7 @@ static double *new_row(struct flows *f)
 	return f->nr_rows < f->max_rows ? f->a + f->nr_rows++ * f->nr_modes : NULL;
 }
 
-/* rate[first] / weight of first = rate[second] / weight of second */
+/* Adds the equation rate[first] / weight of first = rate[second] / weight of second. */
 static void check_flows_tie(struct flows *f, lapack_int first, double weight, lapack_int second,
 			    double other)
 {
@@ -59,7 +62,10 @@ static void check_flows_tie(struct flows *f, lapack_int first, double weight, la
 	}
 }
 
-/* Modes that take the same: of one transition by mode weight, of two of one mode by their own. */
+/*
+ * Ties the rates of modes that take the same tokens: modes of one transition by their weights, and
+ * the only modes of two transitions by the transitions' weights.
+ */
 static void tie_modes(struct flows *f)
 {
 	for (lapack_int i = 1; i < f->nr_modes; i++) {
@@ -95,7 +101,7 @@ static void check_flows_balance(struct flows *f)
 	}
 }
 
-/* Returns whether there are any. */
+/* Adds the rates of the sources. Returns true if there are any sources. */
 static bool add_sources(struct flows *f)
 {
 	bool any = false;
@@ -108,7 +114,10 @@ static bool add_sources(struct flows *f)
 			continue;
 		for (uint32_t k = 0; k < t->nr_modes; k++) {
 			all += t->modes[k].weight;
-			/* Its clock stops while the other mode may not fire: no known rate. */
+			/*
+			 * The clock stops while the other mode may not fire, so that the rate is
+			 * not known.
+			 */
 			if (t->modes[k].nr_take)
 				return false;
 		}
@@ -137,7 +146,10 @@ static bool is_met(const struct flows *f)
 	return worst <= 1e-6 * most;
 }
 
-/* Rates by the pseudo-inverse, and a base of what is not determined. -EINVAL: no solution. */
+/*
+ * Solves for the rates by the pseudo-inverse, and computes a basis of what is not determined.
+ * Returns -EINVAL without a solution.
+ */
 static int check_flows_solve(struct flows *f)
 {
 	lapack_int rows = f->nr_rows, nr = f->nr_modes, least = rows < nr ? rows : nr;
@@ -178,7 +190,10 @@ out:
 	return ret;
 }
 
-/* Work that comes in per time where slot i's tokens bring weight[i] each; NaN: not determined. */
+/*
+ * Returns the work per time, if each token of slot i brings weight[i]; NaN if it is not
+ * determined.
+ */
 static double check_flows_work(const struct flows *f, const double *weight)
 {
 	double sum = 0, size = 0;
@@ -228,7 +243,7 @@ static void check_queues(const struct flows *f, double *weight, flow_finding say
 	}
 }
 
-/* One row of Farkas' table: what is left of C' y, and y. */
+/* A row of Farkas' table: the rest of C' y, and y. */
 struct invariant {
 	int64_t *left, *y;
 };
@@ -244,7 +259,10 @@ static int64_t check_flows_divisor(int64_t a, int64_t b)
 	return a < 0 ? -a : a;
 }
 
-/* p |b| + q |a|, where a and b are their entries of the column; false where it gets too large. */
+/*
+ * Computes p |b| + q |a|, where a and b are the entries of their column. Returns false if a value
+ * gets too large.
+ */
 static bool check_flows_combine(int64_t *out, const int64_t *p, const int64_t *q, size_t column,
 				size_t nr)
 {
@@ -263,8 +281,8 @@ static bool check_flows_combine(int64_t *out, const int64_t *p, const int64_t *q
 }
 
 /*
- * Rows of nr_modes + nr_slots numbers; at the end those whose first part is 0. Returns how many, 0
- * where there are too many on the way.
+ * Combines rows of nr_modes + nr_slots numbers until the first part of each remaining row is 0.
+ * Returns the number of rows, or 0 if there are too many rows at some step.
  */
 static size_t check_flows_annul(int64_t *rows, size_t nr, size_t nr_modes, size_t width)
 {

@@ -3,7 +3,7 @@
 
 #include "analyzer/models/net/dist_law.h"
 
-/* QPME's has no scale. */
+/* Makes a beta distribution on [0, 1], because QPME's has no scale. */
 static int make_unit_beta(struct dist *d, const double *v, struct err *err)
 {
 	return dist_beta(d, v[0], v[1], 1, err);

@@ -13,7 +13,10 @@
 static const char *const functions[] = { "min",	  "max",  "sqrt",  "exp", "ln",
 					 "floor", "ceil", "round", "abs" };
 
-/* A recursive descent over the text; the first error stands in err, later ones are ignored. */
+/*
+ * The state of a recursive-descent parser. The first error stays in err, and later ones are
+ * ignored.
+ */
 struct reader {
 	const char *text, *at;
 	struct expr_scope *scope;

@@ -62,7 +62,10 @@ struct net *net_new(const char *file)
 	return NULL;
 }
 
-/* Room for one more, zeroed, at the end of an array of nr; NULL out of memory. */
+/*
+ * Returns room for one more zeroed item at the end of an array of nr items, or NULL if there is no
+ * memory.
+ */
 static void *net_grow(void *array, uint32_t nr, size_t size)
 {
 	void *more = array;
@@ -157,10 +160,10 @@ struct net_mode *net_add_mode(struct net_transition *t, const char *name, unsign
 
 int net_add_arc(struct net_arc **arcs, uint32_t *nr, uint32_t slot, uint32_t count)
 {
-	/* Two arcs between the same two are one of their sum. */
+	/* Two arcs between the same place and mode are merged into one. */
 	for (uint32_t i = 0; i < *nr; i++) {
 		if ((*arcs)[i].slot == slot) {
-			/* Saturated above what net_validate() lets pass. */
+			/* The count is limited to a value that net_validate() refuses. */
 			count = count > NET_MAX_COUNT ? NET_MAX_COUNT + 1 : count;
 			(*arcs)[i].count += count;
 			if ((*arcs)[i].count > NET_MAX_COUNT)
@@ -287,7 +290,10 @@ static int check_mode(const struct net *n, const struct net_transition *t, const
 	return 0;
 }
 
-/* Tokens that all modes together move in one firing each: the simulator keeps a table of them. */
+/*
+ * Checks the number of tokens that all modes move in one firing each, because the simulator keeps
+ * a table of them.
+ */
 static int check_counts(const struct net *n, const struct net_transition *t,
 			const struct net_mode *m, uint64_t *total, struct err *err)
 {

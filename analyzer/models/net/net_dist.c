@@ -15,13 +15,13 @@
 	}
 #define SQUARE "square matrices of the same size, as lists of rows"
 
-/* Numbers of a list, or of a matrix by rows. */
+/* The numbers of a list, or of a matrix by rows. */
 struct number_list {
 	double *values; /* owned */
-	size_t nr;	/* numbers of a list, rows of a matrix */
+	size_t nr;	/* numbers of a list, or rows of a matrix */
 };
 
-/* What a file says of one distribution; NaN and an empty list where it says nothing. */
+/* The contents of one distribution's mapping; NaN and an empty list stand for missing values. */
 struct dist_said {
 	double value, min, max, mean, rate, k, sd, shape, scale, mu, sigma, scv;
 	double alpha, beta, freedom, p, tau, gamma, cut;
@@ -85,7 +85,7 @@ static int dist_read_matrix(const struct fields_reader *r, const struct field *f
 	return 0;
 }
 
-/* A file of numbers beside the model: a measured trace. */
+/* Reads a file of numbers, a measured trace, which lies beside the model. */
 static int dist_read_file(const struct fields_reader *r, const struct field *f,
 			  const struct yaml_node *n, void *to)
 {
@@ -165,7 +165,7 @@ static int make_map(struct dist *d, const struct dist_said *s, struct err *why)
 	return dist_map(d, s->d0.values, s->d1.values, s->d0.nr, why);
 }
 
-/* The diagonal of switching is not looked at. */
+/* Makes a Markov-modulated Poisson process. The diagonal of switching is ignored. */
 static int make_mmpp(struct dist *d, const struct dist_said *s, struct err *why)
 {
 	double d0[DIST_MAX_PHASES * DIST_MAX_PHASES], d1[DIST_MAX_PHASES * DIST_MAX_PHASES] = { 0 };
@@ -313,7 +313,10 @@ static const struct field mmpp_fields[] = {
 	{ 0 },
 };
 
-/* A law that dist_law.h makes of the numbers in its table's order, or one that is made here. */
+/*
+ * A distribution that dist_law.h makes from numbers in the order of its table, or one that is made
+ * here.
+ */
 struct dist_form {
 	struct fields table;
 	int (*make)(struct dist *d, const struct dist_said *s, struct err *why);
@@ -322,7 +325,7 @@ struct dist_form {
 	{                                                                   \
 		{ .fields = kind_fields, .expected = kind_form }, kind_make \
 	}
-/* In the order of the fields below. */
+/* The order is that of the fields below. */
 static const struct dist_form dist_kinds[] = {
 	KIND(value_fields, NULL, NULL),
 	KIND(exponential_fields, make_exponential, "{mean: TIME} or {rate: NUMBER}"),
@@ -363,7 +366,7 @@ static int make_law(struct dist *d, const char *name, const struct fields *t,
 	return law->make(d, v, why);
 }
 
-/* f is one of dist_fields; to is the distribution. */
+/* Reads a distribution. f is one of dist_fields, and to is the distribution. */
 static int dist_read(const struct fields_reader *r, const struct field *f,
 		     const struct yaml_node *n, void *to)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The tables of a net's YAML, from which docs/qpn.schema.json is written. Places are read before transitions, so
- * that every arc can be checked as it is read; subnets are unfolded: "S" with inner places becomes "S/inner".
+ * The tables of a net's YAML, from which docs/qpn.schema.json is generated. Places are read before
+ * transitions, so that every arc can be checked when it is read. Subnets are unfolded: "S" with
+ * inner places becomes "S/inner".
  */
 #include <errno.h>
 #include <math.h>
@@ -42,7 +43,7 @@ static int net_read_parameter(const struct fields_reader *r, const struct field 
 	int ret = 0;
 
 	(void)to;
-	/* The last of a name wins, as for any option given twice. */
+	/* If a parameter is set several times, the last setting is used, as for any option. */
 	for (size_t k = 0; k < reader->nr_settings; k++)
 		if (!strcmp(reader->settings[k].name, n->key)) {
 			value = reader->settings[k].value;
@@ -86,7 +87,7 @@ static int net_read_colour(const struct fields_reader *r, const struct field *f,
 	return net_add_colour(reader->net, n->text) == NET_NONE ? fields_no_memory(r) : 0;
 }
 
-/* What a file says of a queue. */
+/* The contents of a queue's mapping. */
 struct net_queue_said {
 	enum net_strategy strategy;
 	uint64_t servers;
@@ -126,7 +127,7 @@ static const struct field queue_forms[] = {
 	{ 0 },
 };
 
-/* A queue that is written out, of the place or key called name. */
+/* Adds a queue that is written out, for the place or key called name. */
 static int net_add_said_queue(const struct fields_reader *r, const struct yaml_node *n,
 			      const char *name, uint32_t *index)
 {
@@ -172,7 +173,7 @@ int net_read_find_colour(const struct fields_reader *r, const struct yaml_node *
 	return 0;
 }
 
-/* A colour that a place mentions anywhere gets a slot there. */
+/* Returns the slot of a colour. Every colour that a place mentions gets a slot there. */
 static int place_slot(const struct fields_reader *r, const struct yaml_node *at, const char *name,
 		      struct net_slot **out)
 {
@@ -206,7 +207,7 @@ static int place_read_count(const struct fields_reader *r, const struct field *f
 static int place_read_service(const struct fields_reader *r, const struct field *f,
 			      const struct yaml_node *n, void *to);
 
-/* What a place says of one colour. */
+/* The contents of one colour's mapping in a place. */
 static const struct field place_tokens = { .type = FIELD_COUNT,
 					   .computed = true,
 					   .high = UINT32_MAX,
@@ -260,7 +261,7 @@ static int place_read_service(const struct fields_reader *r, const struct field 
 	return fields_read_value(r, &net_distribution, n, &slot->service);
 }
 
-/* What a file says of a place besides its colours. */
+/* The contents of a place's mapping except its colours. */
 struct net_place_said {
 	uint32_t queue;
 	uint64_t capacity;
@@ -268,7 +269,7 @@ struct net_place_said {
 };
 #define PLACE(member) offsetof(struct net_place_said, member)
 
-/* The place's queue: one of the shared ones by name, or one of its own. */
+/* Reads the queue of a place: the name of a shared queue, or a queue of its own. */
 static int place_read_queue(const struct fields_reader *r, const struct field *f,
 			    const struct yaml_node *n, void *to)
 {
@@ -356,7 +357,7 @@ static int net_read_place(const struct fields_reader *r, const struct yaml_node 
 	return 0;
 }
 
-/* One of the two ends of a subnet: where tokens come in, or go out. */
+/* Reads one end of a subnet: the place where tokens enter, or the place where they leave. */
 static int subnet_read_end(const struct fields_reader *r, const struct field *f,
 			   const struct yaml_node *n, void *to)
 {
@@ -393,7 +394,9 @@ static const struct field subnet_outer_fields[] = {
 };
 static const struct fields subnet_table = { .name = "subnet", .fields = subnet_outer_fields };
 
-/* A place that is a net of its own. What is inside it has its name before theirs. */
+/*
+ * Reads a place that contains a net. The names of inner places begin with the name of this place.
+ */
 static int net_read_subnet(const struct fields_reader *r, const struct yaml_node *n)
 {
 	struct net_reader *reader = r->context;
@@ -496,7 +499,7 @@ static int net_read_tree(struct net_reader *reader, const struct yaml_tree *tree
 	return net_validate(reader->net, err);
 }
 
-/* Takes the tree over. */
+/* Reads the tree and takes it over. */
 static int net_read_owned(struct net **out, struct yaml_tree *tree,
 			  const struct net_setting *settings, size_t nr_settings, struct err *err)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * net_read: what the parts of the reader of YAML nets share. For users: net.h.
+ * net_read: declarations that the parts of the reader of YAML nets share. Users need net.h only.
  *
  * Each function returns 0, or -EINVAL or -ENOMEM with "FILE:LINE: what" in r->err. The context of
- * every
- * hook is a struct net_reader.
+ * every hook is a struct net_reader.
  */
 #ifndef ANALYZER_NET_READ_H
 #define ANALYZER_NET_READ_H

@@ -6,7 +6,10 @@
 #include "analyzer/models/net/net_dist.h"
 #include "analyzer/models/net/net_read.h"
 
-/* How a place of this name is called from outside: a subnet stands for its input or output. */
+/*
+ * Finds the place to which a name refers from outside: a subnet stands for its input or its
+ * output.
+ */
 int net_read_resolve(const struct fields_reader *r, const struct yaml_node *at, const char *name,
 		     bool take, uint32_t *place)
 {
@@ -28,7 +31,7 @@ int net_read_resolve(const struct fields_reader *r, const struct yaml_node *at, 
 	return 0;
 }
 
-/* A colour that the place knows. */
+/* Reads a colour that the place must have. */
 static int net_read_known_colour(const struct fields_reader *r, const struct yaml_node *at,
 				 const char *name, uint32_t place, uint32_t *colour, uint32_t *slot)
 {
@@ -56,7 +59,7 @@ static const struct field arc_forms[] = {
 	{ 0 },
 };
 
-/* Where arcs of a mode are collected. */
+/* The arcs of a mode, as they are collected. */
 struct mode_arcs {
 	struct net_arc **arcs;
 	uint32_t *nr;
@@ -81,7 +84,7 @@ static int mode_add_arc(const struct fields_reader *r, const struct yaml_node *a
 	return net_add_arc(to->arcs, to->nr, slot, (uint32_t)count) ? fields_no_memory(r) : 0;
 }
 
-/* A place to a colour, a list of colours, or colours with counts. */
+/* Reads the arcs of a place: a colour, a list of colours, or colours with counts. */
 static int mode_read_arcs_of_place(const struct fields_reader *r, const struct yaml_node *n,
 				   bool take, const struct mode_arcs *to)
 {
@@ -104,7 +107,7 @@ static int mode_read_arcs_of_place(const struct fields_reader *r, const struct y
 	return 0;
 }
 
-/* What a file says of a transition; the mode is the one that is read. */
+/* The contents of a transition's mapping; the mode is the one being read. */
 struct net_transition_said {
 	struct net_transition *t;
 	struct net_mode *mode;
@@ -249,7 +252,7 @@ const struct field net_transitions = { .name = "transitions",
 				       .item = &transition_item,
 				       .expected = "names and transitions" };
 
-/* to is the place; whether it is left stands behind it. */
+/* The contents of one event of a probe: the place, and whether the token leaves it. */
 struct net_event_said {
 	uint32_t place;
 	bool leave;
@@ -280,7 +283,7 @@ struct net_probe_said {
 };
 #define PROBE(member) offsetof(struct net_probe_said, member)
 
-/* One colour, or two where it changes on the way. */
+/* Reads one colour, or two if the colour changes on the way. */
 static int probe_read_colour(const struct fields_reader *r, const struct field *f,
 			     const struct yaml_node *n, void *to)
 {

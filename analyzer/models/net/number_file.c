@@ -39,7 +39,7 @@ static int number_file_add(struct numbers *x, double value)
 	return 0;
 }
 
-/* -EINVAL where one is no number at or above 0. */
+/* Adds the numbers of a line. Returns -EINVAL if one is no number of at least 0. */
 static int add_line(struct numbers *x, char *text)
 {
 	char *rest, *word;
@@ -78,7 +78,7 @@ static int read_lines(struct numbers *x, FILE *file, const char *path, struct er
 	return ret ? err_set(err, -ret, "%s: %s", path, strerror(-ret)) : 0;
 }
 
-/* What is not a regular file could make us wait for ever. */
+/* Opens a regular file. Reading any other file could block for ever. */
 static FILE *open_regular(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -118,7 +118,7 @@ out:
 	return ret;
 }
 
-/* One probe of ours per colour of theirs. */
+/* Adds one probe of the net for each colour of a QPME probe. */
 static int read_probe_colour(struct qpe_importer *im, const xmlNode *node)
 {
 	const xmlNode *probe = node->parent->parent;
@@ -161,7 +161,9 @@ static int read_probe(struct qpe_importer *im, const xmlNode *node)
 	return ret ? ret : qpe_read_all(im, node, "color-refs", "color-ref", read_probe_colour);
 }
 
-/* The first configuration of SimQPN in the file says how long it ran: in the net's time. */
+/*
+ * Reads the run length from the first SimQPN configuration in the file, in the net's unit of time.
+ */
 static int read_run_length(struct qpe_importer *im, const xmlNode *root)
 {
 	const xmlNode *box = qpe_child(root, "meta-attributes");
@@ -209,7 +211,7 @@ static int read_net(struct qpe_importer *im, const xmlNode *root)
 	return ret ? ret : net_validate(im->net, im->err);
 }
 
-/* libxml2 prints errors of conversion itself, whatever its options say. */
+/* Discards messages: libxml2 prints conversion errors itself, whatever its options are. */
 static void keep_quiet(void *unused, xmlError *error)
 {
 	(void)unused;

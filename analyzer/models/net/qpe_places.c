@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Places of a .qpe. A subnet place is unfolded: its places become places "subnet/place" of the net;
- * what is put into it arrives at its place "input-place", what is taken from it comes from its
- * "output-place"; "actual population" is an ordinary place like any other.
+ * Places of a .qpe file. A subnet place is unfolded: its places become places "subnet/place" of
+ * the net. Tokens that are put into it arrive at its place "input-place", and tokens that are
+ * taken from it come from its "output-place". "actual population" becomes an ordinary place.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "analyzer/models/net/number_file.h"
 #include "analyzer/models/net/qpe_xml.h"
 
-/* A histogram of even bins from offset to offset + scale, its shares in a file. */
+/* Makes a histogram of equal bins from offset to offset + scale, whose shares are in a file. */
 static int make_empirical(struct qpe_importer *im, const xmlNode *node, struct dist *d)
 {
 	double offset, scale, *shares = NULL, *edges = NULL;
@@ -26,7 +26,7 @@ static int make_empirical(struct qpe_importer *im, const xmlNode *node, struct d
 	if (!ret && !(scale > 0 && offset >= 0))
 		ret = qpe_fail(im, node, "expected a scale above 0 and an offset at or above 0",
 			       NULL);
-	/* The older name of the attribute first. */
+	/* The older name of the attribute is tried first. */
 	if (!ret && !(name = qpe_attribute(node, "input-file")))
 		ret = qpe_need(im, node, "pdf_filename", &name);
 	if (!ret && number_file_path(path, sizeof(path), im->net->file, name))
@@ -73,7 +73,7 @@ static int make_dist(struct qpe_importer *im, const xmlNode *node, const char *k
 	return ret;
 }
 
-/* Service, priority and the like of one colour in a queueing place. */
+/* Reads service, priority and other properties of one colour in a queueing place. */
 static int read_service(struct qpe_importer *im, const xmlNode *node, struct net_slot *s)
 {
 	uint32_t ranking = 0;
@@ -187,7 +187,7 @@ static int read_plain(struct qpe_importer *im, const xmlNode *node, const char *
 	return ret ? ret : qpe_add_name(im, node, &im->places, id, index, index);
 }
 
-/* The place of the name inside a subnet whose places are those from `first` on. */
+/* Finds the place of this name inside a subnet, whose places are those from `first` on. */
 static int inner_place(struct qpe_importer *im, const xmlNode *node, uint32_t first,
 		       const char *name, uint32_t *place)
 {
@@ -199,7 +199,7 @@ static int inner_place(struct qpe_importer *im, const xmlNode *node, uint32_t fi
 	return qpe_fail(im, node, "a subnet without the place", name);
 }
 
-/* A color-ref of a subnet stands for one of its input place, of its output place, or both. */
+/* A color-ref of a subnet stands for the slot of its input place, of its output place, or both. */
 static int subnet_slot(struct qpe_importer *im, const xmlNode *node, uint32_t input,
 		       uint32_t output)
 {
@@ -240,7 +240,7 @@ static int subnet_slot(struct qpe_importer *im, const xmlNode *node, uint32_t in
 	return ret ? ret : qpe_add_name(im, node, &im->slots, id, in, out);
 }
 
-/* What is inside, and its two ends. */
+/* Reads the inside of a subnet, and its two ends. */
 static int read_inside(struct qpe_importer *im, const xmlNode *subnet, uint32_t *input,
 		       uint32_t *output)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Transitions of a .qpe, of the net itself or of a subnet: modes and their connections. */
+/* Transitions of a .qpe file, of the net itself or of a subnet: modes and their connections. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,9 @@
 
 #include "analyzer/models/net/qpe_xml.h"
 
-/* The arcs of one mode: connections that name it as source (put) or target (take). */
+/*
+ * Reads the arcs of one mode: the connections that name it as their source (put) or target (take).
+ */
 static int read_arcs(struct qpe_importer *im, const xmlNode *transition, const char *mode_id,
 		     struct net_mode *m)
 {

@@ -60,7 +60,7 @@ uint32_t qpe_find_name(const struct qpe_names *n, const char *id)
 	return found ? found->index : NET_NONE;
 }
 
-/* A copy for free(), NULL where there is no such attribute. */
+/* Returns a copy that the caller frees, or NULL if there is no such attribute. */
 char *qpe_attribute(const xmlNode *node, const char *name)
 {
 	xmlChar *value = xmlGetNoNsProp((xmlNode *)node, (const xmlChar *)name);
@@ -70,7 +70,7 @@ char *qpe_attribute(const xmlNode *node, const char *name)
 	return copy;
 }
 
-/* An attribute that must be there. */
+/* Reads an attribute that must exist. */
 int qpe_need(struct qpe_importer *im, const xmlNode *node, const char *name, char **value)
 {
 	*value = qpe_attribute(node, name);
@@ -91,7 +91,7 @@ out:
 	return ret;
 }
 
-/* A number; fallback where the attribute is absent or empty. */
+/* Reads a number; the result is fallback if the attribute is absent or empty. */
 int qpe_number(struct qpe_importer *im, const xmlNode *node, const char *name, double fallback,
 	       double *value)
 {
@@ -152,7 +152,7 @@ const xmlNode *qpe_child(const xmlNode *node, const char *name)
 	return NULL;
 }
 
-/* The next element from c on, of a container that may hold nothing but `name`. */
+/* Returns the next element from c on, in a container that may hold only `name`. */
 int qpe_each(struct qpe_importer *im, const xmlNode *c, const char *name, const xmlNode **out)
 {
 	while (c && c->type != XML_ELEMENT_NODE)
@@ -175,7 +175,7 @@ int qpe_read_all(struct qpe_importer *im, const xmlNode *parent, const char *con
 	return ret;
 }
 
-/* Elements a parent may hold; the list ends with NULL. */
+/* Refuses child elements that are not in the list, which ends with NULL. */
 int qpe_allow(struct qpe_importer *im, const xmlNode *parent, const char *const *names)
 {
 	for (const xmlNode *c = parent->children; c; c = c->next) {
@@ -189,7 +189,10 @@ int qpe_allow(struct qpe_importer *im, const xmlNode *parent, const char *const 
 	return 0;
 }
 
-/* xsi:type, for free(). QPME wrote it without its namespace before version 2.1. */
+/*
+ * Returns xsi:type, which the caller frees. Before version 2.1, QPME wrote it without its
+ * namespace.
+ */
 int qpe_need_type(struct qpe_importer *im, const xmlNode *node, char **type)
 {
 	xmlChar *value =
