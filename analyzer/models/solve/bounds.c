@@ -3,12 +3,12 @@
 
 #include "analyzer/models/solve/bounds.h"
 
-/* Of one chain. */
+/* The demands of one chain. */
 struct demands {
-	double sum, most, delay; /* at queues; the largest; at infinite servers */
-	double fastest;		 /* most tokens per time that any queue lets through */
-	uint32_t nr;		 /* queues it visits */
-	bool single;		 /* all of one server */
+	double sum, most, delay; /* sum over queues; largest demand; sum over infinite servers */
+	double fastest;		 /* largest rate of tokens that the slowest queue can serve */
+	uint32_t nr;		 /* number of queues that the chain visits */
+	bool single;		 /* all queues have one server */
 };
 
 static struct demands demands_of(const struct product_form *p, uint32_t chain)

@@ -6,21 +6,24 @@
 
 #include "analyzer/models/solve/mva.h"
 
-/* Schweitzer's fixed point: queue lengths change by less than this, relative to the population. */
+/*
+ * Schweitzer's fixed point is reached when queue lengths change by less than this, relative to the
+ * population.
+ */
 #define FIXED_POINT 1e-10
 #define MAX_ROUNDS  100000
-/* Rounding of the marginal probabilities that is let pass. */
+/* Tolerated rounding error of the marginal probabilities. */
 #define NEGATIVE_PROBABILITY 1e-6
 
 /*
- * One population vector of the exact recursion: per station the mean population, and for k > 1
- * servers the probabilities of 0 .. k-2 tokens there.
+ * The exact recursion. The vector of a population holds, for each station, the mean population
+ * and, for k > 1 servers, the probabilities of 0 .. k-2 tokens.
  */
 struct exact {
 	const struct product_form *p;
 	size_t width;	    /* numbers per vector */
-	size_t *offset;	    /* by station: of its numbers */
-	size_t *stride;	    /* by chain: vectors between n and n + 1 of it */
+	size_t *offset;	    /* by station: offset of its numbers in a vector */
+	size_t *stride;	    /* by chain: number of vectors between n and n + 1 of its tokens */
 	double *table;	    /* vectors x width */
 	double *wait;	    /* chain x station */
 	double *throughput; /* by chain */
@@ -33,7 +36,7 @@ void mva_result_release(struct mva_result *r)
 	*r = (struct mva_result){ 0 };
 }
 
-/* Sum over (k - 1 - j) p(j), j = 0 .. k-2. */
+/* Returns the sum over (k - 1 - j) p(j), for j = 0 .. k-2. */
 static double idle_servers(const double *p, uint32_t k)
 {
 	double sum = 0;
@@ -43,7 +46,10 @@ static double idle_servers(const double *p, uint32_t k)
 	return sum;
 }
 
-/* Waiting per unit of visits at every station for chain c, seen by one token fewer. */
+/*
+ * Computes the waiting time per visit at every station for chain c. An arrival sees the net with
+ * one token fewer.
+ */
 static double chain_waits(struct exact *x, uint32_t c, const double *before)
 {
 	const struct product_form *p = x->p;
@@ -62,7 +68,10 @@ static double chain_waits(struct exact *x, uint32_t c, const double *before)
 	return sum;
 }
 
-/* p(j | n) for a station of k > 1 servers; vector: that of n. -ERANGE where rounding ruins it. */
+/*
+ * Computes p(j | n) of a station of k > 1 servers in the vector of n. Returns -ERANGE if rounding
+ * errors are too large.
+ */
 static int mva_marginals(struct exact *x, size_t vector, const uint64_t *n, uint32_t s)
 {
 	const struct product_form *p = x->p;
@@ -71,7 +80,7 @@ static int mva_marginals(struct exact *x, size_t vector, const uint64_t *n, uint
 
 	for (uint32_t c = 0; c < p->nr_chains; c++)
 		busy += x->throughput[c] * p->demand[(size_t)c * p->nr_stations + s];
-	/* j runs to k-1; the last one is needed for p(0) alone. */
+	/* j runs to k-1; the last value is needed only for p(0). */
 	for (uint32_t j = 1; j < k; j++) {
 		double v = 0;
 
@@ -124,7 +133,7 @@ static int exact_step(struct exact *x, size_t vector, const uint64_t *n)
 	return 0;
 }
 
-/* The numbers one vector takes, and where each station's lie. */
+/* Determines the offsets of the stations in a vector. Returns the size of a vector. */
 static size_t lay_out(struct exact *x)
 {
 	size_t at = 0;
@@ -136,7 +145,7 @@ static size_t lay_out(struct exact *x)
 	return at;
 }
 
-/* 0: more than are kept. */
+/* Returns the number of vectors, or 0 if they are more than the limit. */
 static size_t nr_vectors(const struct product_form *p, size_t width, size_t *stride)
 {
 	size_t nr = 1;
@@ -183,7 +192,7 @@ static int run_exact(struct mva_result *r, const struct product_form *p)
 	for (uint32_t s = 0; s < p->nr_stations; s++)
 		if (p->servers[s] > 1)
 			x.table[x.offset[s] + 1] = 1;
-	/* In the order of the index every vector with one token fewer comes before. */
+	/* In the order of the index, every vector with one token fewer comes earlier. */
 	for (size_t v = 1; v < nr; v++) {
 		for (uint32_t c = 0; c < p->nr_chains; c++)
 			n[c] = v / x.stride[c] % (p->population[c] + 1);
@@ -202,7 +211,7 @@ out:
 	return ret;
 }
 
-/* What chain c sees at a station on its arrival, by Schweitzer. */
+/* Returns the queue that an arrival of chain c sees at a station, by Schweitzer's approximation. */
 static double mva_seen(const struct product_form *p, const double *population, uint32_t c,
 		       uint32_t s)
 {
@@ -217,8 +226,8 @@ static double mva_seen(const struct product_form *p, const double *population, u
 }
 
 /*
- * One round for chain c. r->population holds, of a station with servers, those at the server's part
- * of Seidmann's split alone: they are what an arrival waits behind.
+ * Makes one round for chain c. For a station with servers, r->population holds only the tokens at
+ * the server of Seidmann's split, because an arrival waits behind these only.
  */
 static double approximate_step(struct mva_result *r, const struct product_form *p, uint32_t c,
 			       double *wait)
@@ -242,7 +251,7 @@ static double approximate_step(struct mva_result *r, const struct product_form *
 	return change;
 }
 
-/* The delay part of the split comes back to its station. */
+/* Adds the delay part of Seidmann's split to its station again. */
 static void add_delays(struct mva_result *r, const struct product_form *p)
 {
 	for (size_t i = 0; i < (size_t)p->nr_chains * p->nr_stations; i++) {
@@ -294,7 +303,7 @@ static struct interval mva_exactly(double v)
 	return (struct interval){ v, NAN, NAN };
 }
 
-/* One slot's share of what its chain does at its station. */
+/* Computes the share of one slot in the values of its chain at its station. */
 static void fill_slot(struct slot_estimate *e, const struct net *n, const struct product_form *p,
 		      const struct mva_result *r, uint32_t i)
 {

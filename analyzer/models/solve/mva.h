@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mva: closed product-form nets by mean value analysis (Reiser, Lavenberg 1980; BCMP 1975).
+ * mva: solves closed product-form nets by mean value analysis (Reiser and Lavenberg, Mean-value
+ * analysis of closed multichain queueing networks, JACM 27, 1980; Baskett, Chandy, Muntz and
+ * Palacios, Open, closed, and mixed networks of queues with different classes of customers, JACM
+ * 22, 1975).
  *
- * Exact: over all populations up to the net's, multi-server queues by their marginal
- * probabilities; memory and time are the product of (population + 1) of the chains. Approximate:
- * Schweitzer's fixed point, multi-server queues by Seidmann's split into a server of the k-th part
- * and a delay: some 5 % from exact in the nets measured, more where
- * several classes share few tokens. Which one was used is in the result.
+ * The exact method goes over all populations up to that of the net. Queues of several servers use
+ * their marginal probabilities. Memory and time are proportional to the product of (population +
+ * 1) over the chains. The approximate method is Schweitzer's fixed point. It treats a queue of k
+ * servers by Seidmann's split into one server of k times the speed and a delay. Its results are
+ * about 5 % from the exact ones in the nets that were measured, and farther if several classes
+ * share few tokens. The result says which method was used.
  *
- * A chain is a set of colours and places that tokens wander through; colours may change on the way.
+ * A chain is a set of colours and places through which tokens move; a token may change its colour
+ * on the way.
  */
 #ifndef ANALYZER_MVA_H
 #define ANALYZER_MVA_H
@@ -18,21 +23,21 @@
 #include "analyzer/models/net/net.h"
 #include "analyzer/models/sim/output.h"
 
-/* Numbers kept by the exact recursion; beyond it, the approximation. */
+/* Most numbers that the exact recursion keeps. Larger nets are solved approximately. */
 #define MVA_MAX_NUMBERS 40000000
 
-/* A closed network of queues, as the recursion takes it. */
+/* A closed network of queues in the form that the recursion needs. */
 struct product_form {
 	uint32_t nr_chains, nr_stations;
-	uint64_t *population;	   /* owned, as all: by chain */
+	uint64_t *population;	   /* owned, like all arrays here; by chain */
 	double *demand;		   /* chain x station: visits times service */
-	uint32_t *servers;	   /* by station; 0: infinite */
-	uint32_t *station_queue;   /* by station: queue of the net */
+	uint32_t *servers;	   /* by station; 0 means infinitely many */
+	uint32_t *station_queue;   /* by station: index of the queue in the net */
 	double *visits;		   /* by slot, relative within its chain */
-	uint32_t *chain, *station; /* by slot; station NET_NONE: no time passes there */
+	uint32_t *chain, *station; /* by slot; station is NET_NONE if no time passes in the slot */
 };
 
-/* What the recursion gives. */
+/* The result of the recursion. */
 struct mva_result {
 	double *throughput; /* owned: by chain, per visit ratio 1 */
 	double *population; /* owned: chain x station */
@@ -40,17 +45,23 @@ struct mva_result {
 };
 
 /*
- * 0, or -EINVAL with the place or transition that is not product-form, -ENOMEM. A zeroed struct is
- * released for free.
+ * Converts a net. Returns 0, -EINVAL with the place or transition that is not of product form, or
+ * -ENOMEM. A zeroed struct needs no release.
  */
 int product_form_make(struct product_form *p, const struct net *n, struct err *err);
 void product_form_release(struct product_form *p);
 
-/* approximate: even where exact would fit. 0, -ENOMEM, or -ERANGE where rounding ruined it. */
+/*
+ * Solves the network. approximate chooses the approximation even where the exact method would be
+ * possible. Returns 0, -ENOMEM, or -ERANGE if rounding errors made the result useless.
+ */
 int mva_run(struct mva_result *r, const struct product_form *p, bool approximate);
 void mva_result_release(struct mva_result *r);
 
-/* Both, as estimates of the net's slots: means without intervals; probes stay unknown. */
+/*
+ * Does both, and returns estimates for the slots of the net: means without intervals. Probes stay
+ * unknown.
+ */
 int mva_solve(struct estimate *e, bool *exact, const struct net *n, bool approximate,
 	      struct err *err);
 

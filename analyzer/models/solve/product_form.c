@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whether a net is a closed product-form network of queues, and which one. */
+/* Checks whether a net is a closed product-form network of queues, and converts it. */
 #include <errno.h>
 #include <lapacke.h>
 #include <math.h>
@@ -8,8 +8,11 @@
 
 #include "analyzer/models/solve/mva.h"
 
-#define MAX_SLOTS 2000 /* the visits take a dense system of that size */
-/* Service means of a FCFS queue that differ by less are the same: decimals in files. */
+#define MAX_SLOTS 2000 /* because the visits need a dense system of this size */
+/*
+ * Mean service times of an FCFS queue that differ by less than this count as equal, because files
+ * have decimals.
+ */
 #define SAME_MEAN 1e-6
 
 void product_form_release(struct product_form *p)
@@ -64,7 +67,7 @@ static int check_transitions(const struct net *n, struct err *err)
 	return 0;
 }
 
-/* FCFS: exponential, and one mean for all colours and places of the queue. */
+/* Checks that an FCFS queue is exponential and has the same mean for all colours and places. */
 static int check_queue(const struct net *n, uint32_t slot, struct err *err)
 {
 	const struct net_slot *s = &n->slots[slot];
@@ -104,7 +107,10 @@ static int check_slots(const struct net *n, struct err *err)
 	return e;
 }
 
-/* Weight of going from a slot to each other slot in one firing: rows of P. */
+/*
+ * Computes the weights of moves from a slot to each other slot in one firing, which are a row of
+ * P.
+ */
 static int routing_row(const struct net *n, uint32_t slot, double *row, struct err *err)
 {
 	double total = 0;
@@ -138,7 +144,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
 	return i;
 }
 
-/* Slots that tokens can go between belong to one chain. Returns the number of chains. */
+/* Joins the slots between which tokens can move into chains. Returns the number of chains. */
 static uint32_t find_chains(const struct net *n, uint32_t *chain, uint32_t *parent)
 {
 	uint32_t nr = 0;
@@ -160,7 +166,8 @@ static uint32_t find_chains(const struct net *n, uint32_t *chain, uint32_t *pare
 }
 
 /*
- * v = v P within each chain, sum of v 1: the transposed equations with one of each chain replaced.
+ * Solves v = v P within each chain, where the sum of v is 1: the transposed equations, with one
+ * equation of each chain replaced.
  */
 static int find_visits(struct product_form *p, const struct net *n, struct err *err)
 {
@@ -238,7 +245,7 @@ static void fill_stations(struct product_form *p, const struct net *n)
 	}
 }
 
-/* A chain with tokens and no service on its way runs in no time at all. */
+/* Refuses a chain that has tokens but no service, because its tokens would need no time. */
 static int check_chains(const struct product_form *p, const struct net *n, struct err *err)
 {
 	for (uint32_t i = 0; i < n->nr_slots; i++) {

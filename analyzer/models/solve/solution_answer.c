@@ -43,7 +43,9 @@ static json_t *solution_place(const struct net *n, const struct estimate *e, uin
 	return row;
 }
 
-/* The utilization of a queue is the sum over the colours of all places that share the queue. */
+/*
+ * Writes a queue. Its utilization is the sum over the colours of all places that share the queue.
+ */
 static json_t *solution_queue(const struct net *n, const struct estimate *e, uint32_t queue)
 {
 	double busy = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * solution_answer: the solution of a net as an answer that can be shown.
+ * solution_answer: presents the solution of a net as an answer that can be shown.
  *
  * Times are in the net's own unit of time.
  */
@@ -11,16 +11,16 @@
 #include "analyzer/models/net/net.h"
 #include "analyzer/models/sim/output.h"
 
-/* How the solution was found. */
+/* Facts about how the solution was found. */
 struct solution_facts {
 	const char *method; /* "batch-means", "replications", "mva", "mva-approximate" */
 	uint64_t seed, events;
-	double seconds, model_time, warm_up; /* warm_up NaN where there was no simulation */
+	double seconds, model_time, warm_up; /* warm_up is NaN if there was no simulation */
 	bool no_steady_state; /* some queue grows without end, so that no value is known */
-	double precision;     /* that was reached; NaN where there was no simulation */
+	double precision;     /* the precision that was reached; NaN if there was no simulation */
 };
 
-/* The answer "blkcast.qpn/1"; NULL where memory is out. */
+/* Returns the answer "blkcast.qpn/1", or NULL if there is no memory. */
 struct answer *solution_answer(const struct net *n, const struct estimate *e,
 			       const struct solution_facts *f);
 

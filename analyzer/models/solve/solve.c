@@ -7,14 +7,15 @@
 #include "analyzer/models/num/parallel.h"
 #include "analyzer/models/solve/solve.h"
 
-#define BATCHES	     64 /* of a run of fixed length, and where the first look is taken */
+/* batches of a run of fixed length, and the number after which precision is checked first */
+#define BATCHES	     64
 #define MAX_BATCHES  128
 #define LOOK_EVERY   16
 #define GROUPS	     20
 #define PILOT_EVENTS 4096
-/* Groups that correlate more would make intervals too short by some 20 %. */
+/* Groups whose correlation is higher would make intervals too short by about 20 %. */
 #define MAX_CORRELATION 0.4
-/* What 60 to 128 samples that do not correlate rarely show. */
+/* 60 to 128 uncorrelated samples rarely have a higher correlation than this. */
 #define FINE_CORRELATION   0.15
 #define REPLICATION_EVENTS 1000000
 
@@ -23,7 +24,7 @@ struct run {
 	struct qpn_sim *sim;
 	struct qpn_sample batches[MAX_BATCHES];
 	size_t nr;
-	double length; /* of a batch */
+	double length; /* length of a batch */
 	uint64_t events;
 };
 
@@ -54,8 +55,8 @@ static int add_batch(struct run *r, struct err *err)
 }
 
 /*
- * How long a batch is to be: the time of the first events, at least some for every token. What
- * happened until then is thrown away.
+ * Chooses the length of a batch: the time of the first events, at least some events for every
+ * token. What happened until then is discarded.
  */
 static int solve_pilot(struct run *r, struct err *err)
 {
@@ -98,7 +99,10 @@ static int solve_halve(struct run *r)
 	return 0;
 }
 
-/* Merges batches from..nr-1 into nr_groups samples, as even as can be. Frees them on failure. */
+/*
+ * Merges the batches from..nr-1 into nr_groups samples of equal size, as far as possible. Frees
+ * the samples on failure.
+ */
 static int solve_group(const struct run *r, size_t from, struct qpn_sample *groups,
 		       size_t nr_groups)
 {
@@ -126,10 +130,11 @@ static void release_samples(struct qpn_sample *x, size_t nr)
 }
 
 /*
- * The batches after the warm-up as samples: as many as there are while they do not correlate, then
- * half as many of twice the length, GROUPS at last. Many samples know their variance well; from few
- * a run would often end when it happens to look small, and intervals would be too short (19 degrees
- * of freedom: 90 to 94 % coverage in place of 95).
+ * Makes samples from the batches after the warm-up. It keeps all batches as samples while these
+ * are not correlated, and otherwise merges pairs, down to GROUPS samples. Many samples estimate
+ * their variance well. With few samples, a run would often end when the variance happens to look
+ * small, and intervals would be too short (with 19 degrees of freedom, 90 to 94 % coverage instead
+ * of 95 %).
  */
 static int make_samples(struct qpn_sample *groups, size_t *nr_groups, const struct run *r,
 			size_t from, double *correlation)
@@ -207,7 +212,7 @@ static int batch_means(struct solution *out, const struct net *n, const struct s
 	return ret;
 }
 
-/* Runs of one round, by parallel_run(). */
+/* The runs of one round, which parallel_run() executes. */
 struct round {
 	const struct net *n;
 	const struct solve_options *o;
@@ -251,7 +256,7 @@ out:
 	return ret;
 }
 
-/* Replications first..first+nr-1 appended to samples, which has room. */
+/* Appends replications first..first+nr-1 to samples, which has room for them. */
 static int run_round(struct solution *out, struct round *d, size_t nr, struct err *err)
 {
 	struct parallel p = {
@@ -287,7 +292,7 @@ out:
 	return ret;
 }
 
-/* The length of a replication where none is given: that of some events. */
+/* Chooses the length of a replication if none is given: the time that a number of events takes. */
 static int replication_length(const struct net *n, const struct solve_options *o, double *length,
 			      struct err *err)
 {
@@ -306,7 +311,10 @@ out:
 	return ret;
 }
 
-/* How many more the precision takes by the square-root law; at most as many as there are. */
+/*
+ * Returns how many more replications the precision requires by the square-root law, at most as
+ * many as there are.
+ */
 static size_t more_needed(const struct solution *s, const struct solve_options *o, size_t nr)
 {
 	double want = (double)nr * pow(s->precision / o->precision, 2);

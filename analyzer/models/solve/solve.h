@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * solve: a net by simulation, until it is known well enough.
+ * solve: simulates a net until its results have the required precision.
  *
- * Batch means: one run, cut into 64 to 128 batches that double in length as it goes on; warm-up
- * left out by MSER; the rest grouped into 20. Ends where every mean is known to the precision and
- * the groups do not correlate. Replications: independent runs on all processors, each without its
- * warm-up, as many as the precision takes. Either way the seed alone decides the result.
+ * Batch means use one run. It is cut into 64 to 128 batches, whose length doubles as the run goes
+ * on. MSER finds the warm-up, which is left out, and the remaining batches are merged into 20
+ * groups or more. The run ends when every mean has the precision and the groups are not
+ * correlated. Replications are independent runs on all processors, each without its warm-up, as
+ * many as the precision needs. With either method, the random seed alone determines the result.
  */
 #ifndef ANALYZER_SOLVE_H
 #define ANALYZER_SOLVE_H
@@ -19,16 +20,18 @@ enum solve_method {
 
 struct solve_options {
 	enum solve_method method;
-	bool quantiles;	   /* whose precision counts too */
-	double precision;  /* relative half-width to reach; not looked at with model_time */
-	double model_time; /* run (each replication) that long; 0: as long as it takes */
+	bool quantiles;	  /* the precision of quantiles counts too */
+	double precision; /* relative half-width to reach; ignored with model_time */
+	/* length of the run, or of each replication; 0 means as long as necessary */
+	double model_time;
 	uint64_t seed;
-	uint64_t max_events;	   /* in all; the result says where it stopped short */
-	unsigned nr_replications;  /* at least; 2 or more */
-	unsigned nr_threads;	   /* 0: all processors */
+	/* limit in all; the result says if it stopped the simulation early */
+	uint64_t max_events;
+	unsigned nr_replications;  /* minimum; 2 or more */
+	unsigned nr_threads;	   /* 0 means all processors */
 	const char *const *wanted; /* places and probes whose precision counts */
-	size_t nr_wanted;	   /* 0: all */
-	/* May be NULL: events so far and the precision reached. */
+	size_t nr_wanted;	   /* 0 means all places and probes */
+	/* May be NULL. It is told the number of events so far and the precision reached. */
 	void (*progress)(void *ctx, uint64_t events, double precision);
 	void *ctx;
 };
@@ -41,14 +44,17 @@ struct solve_options {
 struct solution {
 	struct estimate estimate;
 	uint64_t events;
-	double model_time; /* simulated in all */
-	double warm_up;	   /* of it, left out */
+	double model_time; /* simulated time in all */
+	double warm_up;	   /* the part of it that was left out */
 	size_t nr_samples;
-	double precision;   /* reached */
-	double correlation; /* of the samples; near 0 is good */
+	double precision;   /* the precision that was reached */
+	double correlation; /* correlation of the samples; good if near 0 */
 };
 
-/* 0; the errors of qpn_sim_run(); -EINVAL where wanted[] names what is not in the net. */
+/*
+ * Returns 0, an error of qpn_sim_run(), or -EINVAL if wanted[] names something that is not in the
+ * net.
+ */
 int solve_net(struct solution *out, const struct net *n, const struct solve_options *o,
 	      struct err *err);
 void solution_release(struct solution *s);

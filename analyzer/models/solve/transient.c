@@ -7,7 +7,7 @@
 #include "analyzer/models/num/parallel.h"
 #include "analyzer/models/solve/transient.h"
 
-/* What one run saw of one slot in one interval. */
+/* The observations of one run for one slot in one interval. */
 struct seen {
 	double population, left, residence;
 };
@@ -79,7 +79,7 @@ static void transient_add(struct moments *m, double v)
 	m->squares += v * v;
 }
 
-/* Of the runs, for one interval and slot. */
+/* Computes the means and their intervals over the runs, for one interval and slot. */
 static struct transient_point point_of(const struct job *j, size_t at)
 {
 	size_t step = (size_t)j->o->nr_points * j->n->nr_slots;

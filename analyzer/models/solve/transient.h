@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transient: a net from its initial marking on, as a time series.
+ * transient: computes the behaviour of a net from its initial marking on, as a time series.
  *
- * Independent runs, each from the beginning to the same model time; the time is cut into intervals
- * of equal length, and each mean (population, throughput, residence of the tokens that left) is
- * known for each interval from the runs, with Student's interval over them. Fixed by seed for any
- * number of threads.
+ * There are independent runs, each from the initial marking to the same model time. The time is
+ * cut into intervals of equal length. For each interval, each mean (population, throughput,
+ * residence time of the tokens that left) is computed from the runs, with Student's confidence
+ * interval over them. The random seed determines the result for any number of threads.
  */
 #ifndef ANALYZER_TRANSIENT_H
 #define ANALYZER_TRANSIENT_H
@@ -15,26 +15,29 @@
 #define TRANSIENT_MAX_POINTS 10000
 
 struct transient_options {
-	double model_time;	  /* above 0 */
-	unsigned nr_points;	  /* intervals, 1 to TRANSIENT_MAX_POINTS */
+	double model_time;	  /* must be above 0 */
+	unsigned nr_points;	  /* number of intervals, from 1 to TRANSIENT_MAX_POINTS */
 	unsigned nr_replications; /* 2 or more */
-	unsigned nr_threads;	  /* 0: all processors */
+	unsigned nr_threads;	  /* 0 means all processors */
 	uint64_t seed;
 };
 
 struct transient_point {
-	struct interval population, throughput, residence; /* residence NaN where none left */
+	struct interval population, throughput, residence; /* residence is NaN if no token left */
 };
 
 struct transient {
 	struct transient_point *points; /* owned; interval x slot */
 	unsigned nr_points;
 	uint32_t nr_slots;
-	double length; /* of an interval */
+	double length; /* length of an interval */
 	uint64_t events;
 };
 
-/* 0; the errors of qpn_sim_run(); -ENOMEM. Memory: runs x intervals x slots. */
+/*
+ * Returns 0, an error of qpn_sim_run(), or -ENOMEM. The memory is proportional to runs x intervals
+ * x slots.
+ */
 int transient_run(struct transient *out, const struct net *n, const struct transient_options *o,
 		  struct err *err);
 void transient_release(struct transient *t);
