@@ -14,7 +14,7 @@
 #define LARGEST_DAMP 1e4
 #define MAX_MOVE     1.5 /* largest change of a logarithm in one round */
 #define SUM_WEIGHT \
-	10 /* of the sum over a round beside each time: it is known best, and what a user waits for */
+	10 /* weight of the sum over a round against each time: it is the most precise one */
 
 int arch_measured_read(struct arch_measured_set *out, const struct table *t, struct err *err)
 {
