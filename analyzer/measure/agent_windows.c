@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct seen { /* of one direction */
+struct seen { /* of one direction, read or write */
 	double requests, bytes, timed, time_s;
 };
 
@@ -96,7 +96,7 @@ int agent_windows_take(const char *text, size_t len, double begin_s, double end_
 		json_t *profile;
 		double middle_s, length_s;
 
-		if (*at != '{') { /* the supervisor's lines */
+		if (*at != '{') { /* Other lines come from the supervisor of the session. */
 			at = eol ? eol + 1 : end;
 			continue;
 		}
@@ -112,7 +112,9 @@ int agent_windows_take(const char *text, size_t len, double begin_s, double end_
 		if (middle_s < begin_s || middle_s > end_s + interval_s)
 			continue;
 		agent_windows_add(&whole, &one);
-		/* The agent's last window is as long as was left. */
+		/*
+		 * The agent's last window is shorter than the others and is no interval of its own.
+		 */
 		if (length_s > 0.9 * interval_s && middle_s < end_s)
 			ret = put_sums(&one, ++nr, r);
 	}

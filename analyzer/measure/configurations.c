@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The designs: which configurations of the factors are measured, see factors.h. */
+/*
+ * This file makes the designs: it decides which configurations of the factors are measured
+ * (factors.h).
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +11,7 @@
 #include "analyzer/measure/factors.h"
 #include "analyzer/measure/plan_reader.h"
 
-#define DRAWS_PER_CONFIGURATION 1000 /* until a random design gives up on distinct ones */
+#define DRAWS_PER_CONFIGURATION 1000 /* A random design gives up on distinct ones after these. */
 
 void configurations_release(struct configurations *c)
 {
@@ -20,7 +23,7 @@ int configurations_add(struct configurations *c, size_t nr_factors, const double
 {
 	double *grown;
 
-	/* Room is doubled whenever the number is a power of two. */
+	/* The array doubles whenever the number of configurations is a power of two. */
 	if (!(c->nr & (c->nr - 1))) {
 		grown = reallocarray(c->cells, (c->nr ? 2 * c->nr : 1) * nr_factors,
 				     sizeof(*grown));
@@ -43,7 +46,10 @@ static bool configurations_contains(const struct configurations *c, const double
 	return false;
 }
 
-/* 0 where a factor is a range; saturates. */
+/*
+ * Returns the number of combinations. It is 0 where a factor is a range, and stops growing once it
+ * is above CONFIGURATIONS_MAX.
+ */
 static uint64_t nr_combinations(const struct factors *f)
 {
 	uint64_t nr = 1;
@@ -121,7 +127,7 @@ int configurations_random(struct configurations *c, const struct factors *f, siz
 	return ret;
 }
 
-/* The level of a factor that the node names, or a number within its range. */
+/* Reads the level of a factor that the node names, or a number within the factor's range. */
 static int configuration_read_cell(const struct fields_reader *r, const struct factor *factor,
 				   const struct yaml_node *node, double *cell)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * driver: the method table of a benchmark. One more driver is one more file and one line in
- * driver.c.
+ * driver: the method table of a benchmark. A new driver is a new file and one line in driver.c.
  *
- * A driver writes shell for the target: what must be there, what prepares the file set, and the
- * load itself, which runs in the target's own folder, warms up, and prints its results on standard
- * output. It then reads what was printed, also in part while the load still runs.
+ * A driver writes the shell commands that run on the target: a check that the program is there, the
+ * preparation of the file set, and the load itself. The load runs in a folder of its own on the
+ * target, warms up, and prints its results on standard output. The driver then reads these results.
+ * It can also read them in part while the load still runs.
  */
 #ifndef ANALYZER_MEASURE_DRIVER_H
 #define ANALYZER_MEASURE_DRIVER_H
@@ -27,15 +27,19 @@ struct drive {
 
 struct driver {
 	const char *name;
-	const char *program; /* must be in the target's PATH; NULL: none */
+	const char *program; /* It must be in the target's PATH. NULL: no program is needed. */
 	bool needs_job, needs_command;
-	bool intervals; /* prints a result per interval, so that a stop rule can work */
-	/* Appends shell; prepare may be NULL. Errors: a text that cannot be expanded. */
+	bool intervals; /* It prints a result per interval, which a stop rule needs. */
+	/*
+	 * Each of these appends shell commands. prepare may be NULL. Returns an error where a text
+	 * cannot be expanded.
+	 */
 	int (*prepare)(const struct drive *d, struct buf *shell, struct err *err);
 	int (*run)(const struct drive *d, struct buf *shell, struct err *err);
 	/*
-	 * Reads what was printed so far into r (empty). final: the load has ended, and what is
-	 * missing or no result is -EINVAL with what was expected; else as many intervals as are there.
+	 * Reads what the load has printed so far into r, which is empty. With final the load has
+	 * ended: a missing result is then -EINVAL, and err says what was expected. Without final
+	 * the function reads as many intervals as have been printed.
 	 */
 	int (*take)(const struct drive *d, const char *text, size_t len, bool final,
 		    struct readings *r, struct err *err);
@@ -43,11 +47,11 @@ struct driver {
 
 extern const struct driver driver_fio, driver_command, driver_none, driver_filebench, driver_ffsb;
 
-/* Ends with NULL. */
+/* The last element is NULL. */
 extern const struct driver *const drivers[];
 const struct driver *driver_find(const char *name);
 
-/* Appends a shell command that writes text, expanded, into a file of the target's folder. */
+/* Appends a shell command that expands text and writes it into a file of the target's folder. */
 int driver_put_file(const struct drive *d, const char *file, const char *text, struct buf *shell,
 		    struct err *err);
 

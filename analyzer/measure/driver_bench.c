@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * filebench and ffsb: the plan's workload file, and what they print. Neither prints by interval.
+ * filebench and ffsb: these drivers run the plan's workload file and read what the programs print.
+ * Neither program prints results per interval.
  *
- * Both take their times from the file: {runtime} and {warm_up} stand for the campaign's.
+ * Both programs take their times from the workload file, in which {runtime} and {warm_up} stand for
+ * the times of the campaign.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +31,7 @@ static int driver_bench_put(struct readings *r, const char *who, const char *wha
 	return readings_put(r, 0, name, value);
 }
 
-/* "readfile1   9787ops   163ops/s  10.0mb/s   0.043ms/op [0.00ms - 0.88ms]" */
+/* Reads "readfile1   9787ops   163ops/s  10.0mb/s   0.043ms/op [0.00ms - 0.88ms]". */
 static int take_flowop(const char *line, struct readings *r)
 {
 	char name[32];
@@ -44,7 +46,7 @@ static int take_flowop(const char *line, struct readings *r)
 	return ret ? ret : driver_bench_put(r, name, "bytes_per_s", mb * MB);
 }
 
-/* "IO Summary: 303389 ops 5055.849 ops/s 1631/163 rd/wr 100.7mb/s 0.012ms/op" */
+/* Reads the line "IO Summary: 303389 ops 5055.849 ops/s 1631/163 rd/wr 100.7mb/s 0.012ms/op". */
 static int take_summary(const char *line, struct readings *r, bool *found)
 {
 	const char *at = strstr(line, "IO Summary:");
@@ -65,7 +67,10 @@ static int take_summary(const char *line, struct readings *r, bool *found)
 	return ret ? ret : driver_bench_put(r, "operation", "s", ms / 1e3);
 }
 
-/* "readall :  11698  843.15  15.010%  10.380%  3.29MB/sec", or NA instead of the throughput */
+/*
+ * Reads a line such as "readall :  11698  843.15  15.010%  10.380%  3.29MB/sec"; NA may stand in
+ * place of the throughput.
+ */
 static int take_transaction(const char *line, struct readings *r)
 {
 	char name[32], unit = 0;
@@ -87,7 +92,7 @@ static int take_transaction(const char *line, struct readings *r)
 	return ret;
 }
 
-/* "[   read]  0.003000  0.005743  5.221000  11698": milliseconds */
+/* Reads "[   read]  0.003000  0.005743  5.221000  11698"; the times are in milliseconds. */
 static int take_call(const char *line, struct readings *r, bool *found)
 {
 	char name[32];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * command: any program that prints JSON, an object of numbers per interval, one behind the other.
- * none: no load; a running application is watched for as long as a load would run.
+ * command: this driver runs any program that prints JSON objects of numbers, one after the other
+ * and one per interval. none: this driver starts no load; a running application is observed for as
+ * long as a load would run.
  */
 #include <errno.h>
 #include <jansson.h>

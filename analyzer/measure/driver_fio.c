@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * fio: the plan's job file with the campaign's times put into it, and fio's JSON.
+ * fio: this driver runs the plan's job file, into which it puts the campaign's times, and reads
+ * fio's JSON.
  *
- * fio prints its counters, summed since it started, every interval (--status-interval); what happened
- * in an interval is the difference of two of them. The whole run's metrics are those of the last
- * print, as fio computes them. The warm-up is a run of fio by itself: with ramp_time fio 3.33 hangs
- * where several sequential jobs share files.
+ * At every interval (--status-interval) fio prints its counters, summed since it started. The
+ * driver takes the difference of two such prints as the result of the interval between them. The
+ * metrics of the whole run are those of the last print, as fio computes them. The warm-up is a
+ * separate run of fio, because fio 3.33 hangs with ramp_time where several sequential jobs share
+ * files.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -16,10 +18,10 @@
 
 #include "analyzer/measure/driver.h"
 
-#define INTERVAL_LEAST 0.5 /* a print that comes earlier ends no interval */
-#define TAIL_REQUESTS  10  /* a percentile needs as many beyond it */
+#define INTERVAL_LEAST 0.5 /* A print that comes earlier than this share ends no interval. */
+#define TAIL_REQUESTS  10  /* A percentile is stored if so many requests lie beyond it. */
 
-/* Counters of one direction, summed over jobs. */
+/* Counters of one direction, summed over the jobs. */
 struct side {
 	double ios, bytes, lat_sum_ns, lat_count;
 };
@@ -31,7 +33,10 @@ struct snapshot {
 
 static const char *const side_names[2] = { "read", "write" };
 
-/* The job file (its files are in the folder it runs in): ours go behind its [global] sections, in front of its first job. */
+/*
+ * Writes the job file, whose files lie in the folder in which fio runs. The options of the campaign
+ * go behind the [global] sections and in front of the first job.
+ */
 static int put_job(const struct drive *d, const char *file, double seconds, struct buf *shell,
 		   struct err *err)
 {
@@ -67,8 +72,12 @@ static int fio_prepare(const struct drive *d, struct buf *shell, struct err *err
 	if (!ret && p->warm_up_s > 0)
 		ret = put_job(d, "warm.fio", p->warm_up_s, shell, err);
 
-	/* Files that were laid out for the same options are there already; only with overwrite does
-	 * fio lay out what is written too, whatever the direction. */
+	/*
+	 * File layout holds the options that decide which files fio makes. Where they are the same
+	 * as before, the files are there already and are not made again. Without overwrite the
+	 * direction is one of these options; with overwrite fio makes the files that are written as
+	 * well, whatever the direction.
+	 */
 	buf_printf(shell,
 		   "grep -E '^[[:space:]]*(\\[|%s.*size|.*file|directory|numjobs|offset|"
 		   "create|overwrite|fallocate)' job.fio >layout\n"
@@ -156,8 +165,9 @@ static int put_interval(struct readings *r, unsigned int interval, const struct 
 }
 
 /*
- * Percentiles and standard deviation of what one group of jobs alone did: reads, writes, or flushes, which fio
- * calls "sync". key: fio's name; side: that of the metrics.
+ * Adds the percentiles and the standard deviation where they come from one group of jobs alone.
+ * They are of reads, writes or flushes, which fio calls "sync". key is fio's name of the direction,
+ * side the name that the metrics use.
  */
 static int put_percentiles(struct readings *r, const char *key, const char *side,
 			   const json_t *jobs)
@@ -235,7 +245,7 @@ static int put_whole(struct readings *r, const json_t *jobs, const struct snapsh
 	return 0;
 }
 
-/* Flushes, which fio times but does not count among its requests. */
+/* Adds the metrics of flushes. fio times flushes but does not count them among its requests. */
 static int put_flushes(struct readings *r, const json_t *jobs, const struct snapshot *last)
 {
 	double nr = 0, sum_ns = 0;
@@ -277,7 +287,9 @@ static int job_error(const json_t *jobs, struct err *err)
 	return 0;
 }
 
-/* One after the other, every JSON object in text; NULL where none is whole any more. */
+/*
+ * Returns the next JSON object of the text on each call, and NULL once no complete object is left.
+ */
 static json_t *next_object(const char **at, const char *end)
 {
 	json_error_t why;

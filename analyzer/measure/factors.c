@@ -106,7 +106,7 @@ static int factor_read_levels(const struct fields_reader *r, const struct field 
 	return 0;
 }
 
-/* What one case sets: {rw: randrw} */
+/* Reads what one case sets, for example {rw: randrw}. */
 static int factor_read_case(const struct fields_reader *r, struct level *l,
 			    const struct yaml_node *node)
 {

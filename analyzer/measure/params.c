@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/measure/params.h"
 
-#define LIST_MAX 400 /* names that fit into a line of a fio job */
+#define LIST_MAX 400 /* These many names fit into one line of a fio job. */
 
 #include <errno.h>
 #include <math.h>
@@ -37,7 +37,7 @@ bool param_number(const char *text, double *value)
 	uint64_t bytes;
 
 	expr_scope_release(&none);
-	/* "64m", "16 MiB": expressions know fewer units. */
+	/* Texts such as "64m" or "16 MiB" come here because expressions know fewer units. */
 	if (!number && text[0] >= '0' && text[0] <= '9' &&
 	    units_parse_bytes(text, &bytes, NULL) == 0) {
 		*value = (double)bytes;
@@ -75,7 +75,10 @@ int params_set(struct params *p, const char *name, const char *text, bool word, 
 	double value = 0;
 	bool number = !word && param_number(text, &value);
 	char *copy = strdup(text);
-	/* A word takes its place among the numbers too, so that a misuse is told from a bad name. */
+	/*
+	 * A word also gets an entry among the numbers, so that its misuse in arithmetic is told
+	 * apart from an unknown name.
+	 */
 	int status = copy ? expr_set(&p->scope, name, number ? value : 0) : -ENOMEM;
 
 	if (!status && !at)
@@ -121,7 +124,10 @@ static void list_names(const struct params *p, char *out, size_t size)
 
 static int expand_one(struct params *p, const char *expression, struct buf *out, struct err *err);
 
-/* "list EXPRESSION PREFIX": PREFIX0:PREFIX1:... as many as the expression says. */
+/*
+ * Expands "list EXPRESSION PREFIX" to PREFIX0:PREFIX1:..., with as many names as the expression's
+ * value.
+ */
 static int expand_list(struct params *p, const char *words, struct buf *out, struct err *err)
 {
 	const char *prefix = strrchr(words, ' ');

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * params: named values of a configuration, and the texts that use them.
+ * params: the named values of a configuration, and the texts that use them.
  *
- * A value is a number ("8", "4k", "2ms": see analyzer/models/net/expr.h) or a word ("random"). In a text,
- * {EXPRESSION} stands for its value: a word's name for the word, else arithmetic over the numbers
- * ("{max(1, file_set / 16m)}"); {{ is a brace, and ${...} is left to the shell.
+ * A value is a number ("8", "4k", "2ms": see analyzer/models/net/expr.h) or a word ("random"). In a
+ * text, {EXPRESSION} is replaced by its value: the name of a word by the word, anything else by the
+ * result of arithmetic over the numbers ("{max(1, file_set / 16m)}"). {{ stands for one brace, and
+ * ${...} is left to the shell.
  */
 #ifndef ANALYZER_MEASURE_PARAMS_H
 #define ANALYZER_MEASURE_PARAMS_H
@@ -22,10 +23,10 @@ struct param {
 	char *name; /* owned */
 	char *text; /* owned: the value as written */
 	bool number;
-	bool used; /* by a text that was expanded */
+	bool used; /* A text that was expanded has used it. */
 };
 
-/* A zeroed one is empty. */
+/* A zeroed struct holds no value. */
 struct params {
 	struct expr_scope scope; /* the numbers */
 	struct param *items;	 /* owned */
@@ -33,20 +34,29 @@ struct params {
 };
 
 void params_release(struct params *p);
-/* Reads text as a number, unless word; adds it or changes what it was. -EINVAL for a bad name. */
+/*
+ * Adds a value, or changes the value that has this name. The text is read as a number if it is one
+ * and word is false. Returns -EINVAL for an invalid name.
+ */
 int params_set(struct params *p, const char *name, const char *text, bool word, struct err *err);
-/* Likewise; printed so that it reads back the same. */
+/* Does the same for a number, which is printed so that it reads back as the same value. */
 int params_set_number(struct params *p, const char *name, double value, struct err *err);
-/* NULL where there is none of that name. */
+/* Returns NULL where no value has that name. */
 struct param *params_find(const struct params *p, const char *name);
-/* Appends text with every {...} replaced. -EINVAL names the expression; no place: the caller's. */
+/*
+ * Appends the text with every {...} replaced. On -EINVAL err names the expression; the caller adds
+ * where the text stands.
+ */
 int params_expand(struct params *p, const char *text, struct buf *out, struct err *err);
-/* The same as an owned string. */
+/* Does the same and returns the result as an owned string. */
 int params_expand_text(struct params *p, const char *text, char **out, struct err *err);
 
-/* What a plan means by a value: its number (sizes in bytes, times in s), or false: a word. */
+/*
+ * Reads a value of a plan as a number (sizes in bytes, times in seconds). Returns false where the
+ * value is a word.
+ */
 bool param_number(const char *text, double *value);
-/* A number as text that reads back the same; whole ones without a fraction. */
+/* Appends a number as text that reads back as the same value. Whole numbers have no fraction. */
 void param_print(struct buf *out, double value);
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/file.h"
 
 #define PLAN_BYTES_MAX	  (16u << 20)
-#define RNG_STREAM_ORDER  1 /* what a plan's seed is used for */
+#define RNG_STREAM_ORDER  1 /* The plan's seed has one random stream per purpose. */
 #define RNG_STREAM_DESIGN 2
 #define RNG_STREAM_CHOICE 3
 
@@ -206,7 +206,7 @@ out:
 	return ret;
 }
 
-/* Expands every text once, and finds factors that nothing uses. */
+/* Expands every text once, and refuses a factor that no text uses. */
 static int check_texts(const struct plan *p, const struct configurations *c, struct err *err)
 {
 	bool *used = calloc(p->factors.nr, sizeof(*used));

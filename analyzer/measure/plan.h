@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan: a measurement campaign as a file says it, docs/plan.schema.json.
+ * plan: a measurement campaign as its file describes it (docs/plan.schema.json).
  *
- * Immutable once read. Every text of it was expanded for the first configuration when it was read,
- * so that an unknown name is refused with its line before anything is measured.
+ * A plan is immutable once it has been read. plan_read() expands every text for the first
+ * configuration, so that an unknown name is refused with its line before anything is measured.
  */
 #ifndef ANALYZER_MEASURE_PLAN_H
 #define ANALYZER_MEASURE_PLAN_H
@@ -29,7 +29,7 @@ enum plan_design {
 	DESIGN_SEQUENTIAL,
 };
 
-/* What a driver runs; a text may use factors, settings and the names of plan_params(). */
+/* What a driver runs. Its texts may use factors, settings and the names that plan_params() sets. */
 struct plan_load {
 	const struct driver *driver;
 	char *job;     /* owned: the text of a job file, or NULL */
@@ -43,32 +43,34 @@ struct plan_target {
 	char *identity;	  /* file of the key, may be NULL */
 	char *ssh_config; /* file for ssh -F, may be NULL */
 	uint64_t port;	  /* 0: ssh's own choice */
-	char *directory;  /* a folder of its own is made in there */
+	char *directory;  /* The load gets a folder of its own in there. */
 	char *device;	  /* block device the agent watches, or NULL */
-	char *cgroup;	  /* folder in which the load runs, or NULL */
+	char *cgroup;	  /* cgroup in which the load runs, or NULL */
 	char *netns;	  /* network namespace in which it runs, or NULL */
-	char *agent;	  /* path of blkcast-agent there, or NULL: found */
+	char *agent;	  /* path of blkcast-agent on the target; NULL: searched for */
 	struct plan_load load;
 	struct level_settings settings;
 };
 
-struct plan_stop { /* the rule that ends a run early or late; metric NULL: none */
+struct plan_stop { /* A run measures the plan's intervals, and goes on until this rule holds or
+		    * at_most intervals are measured. metric NULL: there is no rule. */
 	char *metric;
 	double relative_standard_error;
-	uint64_t at_most; /* intervals */
+	uint64_t at_most; /* longest run, in intervals */
 };
 
 struct plan_sequential {
 	char *response;
 	uint64_t start; /* configurations drawn at random at first */
 	uint64_t configurations;
-	uint64_t candidates; /* drawn where a factor is a range; else the full factorial */
+	uint64_t candidates; /* number drawn where a factor is a range; else all configurations are
+			      * candidates */
 };
 
 struct plan {
 	char *campaign;
-	char *path, *text; /* the file as it was */
-	uint64_t hash;	   /* of text and overrides: XXH3 */
+	char *path, *text; /* path and contents of the file */
+	uint64_t hash;	   /* XXH3 of the text and the overrides */
 	struct factors factors;
 	struct level_settings settings;
 	struct plan_target targets[PLAN_TARGETS_MAX];
@@ -84,33 +86,37 @@ struct plan {
 	char *setup, *teardown; /* shell, on each target around each run; may be NULL */
 	bool monitor_agent;
 	char *traces; /* folder where the agent's segments are kept, or NULL */
-	/* Borrowed, set by the caller: block devices whose contents the loads may destroy. */
+	/* Block devices whose contents the loads may destroy. Borrowed; the caller sets them. */
 	const char *const *overwrite;
 	size_t nr_overwrite;
 };
 
 /*
- * Reads a plan. overrides: "KEY=VALUE" for top-level scalars (scale, warm_up, interval, intervals,
- * repetitions, seed, time_limit, campaign). 0; -EINVAL and the errors of files with file and line.
+ * Reads a plan. overrides are texts "KEY=VALUE" for the scalars at the top level (scale, warm_up,
+ * interval, intervals, repetitions, seed, time_limit, campaign). Returns 0, -EINVAL with file and
+ * line in err, or the error of opening or reading a file.
  */
 int plan_read(struct plan *p, const char *path, const char *const *overrides, size_t nr_overrides,
 	      struct err *err);
 void plan_release(struct plan *p);
-/* What the keys of a plan may hold. */
+/* The table of a plan's keys and of the values that they may hold. */
 extern const struct fields plan_table;
 
-/* The configurations in order of measurement; of a sequential design the first ones. */
+/*
+ * Makes the configurations in order of measurement. For a sequential design these are the first
+ * ones only.
+ */
 int plan_configurations(const struct plan *p, struct configurations *c, struct err *err);
-/* Those a sequential design chooses from. */
+/* Makes the configurations from which a sequential design chooses. */
 int plan_candidates(const struct plan *p, struct configurations *c, struct err *err);
 /*
- * The named values of a configuration on a target: factors, settings of the plan and then of the
- * target, and target, directory, device, scale, warm_up, interval, intervals, runtime (times in s).
- * directory is where the load's files are. out: empty.
+ * Sets the named values of a configuration on a target: the factors, then the settings of the plan,
+ * then those of the target; and also target, directory, device, scale, warm_up, interval, intervals
+ * and runtime (times in s). directory is the folder of the load's files. out must be empty.
  */
 int plan_params(const struct plan *p, const struct plan_target *t, const double *cells,
 		const char *directory, struct params *out, struct err *err);
-/* Longest time one run may measure, s: warm-up and all intervals. */
+/* The longest time that one run may measure, in s: the warm-up and all intervals. */
 double plan_run_s(const struct plan *p);
 uint64_t plan_most_intervals(const struct plan *p);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The tables of a plan's YAML, from which docs/plan.schema.json is written. */
+/* The tables of the keys of a plan's YAML. docs/plan.schema.json is generated from them. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,10 @@ static const struct field plan_values = { .name = "values",
 					  .type = FIELD_MAP,
 					  .item = &plan_value };
 
-/* NAME: VALUE pairs; to is the array, and its length stands behind it in the struct. */
+/*
+ * Reads NAME: VALUE pairs. `to` points to the array, and the length of the array follows it in the
+ * struct.
+ */
 static int plan_read_settings(const struct fields_reader *r, const struct field *f,
 			      const struct yaml_node *node, void *to)
 {
@@ -57,7 +60,7 @@ static int plan_read_settings(const struct fields_reader *r, const struct field 
 	return 0;
 }
 
-/* A job file, its path being from the folder of the plan. */
+/* Reads a job file. Its path is relative to the folder of the plan. */
 static int plan_read_job_file(const struct fields_reader *r, const struct field *f,
 			      const struct yaml_node *node, void *to)
 {
@@ -141,7 +144,7 @@ static int plan_check_load(const struct fields_reader *r, const struct yaml_node
 	return 0;
 }
 
-/* The plan's own load is read again for each target that has none. */
+/* Keeps the plan's own load, which is read again for each target that has no load of its own. */
 static int plan_remember_load(const struct fields_reader *r, const struct field *f,
 			      const struct yaml_node *node, void *to)
 {
@@ -220,7 +223,7 @@ static int plan_check_target(const struct fields_reader *r, const struct yaml_no
 	if (t->directory[0] != '/')
 		return fields_error(r, yaml_node_get(node, "directory"),
 				    "expected an absolute path, got '%.60s'", t->directory);
-	/* ssh would take what begins with a dash for an option. */
+	/* ssh would read a name that begins with a dash as an option. */
 	if (t->ssh && (t->ssh[0] == '-' || strpbrk(t->ssh, " \t\n")))
 		return fields_error(r, yaml_node_get(node, "ssh"),
 				    "expected USER@HOST, got '%.60s'", t->ssh);

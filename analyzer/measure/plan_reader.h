@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_reader: what the parts of the reader of plans share; the context of every hook is a struct plan_reader. */
+/*
+ * plan_reader: what the files of the reader of plans share. The context of every hook is a struct
+ * plan_reader.
+ */
 #ifndef ANALYZER_MEASURE_PLAN_READER_H
 #define ANALYZER_MEASURE_PLAN_READER_H
 
@@ -8,21 +11,21 @@
 
 struct plan_reader {
 	struct plan *plan;
-	const struct yaml_node *load; /* of targets that have none of their own, or NULL */
+	const struct yaml_node *load; /* the plan's own load, for targets without one; or NULL */
 };
 
-/* A value as {EXPRESSION} takes it: a number or a word. */
+/* A value that {EXPRESSION} can use: a number or a word. */
 extern const struct field plan_value;
-/* One factor: a list of levels, or a mapping with levels, cases or a range. */
+/* One factor: a list of levels, or a mapping that has levels, cases or a range. */
 extern const struct field plan_factor;
 /* The configurations of a design "list". */
 extern const struct field plan_list_item;
 
-/* Reads a whole plan into p, which has the defaults. */
+/* Reads a whole plan into p, which already holds the defaults. */
 int plan_read_tree(struct plan *p, const struct yaml_tree *tree, const char *const *overrides,
 		   size_t nr_overrides, struct err *err);
 
-/* Hooks for the fields factors and design.list. */
+/* The hooks of the fields factors and design.list. */
 field_hook factors_read_all, configurations_read_list;
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * readings: the metrics of a run, of the whole of it and of each interval.
+ * readings: the metrics of a run, both of the whole run and of each interval.
  *
- * Names end in their unit (read_s, read_per_s, read_bytes_per_s). A metric a run does not have
- * (response time of writes where there were none) is absent, never 0.
+ * The name of a metric ends in its unit (read_s, read_per_s, read_bytes_per_s). A metric that a run
+ * does not have is absent and never 0; an example is the response time of writes in a run without
+ * writes.
  */
 #ifndef ANALYZER_MEASURE_READINGS_H
 #define ANALYZER_MEASURE_READINGS_H
@@ -20,27 +21,33 @@ struct reading {
 	double value; /* finite */
 };
 
-/* A zeroed one is empty. */
+/* A zeroed struct holds no reading. */
 struct readings {
 	struct reading *items; /* owned */
 	size_t nr, cap;
 };
 
 void readings_release(struct readings *r);
-/* Adds one. 0; -ERANGE, and nothing is added, for NaN and Inf; -EINVAL for a long name; -ENOMEM. */
+/*
+ * Adds one reading. Returns 0; -ERANGE for NaN and Inf, which are not added; -EINVAL for an empty
+ * or too long name; -ENOMEM.
+ */
 int readings_put(struct readings *r, unsigned int interval, const char *name, double value);
-/* NaN where it is absent. */
+/* Returns NaN where the reading is absent. */
 double readings_get(const struct readings *r, unsigned int interval, const char *name);
-/* Highest interval there is. */
+/* Returns the highest number of an interval, or 0 where there is none. */
 unsigned int readings_intervals(const struct readings *r);
 /*
- * Relative standard error of a metric over its intervals: s / (sqrt(k) mean), k intervals in *nr
- * (may be NULL); NaN with fewer than two, or where the mean is 0.
+ * Returns the relative standard error of a metric over its k intervals: s / (sqrt(k) mean). *nr,
+ * which may be NULL, becomes k. Returns NaN where k is below two or the mean is 0.
  */
 double readings_rse(const struct readings *r, const char *name, unsigned int *nr);
-/* Adds a whole-run value, the mean over intervals, for each metric that has none yet. */
+/*
+ * Adds the mean over the intervals as the value of the whole run, for each metric that has no such
+ * value.
+ */
 int readings_take_means(struct readings *r);
-/* Adds all of from, names behind prefix (may be empty). */
+/* Adds all readings of `from`. Their names get the prefix, which may be empty. */
 int readings_join(struct readings *r, const struct readings *from, const char *prefix);
 
 #endif

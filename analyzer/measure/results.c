@@ -141,7 +141,10 @@ static int check_schema(struct results *r, enum results_mode mode, struct err *e
 	return results_exec(r, "COMMIT", err);
 }
 
-/* Held beside SQLite's own locks, which are of another kind; closed after them. */
+/*
+ * Takes an flock() on the file. SQLite uses locks of fcntl(), with which it does not interfere. The
+ * descriptor is closed after SQLite has closed the file.
+ */
 static int results_lock(struct results *r, struct err *err)
 {
 	r->lock = open(r->path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);

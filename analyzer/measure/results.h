@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * results: the measurement store, one SQLite file; store.md beside this file describes it.
+ * results: the measurement store, which is one SQLite file. store.md beside this file describes its
+ * tables.
  *
- * Durable per run: results_put_run() is one transaction, synchronous FULL. While a campaign runs the
- * file is locked against another campaign, not against readers. One thread at a time.
+ * Each run is durable by itself: results_put_run() is one transaction with synchronous FULL. While
+ * a campaign runs, the file is locked against other campaigns, but not against readers. One thread
+ * at a time may use a store.
  */
 #ifndef ANALYZER_MEASURE_RESULTS_H
 #define ANALYZER_MEASURE_RESULTS_H
@@ -23,26 +25,36 @@ struct results;
 
 enum results_mode {
 	RESULTS_READ,
-	RESULTS_WRITE, /* makes it where there is none; -EBUSY where another campaign writes */
+	RESULTS_WRITE, /* creates a missing file; -EBUSY while another campaign writes */
 };
 
-/* -EINVAL for a file that is no measurement store, or one of another version; -errno. */
+/*
+ * Returns -EINVAL for a file that is no measurement store or is one of another version, or another
+ * -errno.
+ */
 int results_open(struct results **out, const char *path, enum results_mode mode, struct err *err);
 void results_close(struct results *r);
 
 /*
- * Starts a campaign (*id), or finds it where resume. -EEXIST where it is there and resume is not;
- * -EINVAL where it was started with another plan.
+ * Starts a campaign and sets *id, or finds an existing one where resume is set. Returns -EEXIST
+ * where the campaign exists and resume is not set, and -EINVAL where the campaign was started with
+ * another plan.
  */
 int results_campaign(struct results *r, const struct plan *p, bool resume, int64_t *id,
 		     struct err *err);
-/* The only campaign, or the one named; -EINVAL lists what there is. name may be NULL. */
+/*
+ * Finds the campaign of that name, or the only one where name is NULL. On -EINVAL err lists the
+ * campaigns of the store.
+ */
 int results_find(struct results *r, const char *name, int64_t *id, struct err *err);
 
-/* The configurations as they were begun, into c (empty). */
+/* Reads the configurations that the campaign has begun into c, which must be empty. */
 int results_configurations(struct results *r, int64_t campaign, const struct factors *f,
 			   struct configurations *c, struct err *err);
-/* Number the next: c->nr before it was added. Idempotent. */
+/*
+ * Stores a configuration. number counts them from 0 in order of measurement. Storing the same one
+ * again changes nothing.
+ */
 int results_put_configuration(struct results *r, int64_t campaign, size_t number,
 			      const struct factors *f, const double *cells, struct err *err);
 
@@ -61,22 +73,28 @@ struct results_run {
 	const struct results_artifact *artifacts;
 	size_t nr_artifacts;
 };
-/* Replaces what was known of this configuration and repetition. */
+/* Stores a run and replaces an earlier one of the same configuration and repetition. */
 int results_put_run(struct results *r, int64_t campaign, const struct results_run *run,
 		    struct err *err);
-/* 'd' done, 'f' failed, 0: not measured yet, or error. */
+/*
+ * Returns 'd' for done, 'f' for failed, and 0 where it was not measured yet or an error occurred.
+ */
 char results_run_status(struct results *r, int64_t campaign, size_t number,
 			unsigned int repetition);
 int results_put_event(struct results *r, int64_t campaign, const char *target, const char *text,
 		      struct err *err);
 
 /*
- * The done runs of a campaign as CSV, see store.md; with a response only the runs that have it, and
- * of the metrics only that one. -EINVAL where no run has it, listing the metrics there are.
+ * Appends the done runs of a campaign as CSV (store.md). With a response it takes only the runs
+ * that have this metric, and no other metric. Returns -EINVAL where no run has it; err then lists
+ * the metrics of the campaign.
  */
 int results_csv(struct results *r, int64_t campaign, const char *response, struct buf *out,
 		struct err *err);
-/* The names of a campaign's factors, in order; caller frees with results_names_free(). */
+/*
+ * Returns the names of a campaign's factors in order. The caller frees them with
+ * results_names_free().
+ */
 int results_factors(struct results *r, int64_t campaign, char ***names, size_t *nr,
 		    struct err *err);
 void results_names_free(char **names, size_t nr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The measurement store as a table. */
+/* This file turns the measurement store into a table. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ void results_names_free(char **names, size_t nr)
 	free(names);
 }
 
-/* The first column of every row, as owned text. */
+/* Returns the first column of every row as owned texts. */
 static int take_names(struct results *r, sqlite3_stmt *s, char ***names, size_t *nr)
 {
 	int code;
@@ -95,7 +95,10 @@ out:
 	"run JOIN configuration c ON c.id = run.configuration " \
 	"WHERE c.campaign = ?1 AND run.status = 'done' "
 
-/* A metric NAME gives columns NAME and, where any run has its error, NAME_rse. */
+/*
+ * A metric NAME becomes the column NAME and, where any run has its standard error, the column
+ * NAME_rse.
+ */
 static int metric_columns(struct results *r, int64_t campaign, const char *response, char ***names,
 			  size_t *nr, struct err *err)
 {
@@ -176,7 +179,7 @@ static int put_metrics(struct results *r, int64_t run, char **metrics, size_t nr
 				  "i", run);
 	bool row = !ret && sqlite3_step(s) == SQLITE_ROW;
 
-	/* Both lists are sorted: whoever is not in the run's is an empty cell. */
+	/* Both lists are sorted. A column that the run lacks becomes an empty cell. */
 	if (ret)
 		goto out;
 	for (size_t i = 0; i < nr; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Configurations and runs of the measurement store. */
+/* This file stores and finds the configurations and runs of the measurement store. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

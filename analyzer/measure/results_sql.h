@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* results_sql: what the files of the measurement store share; not for others. */
+/* results_sql: helpers that only the files of the measurement store use. */
 #ifndef ANALYZER_MEASURE_RESULTS_SQL_H
 #define ANALYZER_MEASURE_RESULTS_SQL_H
 
@@ -15,13 +15,16 @@ struct results {
 	int lock; /* file descriptor, or -1 */
 };
 
-/* SQLite's last complaint as an err. */
+/* Fills err with the last error message of SQLite. */
 int results_fail(struct results *r, struct err *err);
 int results_exec(struct results *r, const char *sql, struct err *err);
-/* Prepares and binds: types has i (int64_t), d (double; NaN is NULL), t (text; may be NULL). */
+/*
+ * Prepares a statement and binds its values. Each letter of types stands for one value: i
+ * (int64_t), d (double, NaN becomes NULL), t (text, may be NULL).
+ */
 int results_prepare(struct results *r, sqlite3_stmt **s, struct err *err, const char *sql,
 		    const char *types, ...);
-/* Runs it once and finalizes it. */
+/* Runs the statement once and finalizes it. */
 int results_finish(struct results *r, sqlite3_stmt *s, struct err *err);
 int64_t results_number(struct results *r, const char *sql, int64_t otherwise);
 double results_now_s(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* results_table: a campaign of a measurement store as the table that models learn from. */
+/* results_table: reads a campaign of a measurement store as the table from which models learn. */
 #ifndef ANALYZER_MEASURE_RESULTS_TABLE_H
 #define ANALYZER_MEASURE_RESULTS_TABLE_H
 
@@ -9,9 +9,10 @@
 #include "base/table.h"
 
 /*
- * Reads what `measure --export` would write, see results_csv(): the same rows, columns and numbers.
- * campaign NULL: the only one; response NULL: all metrics. The names of its factors, which are what
- * one predicts from, into *factors (free with results_names_free(); may be NULL).
+ * Reads what `measure --export` would write: the same rows, columns and numbers (results_csv()).
+ * campaign may be NULL where the store has only one; response NULL means all metrics. *factors
+ * receives the names of the factors, which are the predictors of a model; the caller frees it with
+ * results_names_free(). factors may be NULL.
  */
 int results_table(struct table *t, const char *db, const char *campaign, const char *response,
 		  char ***factors, size_t *nr_factors, struct err *err);

@@ -11,7 +11,7 @@
 #include "analyzer/measure/agent_windows.h"
 #include "analyzer/measure/target.h"
 
-#define LOOK_MS 100 /* how long a wait for output may take before clock and signals are looked at */
+#define LOOK_MS 100 /* The loop checks the time limit and signals so often. */
 
 double monotonic_s(void)
 {
@@ -23,7 +23,10 @@ double monotonic_s(void)
 
 void run_once_release(struct run_once *r)
 {
-	/* All at once first, so that their supervisors work at the same time. */
+	/*
+	 * All sessions are hung up before any is awaited, so that their supervisors work at the
+	 * same time.
+	 */
 	for (size_t i = 0; i < r->nr_lanes; i++) {
 		session_hang_up(&r->lanes[i].load);
 		session_hang_up(&r->lanes[i].agent);
@@ -79,7 +82,7 @@ out:
 	return ret;
 }
 
-/* Every session there is, loads first. */
+/* Lists every session of the run, the loads first. */
 static size_t all_sessions(struct run_once *r, struct session **all)
 {
 	size_t nr = 0;
@@ -110,7 +113,9 @@ static int run_once_look(struct run_once *r, const char *phase, struct err *err)
 	return 0;
 }
 
-/* What a session that ended ended of. */
+/*
+ * Reports why a session ended too early: its exit status and the last words of its standard error.
+ */
 static int run_once_ended(const struct lane *l, struct session *s, const char *what,
 			  struct err *err)
 {
@@ -170,7 +175,7 @@ static int start_agents(struct run_once *r, struct err *err)
 	return ret;
 }
 
-/* What the target itself was found to be doing. */
+/* Adds the measurements of the target itself: CPU and memory. */
 static int put_target(struct readings *r, const struct target_times *t)
 {
 	const struct {
@@ -192,7 +197,7 @@ static int put_target(struct readings *r, const struct target_times *t)
 	return 0;
 }
 
-/* What all loads printed so far, by target. */
+/* Reads what all loads have printed so far, target by target. */
 static int run_once_take(struct run_once *r, bool final, struct readings *out, struct err *err)
 {
 	int ret = 0;

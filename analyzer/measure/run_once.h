@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_once: one configuration, one repetition, on all targets in step. */
+/*
+ * run_once: measures one configuration once, on all targets at the same time. The loads start
+ * together when every target is ready.
+ */
 #ifndef ANALYZER_MEASURE_RUN_ONCE_H
 #define ANALYZER_MEASURE_RUN_ONCE_H
 
@@ -10,11 +13,11 @@
 #include "analyzer/measure/results.h"
 #include "analyzer/measure/session.h"
 
-/* One target in a run. A zeroed one is empty. */
+/* One target in a run. A zeroed struct has no sessions. */
 struct lane {
 	const struct plan_target *target;
 	const char *folder; /* borrowed */
-	const char *place;  /* borrowed: what the folder lies on, target_place() */
+	const char *place;  /* borrowed: device and file system of the folder, target_place() */
 	struct session load, agent;
 	struct params params;
 };
@@ -24,20 +27,22 @@ struct run_once {
 	const volatile sig_atomic_t *stop;
 	struct lane lanes[PLAN_TARGETS_MAX];
 	size_t nr_lanes;
-	const char *name; /* of the run, for the folder of its segments */
+	const char *name; /* name of the run; its segments are kept in a folder of that name */
 	double deadline_s;
-	bool stopped; /* by the stop rule */
+	bool stopped; /* The stop rule has ended the run. */
 	/* results: */
 	struct readings readings;
 	unsigned int nr_intervals;
-	struct results_artifact artifacts[5 * PLAN_TARGETS_MAX]; /* point into the sessions */
+	struct results_artifact artifacts[5 * PLAN_TARGETS_MAX]; /* Their contents belong to the
+								  * sessions. */
 	size_t nr_artifacts;
 	char traces[4096];
 };
 
 /*
- * Measures cells. target and folder of the lanes are given. 0; -EINTR after *stop; anything else is
- * a failed run with its reason in err. The caller calls run_once_release() in any case.
+ * Measures the configuration in cells. The caller has set target and folder of the lanes. Returns
+ * 0; -EINTR after *stop; any other error means a failed run, with its reason in err. The caller
+ * calls run_once_release() in every case.
  */
 int run_once(struct run_once *r, const double *cells, struct err *err);
 void run_once_release(struct run_once *r);

@@ -12,17 +12,17 @@
 #include "analyzer/measure/target.h"
 
 #define KEEPER_TIMEOUT_S 30.0
-#define KEEPER_BAD_PLAN	 2 /* its exit status, shell/target_claim.sh */
+#define KEEPER_BAD_PLAN	 2 /* exit status of a keeper that refuses the plan, shell/target_claim.sh */
 
 struct campaign {
 	struct runner *r;
 	struct session keepers[PLAN_TARGETS_MAX];
 	struct buf folders[PLAN_TARGETS_MAX];
 	char places[PLAN_TARGETS_MAX][400];
-	struct err last; /* why the run before failed; code 0: it did not */
+	struct err last; /* why the run before failed; code 0: it did not fail */
 	size_t last_number;
 	struct configurations todo;
-	struct configurations candidates; /* of a sequential design */
+	struct configurations candidates; /* from which a sequential design chooses */
 };
 
 static void runner_release(struct campaign *c)
@@ -75,7 +75,7 @@ static int keeper_failed(struct campaign *c, size_t i, struct err *err)
 				  : "no answer");
 }
 
-/* Every target answers and has what is needed. */
+/* Waits until every target answers and has reported that everything needed is there. */
 static int wait_for_keepers(struct campaign *c, struct err *err)
 {
 	double deadline_s = monotonic_s() + KEEPER_TIMEOUT_S;
@@ -145,7 +145,7 @@ static void runner_tell(struct campaign *c, const struct results_run *run)
 	c->r->report(c->r->ctx, &report);
 }
 
-/* Errors of a target that no other configuration would be spared. */
+/* Returns true for an error of the target that every other configuration would meet too. */
 static bool runner_is_lasting(const struct campaign *c, const char *why)
 {
 	static const char *const words[] = { "No space left on device", "Read-only file system",
@@ -160,8 +160,9 @@ static bool runner_is_lasting(const struct campaign *c, const char *why)
 }
 
 /*
- * A campaign takes hours: where every run will fail, it ends at the first that shows this. That is an error
- * of the target itself, or the same words for two configurations where no run was ever done.
+ * A campaign takes hours, so it ends early where every run is going to fail. This is assumed after
+ * an error of the target itself, or when two configurations fail with the same message and no run
+ * has been done yet.
  */
 static int stop_if_repeated(struct campaign *c, size_t number, const struct err *why,
 			    struct err *err)
@@ -219,7 +220,9 @@ static int one_run(struct campaign *c, size_t number, unsigned int repetition, s
 	return ret;
 }
 
-/* The next configuration of a sequential design, behind the others. -ENOENT: no more. */
+/*
+ * Appends the next configuration of a sequential design. Returns -ENOENT when no candidate is left.
+ */
 static int choose_next(struct campaign *c, struct err *err)
 {
 	const struct plan *p = c->r->plan;
@@ -263,7 +266,9 @@ static int measure_configuration(struct campaign *c, size_t number, unsigned int
 	return 0;
 }
 
-/* A sequential design needs every repetition of a configuration before it chooses the next one. */
+/*
+ * A sequential design measures every repetition of a configuration before it chooses the next one.
+ */
 static int measure_sequential(struct campaign *c, struct err *err)
 {
 	const struct plan *p = c->r->plan;
@@ -283,8 +288,9 @@ static int measure_sequential(struct campaign *c, struct err *err)
 }
 
 /*
- * Repetitions are rounds: every configuration is measured once before any is measured again, so that
- * a system that drifts shows in the repetitions and falls on all configurations alike.
+ * Repetitions are rounds: every configuration is measured once before any is measured again. A
+ * system that drifts then shows it as a difference between repetitions, and the drift affects all
+ * configurations alike.
  */
 static int measure_all(struct campaign *c, struct err *err)
 {
@@ -298,8 +304,10 @@ static int measure_all(struct campaign *c, struct err *err)
 	return ret;
 }
 
-/* What the store has begun, else what the plan begins with: both the same but for what a
- * sequential design has chosen meanwhile. */
+/*
+ * Takes the configurations with which the plan begins. For a sequential design it also takes those
+ * that the store shows as chosen before an interruption.
+ */
 static int take_configurations(struct campaign *c, struct err *err)
 {
 	const struct plan *p = c->r->plan;

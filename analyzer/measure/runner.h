@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runner: measures the configurations of a plan, one after the other, all targets in step.
+ * runner: measures the configurations of a plan one after the other, on all targets at the same
+ * time.
  *
- * Per run: setup and prepare on every target, barrier, monitors on, load (warm-up, intervals),
- * monitors off, teardown, compute, store. What fails is stored with its reason and does not end
- * the campaign.
+ * Each run has these steps: setup and preparation on every target, a barrier, start of the
+ * monitors, load (warm-up and intervals), end of the monitors, teardown, computation of the
+ * metrics, storing. A run that fails is stored with its reason, and the campaign goes on.
  */
 #ifndef ANALYZER_MEASURE_RUNNER_H
 #define ANALYZER_MEASURE_RUNNER_H
@@ -16,10 +17,10 @@
 #include "analyzer/measure/plan.h"
 #include "analyzer/measure/results.h"
 
-struct runner_report { /* one run */
+struct runner_report { /* The report of one run. */
 	size_t number, nr_configurations;
 	unsigned int repetition;
-	const char *error; /* NULL: done */
+	const char *error; /* NULL: the run is done */
 	double seconds, overhead_s;
 };
 
@@ -28,19 +29,23 @@ struct runner {
 	struct results *store;
 	int64_t campaign;
 	bool retry_failed;
-	const volatile sig_atomic_t *stop; /* set: end as soon as may be */
+	const volatile sig_atomic_t
+		*stop; /* When it is set, the campaign ends as soon as possible. */
 	void (*report)(void *ctx, const struct runner_report *r);
-	/* Said once for each target before the first run: what its directory lies on. */
+	/*
+	 * Called once for each target before the first run. `place` describes the device and file
+	 * system of the target's directory.
+	 */
 	void (*place)(void *ctx, const struct plan_target *target, const char *place);
 	void *ctx;
 	/* results: */
-	size_t nr_done, nr_failed, nr_before; /* nr_before: were in the store already */
+	size_t nr_done, nr_failed, nr_before; /* nr_before: runs that the store had already */
 	double seconds, overhead_most_s;
 };
 
 /*
- * 0, also where runs failed (nr_failed); -EINTR after *stop; -EHOSTUNREACH where a target is not
- * there or lacks something (also stored as an event); errors of the store.
+ * Returns 0, also where runs failed (nr_failed); -EINTR after *stop; -EHOSTUNREACH where a target
+ * does not answer or lacks something, which is also stored as an event; or an error of the store.
  */
 int runner_run(struct runner *r, struct err *err);
 

@@ -10,8 +10,11 @@
 #include "analyzer/models/regression/technique.h"
 
 #define NR_MEMBERS 4
-#define ROWS_LEAST 5 /* to learn anything at all */
-/* Standard trees do not split fewer than 20 rows; with few rows they would be a mean only. */
+#define ROWS_LEAST 5 /* Fewer rows are not enough to learn from. */
+/*
+ * Standard trees do not split fewer than 20 rows. With few rows such a tree would predict the mean
+ * only.
+ */
 #define MINSPLIT_SMALL 4
 
 static const struct technique *const members[NR_MEMBERS] = { &technique_mars_ia, &technique_cart,
@@ -22,7 +25,7 @@ struct committee {
 	struct dataset data;
 	struct model models[NR_MEMBERS];
 	struct table candidates;
-	size_t *at; /* owned: column of the candidates' table per variable */
+	size_t *at; /* owned: column in the candidates' table of each variable */
 };
 
 static void sequential_design_release(struct committee *c)
@@ -74,7 +77,9 @@ out:
 	return ret;
 }
 
-/* The candidates as a table, so that they are coded as the measured rows are. */
+/*
+ * Makes a table of the candidates, so that they are encoded in the same way as the measured rows.
+ */
 static int make_table(struct committee *c, const struct factors *f,
 		      const struct configurations *candidates, struct err *err)
 {
@@ -117,7 +122,7 @@ static double sequential_design_disagreement(struct committee *c, size_t row, do
 	double y[NR_MEMBERS], mean = 0, magnitude = 0, squares = 0;
 
 	if (dataset_encode(&c->schema, &c->candidates, c->at, row, x, NULL))
-		return INFINITY; /* a level never measured */
+		return INFINITY; /* A level was never measured. */
 	for (int i = 0; i < NR_MEMBERS; i++) {
 		if (model_predict(&c->models[i], x, 1, &y[i]) || !isfinite(y[i]))
 			return 0;

@@ -16,7 +16,7 @@
 #include "base/shell_word.h"
 
 #define ARGUMENTS_MAX	 24
-#define PATIENCE_MS	 5000 /* of session_release(): the supervisor itself takes 2 s */
+#define PATIENCE_MS	 5000 /* session_release() waits so long; the supervisor takes 2 s. */
 #define SESSIONS_AT_ONCE 64
 
 static void set_arguments(const struct plan_target *t, const char *remote, const char *script,
@@ -65,7 +65,10 @@ static void close_pair(int pair[2])
 		close(pair[1]);
 }
 
-/* In the child: a group of its own, so that a Ctrl-C at our terminal ends it through us only. */
+/*
+ * Runs in the child. The child gets a process group of its own, so that a Ctrl-C at the terminal
+ * reaches this program alone, which then ends the child.
+ */
 static void session_become(int in, int out, int err, const char *const *argv)
 {
 	setpgid(0, 0);
@@ -147,7 +150,7 @@ void session_say(struct session *s, const char *line)
 	char text[16];
 	int len = snprintf(text, sizeof(text), "%s\n", line);
 
-	/* A pipe takes so short a line whole or, where nobody reads it, not at all. */
+	/* A pipe takes a line this short whole, or fails where nobody reads from it. */
 	if (s->pid && s->in >= 0 && write(s->in, text, (size_t)len) < 0)
 		session_hang_up(s);
 }
@@ -205,7 +208,9 @@ void sessions_wait(struct session *const *all, size_t nr, int timeout_ms)
 			continue;
 		fds[nr_fds++] = (struct pollfd){ .fd = all[i]->out, .events = POLLIN };
 		fds[nr_fds++] = (struct pollfd){ .fd = all[i]->err, .events = POLLIN };
-		/* Both closed and not yet reaped: look again soon. */
+		/*
+		 * Both pipes are closed but the process has not been reaped yet: check again soon.
+		 */
 		if (all[i]->out < 0 && all[i]->err < 0 && timeout_ms > 5)
 			timeout_ms = 5;
 	}

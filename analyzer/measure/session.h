@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session: a shell script on a target, with a line to it and its output back.
+ * session: runs a shell script on a target, sends commands to it and collects its output.
  *
- * The script lives as long as its standard input: a supervisor on the target reads it, and when it
- * ends (session_hang_up(), or our own death, however sudden) ends the script's whole process group.
- * Nothing on the target outlives us by more than three seconds.
+ * The script lives as long as its standard input is open. A supervisor on the target reads this
+ * input. When the input ends, through session_hang_up() or because this program died, the
+ * supervisor ends the whole process group of the script. Nothing on the target outlives this
+ * program by more than three seconds.
  */
 #ifndef ANALYZER_MEASURE_SESSION_H
 #define ANALYZER_MEASURE_SESSION_H
@@ -18,35 +19,41 @@
 #include "base/err.h"
 
 #define SESSION_OUTPUT_MAX (64u << 20)
-#define SESSION_WORDS_MAX  (64u << 10) /* kept of standard error */
+#define SESSION_WORDS_MAX  (64u << 10) /* of standard error, so many bytes are kept */
 
-/* A zeroed one is not started. */
+/* A zeroed struct is a session that was not started. */
 struct session {
 	pid_t pid; /* 0: none */
 	int in, out, err;
 	struct buf output, words;
-	bool ended;    /* the process is gone and everything was read */
-	bool too_much; /* more than SESSION_OUTPUT_MAX bytes: it was hung up on */
+	bool ended;    /* The process has ended and all its output was read. */
+	bool too_much; /* More than SESSION_OUTPUT_MAX bytes came, and the session was hung up. */
 	int status;    /* exit status, or 128 + signal */
 };
 
-/* Runs script by sh on the target. 0, or the -errno of what cannot be started. */
+/*
+ * Runs the script with sh on the target. Returns 0, or the -errno with which it could not be
+ * started.
+ */
 int session_start(struct session *s, const struct plan_target *t, const char *script,
 		  struct err *err);
-/* A line to the supervisor: "go" or "stop". Failures show when the session ends. */
+/* Sends a line to the supervisor: "go" or "stop". A failure shows when the session ends. */
 void session_say(struct session *s, const char *line);
-/* Ends the line to it, and so the script; wait for ended with sessions_wait(). */
+/* Closes the session's standard input, which ends the script. sessions_wait() then sets `ended`. */
 void session_hang_up(struct session *s);
-/* Reads what there is of all started ones, for at most timeout_ms. */
+/* Reads the output that the started sessions have, and waits for it at most timeout_ms. */
 void sessions_wait(struct session *const *all, size_t nr, int timeout_ms);
-/* Hangs up, waits a few seconds, then kills. Releases everything; legal on a zeroed one. */
+/*
+ * Hangs up, waits a few seconds, and then kills the process. Releases everything. A zeroed struct
+ * is allowed.
+ */
 void session_release(struct session *s);
-/* The last line with something in it that was written to standard error, or "". */
+/* Returns the last line of standard error that is not empty, or "". */
 const char *session_last_words(struct session *s, char *out, size_t size);
 
 /*
- * Appends the supervisor around inner, which runs in its own process group and in folder: see
- * above. "go" ends a `read x <$BLKCAST_GO` in inner, "stop" sends SIGTERM to the group.
+ * Appends a script that runs inner under the supervisor, in the folder and in a process group of
+ * its own. "go" ends a `read x <$BLKCAST_GO` in inner, and "stop" sends SIGTERM to the group.
  */
 int session_supervise(struct buf *script, const char *folder, const char *inner);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scripts of shell/, by the assembler as in report/page_assets.c: no copy to keep in step. */
+/*
+ * The assembler includes the scripts of shell/ as they are, as in report/page_assets.c, so that no
+ * copy has to be kept up to date.
+ */
 #include "analyzer/measure/shell.h"
 
 /* clang-format off */

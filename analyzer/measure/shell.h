@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shell: the scripts of shell/ as they are in the tree, taken in when the program is built. */
+/* shell: the scripts of the folder shell/, which are included into the program when it is built. */
 #ifndef ANALYZER_MEASURE_SHELL_H
 #define ANALYZER_MEASURE_SHELL_H
 

@@ -36,7 +36,10 @@ static void put_word(struct buf *out, const char *text)
 	buf_release(&word);
 }
 
-/* blkcast-agent: where the plan says, else beside this program, else wherever PATH finds it. */
+/*
+ * Appends the path of blkcast-agent: the one of the plan, else the one beside this program, else
+ * the one that PATH finds.
+ */
 static void put_agent(const struct plan_target *t, struct buf *out)
 {
 	char self[4096], *slash;
@@ -58,7 +61,7 @@ static void put_agent(const struct plan_target *t, struct buf *out)
 	buf_printf(out, "blkcast-agent");
 }
 
-/* A cgroup by its path, or by its name below the mounted hierarchy. */
+/* Appends a cgroup, which is given by its path or by its name below the mounted hierarchy. */
 static void put_cgroup(const struct plan_target *t, struct buf *out)
 {
 	if (t->cgroup[0] != '/')
@@ -94,7 +97,10 @@ int target_keeper_script(const struct plan *p, const struct plan_target *t, cons
 	return out->error;
 }
 
-/* Whether a job of fio writes; a word too many only means that a device is looked at. */
+/*
+ * Returns whether a job of fio may write. A wrong yes only means that a device is checked without
+ * need.
+ */
 static bool target_job_writes(const char *job)
 {
 	static const char *const words[] = { "write", "rw=rw", "randrw", "trim" };
@@ -114,7 +120,10 @@ static bool target_may_overwrite(const struct plan *p, const char *device)
 	return named;
 }
 
-/* Each path below /dev in the text is looked at on the target, before anything of the run is started. */
+/*
+ * Appends a check of each path below /dev in the text. The target runs these checks before it
+ * starts anything of the run.
+ */
 static void target_put_devices(const struct drive *d, const char *text, struct buf *out)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -177,7 +186,7 @@ static int put_prepare(const struct drive *d, struct buf *out, struct err *err)
 		return 0;
 	buf_printf(out, "(\n");
 	ret = d->load->driver->prepare(d, out, err);
-	/* Half a file set is of no use to the next configuration. */
+	/* An incomplete file set is of no use to the next configuration. */
 	buf_printf(out, ") >&2 || { rm -rf ./*; exit 1; }\n");
 	return ret;
 }
@@ -296,7 +305,7 @@ void target_times(const char *output, size_t len, struct target_times *t)
 			t->ended = true;
 		else if (t->ended)
 			sscanf(line, "@memory %lf %lf", &t->memory_kib, &t->memory_most_kib);
-		/* The load's output lies between the first @cpu and the second. */
+		/* The load's output lies between the first @cpu line and the second. */
 		if (*at == '@' && nr_cpu == 1 && eol && !t->load)
 			t->load = eol + 1;
 		if (*at == '@' && nr_cpu == 2 && t->load && !t->load_len)
