@@ -11,7 +11,7 @@
 #define FIRST_CELLS   64
 #define MIN_CELLS     1024
 #define CELLS_GRANTED 16
-#define LONGEST_SHIFT 34 /* one interval holds all of 64 bits of nanoseconds */
+#define LONGEST_SHIFT 34 /* one interval of 2^34 s covers 64 bits of ns */
 
 struct cell {
 	uint64_t count[NR_ALIGN_QUANTITIES];
@@ -27,9 +27,9 @@ struct stream {
 struct align {
 	struct stream *streams;
 	size_t nr, cap;
-	size_t nr_cells, max_cells; /* allocated over all streams */
-	uint64_t first, last;	    /* intervals covered by any stream; meaningless while none is */
-	unsigned int shift;	    /* the interval is 2^shift seconds */
+	size_t nr_cells, max_cells; /* nr_cells: allocated over all streams */
+	uint64_t first, last; /* intervals that any stream covers; undefined while none does */
+	unsigned int shift;   /* the interval is 2^shift seconds */
 };
 
 int align_new(struct align **out, size_t max_cells)
@@ -98,7 +98,7 @@ static void add_cell(struct cell *to, const struct cell *from)
 		to->count[q] += from->count[q];
 }
 
-/* Joins intervals 2i and 2i + 1 of every stream, and gives back the memory. */
+/* Joins intervals 2i and 2i + 1 of every stream, and frees the memory that is no longer needed. */
 static void double_interval(struct align *a)
 {
 	a->shift++;
@@ -128,7 +128,7 @@ static void double_interval(struct align *a)
 	}
 }
 
-/* Cells that the stream would have if it covered that interval too. */
+/* Returns the number of cells that the stream would have if it covered that interval too. */
 static uint64_t cells_with(const struct stream *s, uint64_t interval)
 {
 	if (!s->nr)
@@ -138,7 +138,7 @@ static uint64_t cells_with(const struct stream *s, uint64_t interval)
 	return interval - s->first < s->nr ? s->nr : interval - s->first + 1;
 }
 
-/* Makes the interval's cell exist; it is at most max_cells away. */
+/* Creates the interval's cell. It must lie at most max_cells away from the others. */
 static int align_cover(struct align *a, struct stream *s, uint64_t interval)
 {
 	size_t nr = (size_t)cells_with(s, interval), front = 0;
@@ -147,8 +147,7 @@ static int align_cover(struct align *a, struct stream *s, uint64_t interval)
 		size_t cap = nr + nr / 2 < FIRST_CELLS ? FIRST_CELLS : nr + nr / 2;
 		struct cell *cells;
 
-		if (a->nr_cells - s->cap + cap >
-		    a->max_cells) /* align_fits() allowed nr, not more */
+		if (a->nr_cells - s->cap + cap > a->max_cells) /* align_fits() allowed nr */
 			cap = nr;
 		cells = realloc(s->cells, cap * sizeof(*cells));
 		if (!cells)
@@ -171,8 +170,9 @@ static int align_cover(struct align *a, struct stream *s, uint64_t interval)
 }
 
 /*
- * Whether that interval fits: neither the cells of the streams nor the span of them all, which
- * align_sum() lays out, may pass the bound. Every stream is granted a few cells at least.
+ * Returns whether the interval fits. Two numbers must stay within the bound: the cells of all
+ * streams, and the span from the first to the last interval, for which align_sum() allocates an
+ * array. The bound is never below a few cells for every stream.
  */
 static bool align_fits(const struct align *a, const struct stream *s, uint64_t interval)
 {
@@ -188,7 +188,7 @@ static bool align_fits(const struct align *a, const struct stream *s, uint64_t i
 	return nr <= s->cap || a->nr_cells - s->cap + nr <= limit;
 }
 
-/* Adds to an interval of 2^shift seconds, shift at most that of a. */
+/* Adds the load to an interval of 2^shift seconds. shift is at most that of a. */
 static int add(struct align *a, uint32_t stream, uint64_t interval, unsigned int shift,
 	       const struct cell *load)
 {
@@ -228,10 +228,13 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The smallest value that a share p of the values do not exceed. */
+/* Returns the smallest value for which at least a share p of the values is not larger. */
 static double nearest_rank(const uint64_t *sorted, size_t nr, double p)
 {
-	/* A share such as 0.95 is stored a little off: that must not cost a rank. */
+	/*
+	 * A share such as 0.95 is not exact in binary. The small offset keeps that error from
+	 * raising the rank by one.
+	 */
 	double rank = ceil(p * (double)nr - 1e-9);
 
 	return (double)sorted[rank < 1 ? 0 : (size_t)rank - 1];
@@ -244,7 +247,9 @@ static uint64_t count_at(const struct stream *s, uint64_t interval, enum align_q
 	return s->cells[interval - s->first].count[quantity];
 }
 
-/* Keeps the ALIGN_NR_MAKERS largest; of equals, the stream seen first. */
+/*
+ * Keeps the ALIGN_NR_MAKERS largest contributors. Of equal ones it prefers the stream seen first.
+ */
 static void note_maker(struct align_sum *out, struct align_maker maker)
 {
 	size_t at = out->nr_makers;
@@ -274,7 +279,7 @@ static void find_makers(const struct align *a, enum align_quantity quantity, uin
 	}
 }
 
-/* Sums over the streams per interval, and each stream's own peak. */
+/* Adds up the streams interval by interval, and finds each stream's own maximum. */
 static void add_up(const struct align *a, enum align_quantity quantity, uint64_t *sums,
 		   struct align_sum *out)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * block_hash: the one hash of a (device, block) pair that footprint and reuse distances share.
+ * block_hash: the hash of a (device, block) pair, which the footprint and the reuse distances
+ * share.
  *
- * Blocks are BLOCK_BYTES long. The mixer is the finalizer of splitmix64 (Steele, Lea, Flood 2014):
- * a bijection of 64 bits whose output bits each depend on all input bits, so that on one device
- * different blocks never collide, and "hash below a threshold" is a uniform sample of blocks.
- * The same seed everywhere makes samples of different windows and hosts comparable.
+ * Blocks are BLOCK_BYTES long. The mixer is the finalizer of splitmix64 (Steele, Lea and Flood,
+ * Fast Splittable Pseudorandom Number Generators, 2014). It is a bijection of 64 bits, and each
+ * output bit depends on all input bits. On one device different blocks therefore never collide, and
+ * "hash below a threshold" selects a uniform sample of the blocks. Samples of different windows and
+ * hosts are comparable where they use the same seed.
  */
 #ifndef WORKLOAD_BLOCK_HASH_H
 #define WORKLOAD_BLOCK_HASH_H
@@ -24,7 +26,10 @@ static inline uint64_t block_hash_mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* What to add to the block's number for a device. */
+/*
+ * Returns the number that is added to a block's number, so that equal blocks of different devices
+ * hash differently.
+ */
 static inline uint64_t block_hash_salt(uint64_t seed, uint32_t device)
 {
 	return block_hash_mix(seed ^ (uint64_t)device << 20);
@@ -35,7 +40,7 @@ static inline uint64_t block_hash(uint64_t salt, uint64_t block)
 	return block_hash_mix(block + salt);
 }
 
-/* First and last block that a request touches; false where it touches none. */
+/* Finds the first and last block that a request touches. Returns false where it touches none. */
 static inline bool block_range(const struct request *r, uint64_t *first, uint64_t *last)
 {
 	uint64_t sectors = request_sectors(r);
@@ -43,7 +48,7 @@ static inline bool block_range(const struct request *r, uint64_t *first, uint64_
 
 	if (!sectors)
 		return false;
-	if (end < r->sector) /* wraps: no such device, but no endless loop either */
+	if (end < r->sector) /* the sum wraps; the caller's loop must end */
 		end = UINT64_MAX;
 	*first = r->sector / BLOCK_SECTORS;
 	*last = end / BLOCK_SECTORS;

@@ -9,20 +9,20 @@
 
 #define OVERFLOW_BITS  (1u << 15)
 #define OVERFLOW_BYTES (OVERFLOW_BITS / 8)
-/* Share of completions that may be unknown before the integral is. */
+/* Where a larger share of the completions is unknown, the integral is unknown as well. */
 #define UNTIMED_MAX_RATIO 0.01
 
 struct closed_client {
 	uint64_t first_arrival_ns; /* of this period */
 	uint64_t last_completion_ns;
-	uint64_t second_gap_ns; /* the think time before the period's second request ... */
+	uint64_t second_gap_ns; /* think time before the period's second request, see has_second */
 	uint32_t tid;
-	uint32_t interval; /* last seen in */
-	uint32_t period;   /* last seen in */
-	bool alone;	   /* nothing else outstanding since the last request's arrival */
-	bool carried;	   /* the period's first request was held against the period before */
-	bool has_second;   /* ... where that was a sample */
-	bool is_single;	   /* one request in this period so far */
+	uint32_t interval; /* the interval in which the client was last seen */
+	uint32_t period;   /* the period in which the client was last seen */
+	bool alone;	   /* nothing else was outstanding since the last request's arrival */
+	bool carried;	   /* the period's first request was compared with the period before */
+	bool has_second;   /* second_gap_ns is a sample of think time */
+	bool is_single;	   /* the client has sent one request in this period so far */
 };
 
 void closed_init(struct closed *c, uint64_t begin_ns, uint64_t interval_ns)
@@ -74,7 +74,10 @@ void closed_clear(struct closed *c, uint64_t begin_ns)
 	c->nr_think = 0;
 }
 
-/* Linear counting (Whang et al. 1990): -m ln(share of clear bits). */
+/*
+ * Linear counting (Whang, Vander-Zanden and Taylor, A Linear-Time Probabilistic Counting Algorithm
+ * for Database Applications, 1990): the estimate is -m ln(share of clear bits).
+ */
 static double overflow_clients(const struct closed *c)
 {
 	unsigned int nr_set = 0;
@@ -88,7 +91,7 @@ static double overflow_clients(const struct closed *c)
 	return -(double)OVERFLOW_BITS * log1p(-(double)nr_set / OVERFLOW_BITS);
 }
 
-/* Clients times ns of the interval being filled, as far as the period reaches. */
+/* Returns clients times ns of the interval being filled, up to the end of the period. */
 static double open_area(const struct closed *c, uint64_t end_ns)
 {
 	uint64_t length_ns = end_ns > c->interval_begin_ns ? end_ns - c->interval_begin_ns : 0;
@@ -118,7 +121,7 @@ static int grow_clients(struct closed *c)
 	return 0;
 }
 
-/* Forgets who was not seen in this interval. At most once per interval. */
+/* Removes the clients that were not seen in this interval. It runs at most once per interval. */
 static int closed_sweep(struct closed *c)
 {
 	size_t kept = 0, nr = c->index.nr;
@@ -138,7 +141,10 @@ static int closed_sweep(struct closed *c)
 
 static int count_overflow(struct closed *c, uint32_t tid)
 {
-	/* A plain multiplication would spread consecutive ids more evenly than chance does. */
+	/*
+	 * The mixer is needed because a plain multiplication would spread consecutive ids more
+	 * evenly than random ids, which linear counting assumes.
+	 */
 	uint32_t bit = (uint32_t)(block_hash_mix(tid) >> 49);
 
 	if (!c->overflow)
@@ -150,7 +156,10 @@ static int count_overflow(struct closed *c, uint32_t tid)
 	return 0;
 }
 
-/* A new client, or NULL: no memory, or the table is full (*err tells). */
+/*
+ * Returns a new client, or NULL where memory ran out or the table is full. *err is 0 for a full
+ * table.
+ */
 static struct closed_client *new_client(struct closed *c, uint32_t tid, int *err)
 {
 	struct closed_client *client;
@@ -173,7 +182,10 @@ static struct closed_client *new_client(struct closed *c, uint32_t tid, int *err
 	return client;
 }
 
-/* The request follows another of its thread: a think time, or an overlap. */
+/*
+ * Handles a request that follows another one of its thread. The gap is a think time, or the
+ * requests overlap.
+ */
 static void closed_follow(struct closed *c, struct closed_client *client, uint64_t arrival_ns)
 {
 	uint64_t gap;

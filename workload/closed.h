@@ -1,31 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * closed: intensity as a closed system sees it: active clients, requests in flight, think time.
+ * closed: describes the intensity of a load as a closed system: active clients, requests in flight,
+ * and think time.
  *
- * Clients (eq. 5.4): the period is cut into intervals of 1/phi from its begin on; in each, the
- * distinct threads that submitted a request are counted, kernel threads and unknown submitters
- * excluded, and the counts are averaged, weighted by the length of the intervals (the last may be
- * cut short by the period's end). A request that arrived before the interval being filled counts
- * in that one: its client was still waiting.
+ * Clients (eq. 5.4 of docs/methods.md): the period is divided into intervals of 1/phi from its
+ * begin. In each interval the distinct threads that submitted a request are counted, without kernel
+ * threads and unknown submitters. The result is the mean of these counts, weighted by the length of
+ * the intervals, since the end of the period may cut the last one short. A request that arrived
+ * before the current interval counts in the current interval, because its client was still waiting.
  *
  * In flight: the exact integral of the number of requests between arrival and completion. A period
- * holds the requests that completed in it, and each is credited whole, from its arrival to its
- * completion, to the period in which it completed. So Little's law N = X R is an identity in every
- * period; the sum over adjacent periods is the whole to the nanosecond; and in a steady state what
- * a period takes in from before its begin is what it hands on past its end.
+ * holds the requests that completed in it. The whole time of a request, from arrival to completion,
+ * counts in the period in which it completed. Little's law N = X R is therefore an identity in
+ * every period, and adjacent periods sum to the whole exactly, to the nanosecond. In a steady state
+ * the time that a period takes over from before its begin equals the time that it leaves to the
+ * period after its end.
  *
- * One that was under way in a pause (REQUEST_PAUSED) is not: how long it was served is not known.
+ * A request that was under way during a pause (REQUEST_PAUSED) is not counted in flight, because
+ * its service time is unknown.
  *
- * Think time: a sample is the gap from a completion to the thread's next arrival, where the thread
- * had nothing else outstanding from that request's arrival to its completion. Threads with several
- * requests outstanding give none. After closed_clear() a thread's last completion is remembered.
+ * Think time: a sample is the gap from a completion to the next arrival of the same thread. The
+ * thread must have had nothing else outstanding from that request's arrival to its completion, so
+ * threads with several outstanding requests give no samples. closed_clear() keeps the last
+ * completion of each thread.
  *
- * Memory: CLOSED_MAX_CLIENTS threads, 72 bytes each when full (288 KiB). When it is full, threads
- * not seen in the current interval are forgotten (their next gap gives no think time); where all
- * were seen, further ones are counted by linear counting on a bitmap of 2^15 bits (4 KiB, standard
- * error below 1 % up to 60 000 more) and give no think time.
+ * Memory: CLOSED_MAX_CLIENTS threads, which take 72 bytes each when full (288 KiB). When the table
+ * is full, threads not seen in the current interval are removed, and their next gap gives no think
+ * time. Where all were seen, further threads are counted by linear counting on a bitmap of 2^15
+ * bits (4 KiB, standard error below 1 % for up to 60 000 more) and give no think time.
  *
- * The cost of a request is O(1) amortized.
+ * A request costs O(1) amortized.
  */
 #ifndef WORKLOAD_CLOSED_H
 #define WORKLOAD_CLOSED_H
@@ -45,17 +49,18 @@ struct closed_client;
 struct closed {
 	uint64_t begin_ns, interval_ns;
 	uint64_t interval_begin_ns; /* of the interval being filled */
-	uint32_t interval;	    /* changes with it: marks who was seen */
-	uint32_t period;	    /* changes with closed_clear() */
-	uint32_t seen;		    /* distinct clients of the interval being filled ... */
+	uint32_t interval;	    /* number of that interval; marks the clients seen in it */
+	uint32_t period;	    /* number of the period; closed_clear() changes it */
+	uint32_t seen;		    /* distinct clients of that interval in the table */
 	uint32_t swept;		    /* the interval in which the table was last cleaned */
-	uint64_t *overflow;	    /* ... beside those in this bitmap, NULL or as needed */
+	uint64_t *overflow;	    /* bitmap for the clients that the table cannot hold; NULL until
+				     * needed */
 	bool overflowed;
 	double client_area; /* clients times ns of the finished intervals */
 
 	unsigned __int128 flight_ns;	/* sum of completion - arrival */
-	uint64_t nr, nr_timed;		/* requests; of them, with a known completion */
-	uint64_t nr_kernel, nr_unknown; /* from kernel threads; from nobody known */
+	uint64_t nr, nr_timed;		/* requests; nr_timed: those with a known completion */
+	uint64_t nr_kernel, nr_unknown; /* requests of kernel threads, and of unknown submitters */
 
 	uint64_t think_ns, nr_think;
 
@@ -64,19 +69,22 @@ struct closed {
 	size_t cap_clients;
 };
 
-/* Allocates nothing. interval_ns > 0. */
+/* Allocates nothing. interval_ns must be above 0. */
 void closed_init(struct closed *c, uint64_t begin_ns, uint64_t interval_ns);
 void closed_release(struct closed *c);
-/* The next period; threads and their last completions stay. */
+/* Begins the next period. The threads and their last completions are kept. */
 void closed_clear(struct closed *c, uint64_t begin_ns);
-/* What comes next is no think time of anybody: nothing ran in between. */
+/* Called after a time that was not observed: the next gap of every thread gives no think time. */
 void closed_forget_completions(struct closed *c);
-/* 0, or -ENOMEM: some clients and think times are missing. */
+/* Returns 0, or -ENOMEM where some clients and think times are missing. */
 int closed_add_many(struct closed *c, const struct request *r, size_t nr);
 
-/* Over [begin, end_ns); NaN where end_ns <= begin, or where no request's submitter was known. */
+/*
+ * The mean over [begin, end_ns). NaN where end_ns <= begin or where no request's submitter was
+ * known.
+ */
 double closed_clients_mean(const struct closed *c, uint64_t end_ns);
-/* NaN where end_ns <= begin, or where more than 1 % of the completions are unknown. */
+/* NaN where end_ns <= begin or where more than 1 % of the completions are unknown. */
 double closed_in_flight_mean(const struct closed *c, uint64_t end_ns);
 /* NaN without a sample. */
 double closed_think_time_mean_s(const struct closed *c);

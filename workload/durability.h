@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * durability: how a load makes its data durable: forced writes, and who waits for flushes.
+ * durability: describes how a load makes its data durable, by forced writes and by flushes for
+ * which a thread waits.
  *
- * Three counts. Forced writes carry FUA: they end when their data are on stable storage. Flushing writes
- * carry PREFLUSH: the device empties its cache before them. A flush is awaited where the next request
- * that the same thread sends, from the flush on, is a write that arrives after the flush has ended: the
- * thread waited, so a slower flush slows the load down. A thread that writes on during its flush did not.
+ * There are three counts. Forced writes carry FUA: they complete when their data are on stable
+ * storage. Flushing writes carry PREFLUSH: the device empties its cache before them. An awaited
+ * flush is one after which the same thread sends, as its next request, a write that arrives after
+ * the flush has completed. Such a thread waited for the flush, so a slower flush would slow the
+ * load down. A thread that writes during its flush did not wait.
  *
- * Threads are told by their id, or all are one where the issuer is unknown. They share DURABILITY_SLOTS
- * slots by their id's low bits; two threads in one slot forget each other's flush, so that the count of
- * awaited flushes is a lower bound with many threads. Reads play no part.
+ * Threads are identified by their id; all requests of unknown submitters count as one thread.
+ * Threads share DURABILITY_SLOTS slots by the low bits of their ids. Two threads in one slot
+ * overwrite each other's flush, so that the count of awaited flushes is a lower bound where there
+ * are many threads. Reads are ignored.
  *
- * O(1) a request without allocation; below 1 KiB. The next period knows the flushes of the one before.
+ * A request costs O(1) without allocation. The struct takes less than 1 KiB. The next period keeps
+ * the pending flushes of the period before.
  */
 #ifndef WORKLOAD_DURABILITY_H
 #define WORKLOAD_DURABILITY_H
@@ -25,9 +29,9 @@
 #define DURABILITY_SLOTS 32 /* a power of two */
 
 struct durability_slot {
-	uint64_t end_ns; /* of the flush that is pending */
-	uint32_t tid;	 /* who sent it */
-	bool pending;	 /* the latest request was a flush with a known end */
+	uint64_t end_ns; /* when the pending flush completed */
+	uint32_t tid;	 /* the thread that sent it */
+	bool pending;	 /* the thread's latest request was a flush with a known end */
 };
 
 struct durability {
@@ -35,9 +39,12 @@ struct durability {
 	struct durability_slot slots[DURABILITY_SLOTS];
 };
 
-/* A zeroed struct is empty. The next period: flushes that nobody followed yet stay pending. */
+/*
+ * A zeroed struct is empty. Begins the next period; flushes that no request has followed yet stay
+ * pending.
+ */
 void durability_clear(struct durability *d);
-/* Nobody watched for a while: what comes next follows no flush. */
+/* Called after a time that was not observed: the next request of a thread follows no flush. */
 void durability_forget(struct durability *d);
 void durability_add_many(struct durability *d, const struct request *r, size_t nr);
 

@@ -57,7 +57,7 @@ static int footprint_grow(struct footprint *f)
 	return 0;
 }
 
-/* Moves on to the sketch. The set's memory stays for the next period. */
+/* Changes over to the sketch. The memory of the set is kept for the next period. */
 static int to_sketch(struct footprint *f)
 {
 	const uint64_t zero = 0;
@@ -80,7 +80,10 @@ static int to_sketch(struct footprint *f)
 	return 0;
 }
 
-/* Room for one more, in a set at most half full or in the sketch. The set doubles when it grows. */
+/*
+ * Makes room for one more hash, in a set that is at most half full or in the sketch. A set doubles
+ * when it grows.
+ */
 static int make_room(struct footprint *f)
 {
 	size_t more = f->set ? set_bytes(f) : sizeof(*f->set) << FIRST_BITS;

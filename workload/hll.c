@@ -15,7 +15,9 @@ void hll_add_many(struct hll *h, const uint64_t *hashes, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		uint8_t *reg = &h->registers[hashes[i] >> RANK_BITS];
-		/* A one below the last bit ends the run of zeros at RANK_BITS + 1. */
+		/*
+		 * The bit set below the hash ends the run of zeros at RANK_BITS + 1 at the latest.
+		 */
 		uint64_t rest = hashes[i] << HLL_BITS | 1ull << (HLL_BITS - 1);
 		uint8_t rank = (uint8_t)(__builtin_clzll(rest) + 1);
 
@@ -31,7 +33,9 @@ void hll_merge(struct hll *dst, const struct hll *src)
 			dst->registers[i] = src->registers[i];
 }
 
-/* x + sum over k >= 1 of x^(2^k) 2^(k-1); x = 1 diverges: all registers are empty. */
+/*
+ * Sums x + sum over k >= 1 of x^(2^k) 2^(k-1). It diverges at x = 1, where all registers are empty.
+ */
 static double hll_sigma(double x)
 {
 	double y = 1, z = x, before;

@@ -28,7 +28,7 @@ void hotspot_clear(struct hotspot *h)
 	*h = empty;
 }
 
-/* Joins regions in pairs: numbers 2i and 2i + 1 become i. */
+/* Joins regions in pairs: regions 2i and 2i + 1 become region i. */
 static void double_regions(struct hotspot *h)
 {
 	uint64_t first = h->first >> 1;
@@ -69,7 +69,10 @@ static void hotspot_slide(struct hotspot *h, uint64_t first)
 	h->first = first;
 }
 
-/* Makes [min_sector, max_sector] fit, with room left over shared between both sides. */
+/*
+ * Makes the range [min_sector, max_sector] fit, and divides the regions left over between both
+ * sides.
+ */
 static void hotspot_cover(struct hotspot *h, uint64_t min_sector, uint64_t max_sector)
 {
 	uint64_t low, high, spare;
@@ -130,7 +133,7 @@ int hotspot_counted(const struct hotspot *h, struct hotspot *out)
 	return 0;
 }
 
-/* From here on the accesses are counted by region. */
+/* Changes over to counts by region, from the list of single accesses. */
 static int hotspot_spread(struct hotspot *h)
 {
 	struct hotspot all;

@@ -9,7 +9,7 @@
 
 #define ACCESSES_PER_REGION 8.0
 #define COARSEST_REGIONS    64
-/* Deviations by which the hotter half must exceed one half before a Zipf fit is tried. */
+/* The hotter half must exceed one half by so many deviations before a Zipf fit is tried. */
 #define SKEW_MIN_DEVIATIONS 4.0
 
 struct region {
@@ -18,17 +18,17 @@ struct region {
 };
 
 struct fit {
-	size_t nr;	    /* regions */
-	unsigned int shift; /* log2 of their sectors */
-	uint64_t first;	    /* number of the first, sector >> shift */
+	size_t nr;	    /* number of regions */
+	unsigned int shift; /* log2 of the sectors of a region */
+	uint64_t first;	    /* number of the first region, sector >> shift */
 	uint64_t begin, grain;
 	double range; /* sectors from begin to the end of the last access's grain */
 	double nr_accesses;
 	struct region *regions; /* by address, later sorted */
-	double *counts, *width; /* by address; width: the part of the range, sums to 1 */
-	double *ranked;		/* counts by rank, each half ranked by the other */
+	double *counts, *width; /* by address; width: the region's part of the range, sums to 1 */
+	double *ranked;		/* counts by rank; each half is ranked by the other half */
 	double *mass;		/* scratch */
-	double *chosen;		/* the masses of the distribution that is the best so far */
+	double *chosen;		/* the masses of the best distribution so far */
 };
 
 static void fit_release(struct fit *f)
@@ -52,7 +52,10 @@ static int fit_init(struct fit *f, const struct hotspot *h)
 	f->nr = regions_at(h, f->shift);
 	f->first = h->min_sector >> f->shift;
 	f->begin = h->min_sector;
-	/* Alignment past the region's is of no use; no address at all is one grain. */
+	/*
+	 * An alignment above the size of a region is of no use. Where all addresses are 0 the whole
+	 * region is one grain.
+	 */
 	f->grain = h->sector_bits & -h->sector_bits;
 	if (!f->grain || f->grain > 1ull << f->shift)
 		f->grain = 1ull << f->shift;
@@ -71,10 +74,10 @@ static int fit_init(struct fit *f, const struct hotspot *h)
 	return 0;
 }
 
-/* Where region r begins, as a share of the range, cut to the range. */
+/* Returns where region r begins, as a share of the range and limited to the range. */
 static double hotspot_fit_edge(const struct fit *f, size_t r)
 {
-	/* In double: the end of the last region may be 2^64. */
+	/* This uses double because the end of the last region may be 2^64. */
 	double sectors = ldexp((double)(f->first + r), (int)f->shift) - (double)f->begin;
 
 	return fmin(fmax(sectors / f->range, 0), 1);
@@ -117,7 +120,7 @@ static int by_second_half(const void *a, const void *b)
 	return compare_half(a, b, 1);
 }
 
-/* Leaves regions sorted. */
+/* Ranks the counts. The regions are sorted afterwards. */
 static void hotspot_fit_rank(struct fit *f)
 {
 	qsort(f->regions, f->nr, sizeof(*f->regions), by_first_half);
@@ -128,7 +131,10 @@ static void hotspot_fit_rank(struct fit *f)
 		f->ranked[r] += (double)f->regions[r].half[0];
 }
 
-/* Accesses on the hottest share of the regions, the last of them in part. */
+/*
+ * Returns the share of accesses that falls on the hottest share of the regions. The last of these
+ * regions counts in part.
+ */
 static double top_ratio(const struct fit *f, double share)
 {
 	double left = share * (double)f->nr, sum = 0;
@@ -148,7 +154,7 @@ static double log_likelihood(const double *counts, const double *mass, size_t nr
 	return sum;
 }
 
-/* Largest difference of the two cumulative shares. */
+/* Returns the largest difference between the two cumulative distributions. */
 static double ks_distance(const double *counts, double nr_accesses, const double *mass, size_t nr)
 {
 	double worst = 0, seen = 0, expected = 0;
@@ -166,7 +172,7 @@ static double normal_below(double x)
 	return 0.5 * erfc(-x * M_SQRT1_2);
 }
 
-/* Returns the AIC; fills mass and the parameters. */
+/* Returns the AIC, and fills mass and the parameters. */
 static double fit_gaussian(struct fit *f, struct access_distribution *d)
 {
 	double mean = 0, variance = 0, inside;
@@ -194,7 +200,10 @@ static double fit_gaussian(struct fit *f, struct access_distribution *d)
 	return 2 * 2 - 2 * log_likelihood(f->counts, f->mass, f->nr);
 }
 
-/* Fills exponent and AIC; those of the uniform where nothing stands out. 0 or -ENOMEM. */
+/*
+ * Fills in the exponent and the AIC. Where no region stands out they are those of the uniform
+ * distribution. Returns 0 or -ENOMEM.
+ */
 static int fit_zipf(struct fit *f, struct access_distribution *d)
 {
 	double deviation = 0.5 / sqrt(f->nr_accesses);
@@ -213,7 +222,7 @@ static int fit_zipf(struct fit *f, struct access_distribution *d)
 	return 0;
 }
 
-/* Takes the distribution whose masses stand in f->mass where it is the best so far. */
+/* Takes over the distribution whose masses are in f->mass if it is the best so far. */
 static void hotspot_fit_choose(struct fit *f, struct access_distribution *d,
 			       enum distribution_kind kind, double aic, double *best_aic)
 {
@@ -241,15 +250,17 @@ static void hotspot_fit_unknown(struct access_distribution *d)
 					   .aic_zipf = NAN };
 }
 
-/* Saturates: no device is that large, but a damaged trace may say so. */
+/* Saturates. No device is that large, but a damaged trace may claim so. */
 static uint64_t to_bytes(uint64_t sectors)
 {
 	return sectors > UINT64_MAX / SECTOR_BYTES ? UINT64_MAX : sectors * SECTOR_BYTES;
 }
 
-/* Fits all kinds: d and f->chosen are then those of the best. -ENODATA, with d unknown, where there are
- * too few accesses; on success f is to be released. */
-/* h counts by region, or has too few accesses for a law. */
+/*
+ * Fits all kinds; d and f->chosen are then those of the best. Returns -ENODATA, with d unknown,
+ * where there are too few accesses. On success the caller releases f.
+ */
+/* h must hold counts by region, or too few accesses for a fit. */
 static int hotspot_fit_counts(struct fit *fit, const struct hotspot *h,
 			      struct access_distribution *out)
 {

@@ -6,7 +6,10 @@
 
 #define FINEST_NS 10000000ull
 
-/* Each a multiple of the finest, so that one bin of it belongs to one bin of the others. */
+/*
+ * Each length is a multiple of the finest one, so that a bin of the finest lies within one bin of
+ * every other.
+ */
 const uint64_t idc_window_ns[IDC_NR_SCALES] = { FINEST_NS, 100000000ull, 1000000000ull,
 						10000000000ull };
 
@@ -29,7 +32,10 @@ void idc_init(struct idc *d, uint64_t begin_ns)
 	}
 }
 
-/* Closes tail bins until the ring begins at that bin. At most one turn of the ring has counts. */
+/*
+ * Closes bins of the tail until the ring begins at that bin. Only the bins of one turn of the ring
+ * have counts.
+ */
 static void idc_advance(struct idc_scale *s, uint64_t tail_begin)
 {
 	uint64_t turn = s->tail_begin + IDC_OPEN_BINS;
@@ -74,7 +80,10 @@ static void idc_flush(struct idc *d)
 void idc_add_many(struct idc *d, const struct request *r, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		/* Below the bin's begin the difference wraps, and is as large. */
+		/*
+		 * For an arrival below the bin's begin the difference wraps to a large number, and
+		 * the condition holds too.
+		 */
 		if (r[i].arrival_ns - d->bin_begin_ns >= FINEST_NS) {
 			idc_flush(d);
 			d->bin_begin_ns = r[i].arrival_ns / FINEST_NS * FINEST_NS;
@@ -83,7 +92,7 @@ void idc_add_many(struct idc *d, const struct request *r, size_t nr)
 	}
 }
 
-/* The count of a bin that is still open. */
+/* Sets the count of a bin that is still open to 0. */
 static void scale_clear_bin(struct idc_scale *s, uint64_t bin)
 {
 	if (bin >= s->origin && bin < middle_begin(s))
@@ -113,7 +122,7 @@ void idc_skip(struct idc *d, uint64_t begin_ns, uint64_t end_ns)
 	}
 }
 
-/* Bins before `end` that nobody watched. */
+/* Returns the number of bins before `end` that were not observed. */
 static uint64_t dead_bins(const struct idc_scale *s, uint64_t end)
 {
 	uint64_t from = end > s->dead_begin ? end : s->dead_begin;
@@ -159,7 +168,10 @@ double idc_at(const struct idc *d, unsigned int scale, uint64_t end_ns)
 	if (in.end < in.begin + dead + IDC_MIN_BINS)
 		return NAN;
 	idc_flush(&flushed);
-	/* Closed bins are known as a whole only: a period that ends inside them cannot be told. */
+	/*
+	 * Closed bins are known only as a whole. The index of a period that ends among them is
+	 * unknown.
+	 */
 	if (in.end < flushed.scale[scale].tail_begin && flushed.scale[scale].sum)
 		return NAN;
 	sum_bins(&flushed.scale[scale], in, &sum, &squares);

@@ -4,11 +4,13 @@
 
 #include "workload/latency.h"
 
-/* The histograms of a direction as one array: there is nothing else in the struct. */
+/* The struct of a direction holds nothing but histograms, so they can be treated as one array. */
 #define PER_DIRECTION (sizeof(struct latency_direction) / sizeof(struct histogram))
 _Static_assert(sizeof(struct latency_direction) == (2 + NR_SIZE_CLASSES) * sizeof(struct histogram),
 	       "queue, device, classes, no padding");
-/* Both directions one after the other, then the stages of flushes. */
+/*
+ * The histograms of both directions come one after the other, then those of the stages of flushes.
+ */
 #define NR_IN_DIRECTIONS (2 * PER_DIRECTION)
 #define NR_HISTOGRAMS	 (NR_IN_DIRECTIONS + NR_STAGES)
 
@@ -50,7 +52,10 @@ void latency_clear(struct latency *l)
 	l->paused = 0;
 }
 
-/* Classes end at 4 KiB times powers of two; the loop-free form of size_class_of(). */
+/*
+ * Returns the size class of a request. Classes end at 4 KiB times powers of two. This gives the
+ * same as size_class_of() without a loop.
+ */
 static inline unsigned int class_of(uint32_t bytes)
 {
 	unsigned int doublings = bytes <= 4096 ? 0 : 32 - __builtin_clz((bytes - 1) >> 12);
@@ -58,7 +63,7 @@ static inline unsigned int class_of(uint32_t bytes)
 	return doublings < NR_SIZE_CLASSES ? doublings : NR_SIZE_CLASSES - 1;
 }
 
-/* Adds to each stage whose two ends are known. */
+/* Adds the duration of each stage whose begin and end are known. */
 static int latency_add_stages(const struct request *r, struct histogram *queue,
 			      struct histogram *device, struct histogram *total)
 {

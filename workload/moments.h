@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * moments: mean and variance of a stream in one pass, mergeable.
+ * moments: mean and variance of a stream in one pass; two of them can be merged.
  *
- * Welford's update; the merge is that of Chan, Golub and LeVeque (1979). Neither subtracts large
- * sums, so the relative error stays near that of double however far the mean is from 0.
+ * The update is Welford's (Note on a Method for Calculating Corrected Sums of Squares and Products,
+ * 1962), the merge that of Chan, Golub and LeVeque (Updating Formulae and a Pairwise Algorithm for
+ * Computing Sample Variances, 1979). Neither of them subtracts large sums, so the relative error
+ * stays near that of double however far the mean is from 0.
  */
 #ifndef WORKLOAD_MOMENTS_H
 #define WORKLOAD_MOMENTS_H
@@ -18,7 +20,7 @@ struct moments {
 
 /* A zeroed struct is empty. */
 void moments_add(struct moments *m, double x);
-/* nr times the same value. */
+/* Adds the same value nr times. */
 void moments_add_many(struct moments *m, double x, uint64_t nr);
 void moments_merge(struct moments *dst, const struct moments *src);
 /* NaN while empty. */

@@ -5,7 +5,10 @@
 #include "workload/open.h"
 
 #define NS_PER_S 1e9
-/* Below this the SCV is the rounding of 64-bit mantissas, not a variance. */
+/*
+ * A squared coefficient of variation below this is the rounding error of 64-bit mantissas, not a
+ * variance.
+ */
 #define SCV_FLOOR 1e-15L
 
 void open_clear(struct open *o)
@@ -90,8 +93,8 @@ double open_interarrival_scv(const struct open *o)
 }
 
 /*
- * sum (x_i - m)(x_(i+1) - m) over sum (x_i - m)^2, expanded so that it needs only the sums and the
- * two gaps at the ends.
+ * The coefficient is sum (x_i - m)(x_(i+1) - m) over sum (x_i - m)^2, expanded so that it needs
+ * only the sums and the first and the last gap.
  */
 double open_lag1_autocorrelation(const struct open *o)
 {

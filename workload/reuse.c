@@ -25,7 +25,7 @@ void reuse_init(struct reuse *r, uint32_t max_samples)
 	all_sampled(r);
 }
 
-/* What the room has granted: all but the first samples, which need no grant. */
+/* Returns the bytes that the room has granted. The first samples need no grant. */
 static size_t reuse_taken(const struct reuse *r)
 {
 	return (reuse_stack_cap(r->stack) - REUSE_MIN_SAMPLES) * (size_t)REUSE_STACK_BLOCK_BYTES;
@@ -63,17 +63,17 @@ uint64_t reuse_edge_blocks(unsigned int i)
 {
 	unsigned int octave = i / PER_OCTAVE, step = i % PER_OCTAVE;
 
-	/* Octave k >= 1 has the sizes 2^(k+2) (9..16)/8. */
+	/* An octave k >= 1 has the sizes 2^(k+2) (9..16)/8. */
 	return octave ? (uint64_t)(PER_OCTAVE + 1 + step) << (octave - 1) : i + 1;
 }
 
-/* The smallest i with blocks <= reuse_edge_blocks(i); blocks >= 1. */
+/* Returns the smallest i with blocks <= reuse_edge_blocks(i). blocks is at least 1. */
 static unsigned int edge_of(double blocks)
 {
 	uint64_t x;
 	unsigned int log2;
 
-	if (blocks >= (double)(1ull << 51)) /* in bytes, larger ones would not fit 64 bits */
+	if (blocks >= (double)(1ull << 51)) /* larger ones exceed 64 bits in bytes */
 		return REUSE_NR_EDGES - 1;
 	x = (uint64_t)ceil(blocks) - 1;
 	if (x < PER_OCTAVE)
@@ -83,7 +83,10 @@ static unsigned int edge_of(double blocks)
 	       (unsigned int)(x >> (log2 - PER_OCTAVE_BITS) & (PER_OCTAVE - 1));
 }
 
-/* Whether there is room for one more sample, after the table has grown if it may. */
+/*
+ * Returns whether there is room for one more sample, and lets the table grow for it where that is
+ * allowed.
+ */
 static bool reuse_has_room(struct reuse *r)
 {
 	uint32_t cap = reuse_stack_cap(r->stack), want;
@@ -103,10 +106,13 @@ static bool reuse_has_room(struct reuse *r)
 	return false;
 }
 
-/* A block is not held: a first reference as far as the sample tells. */
+/* Adds a block that is not held. As far as the sample shows, this is the first reference to it. */
 static int reuse_push(struct reuse *r, uint64_t hash)
 {
-	/* Once a hash was dropped, the limit says which blocks are sampled: the table stays as it is. */
+	/*
+	 * Once a hash was dropped, the limit decides which blocks are sampled, and the table does
+	 * not grow any more.
+	 */
 	if (reuse_stack_nr(r->stack) < reuse_stack_cap(r->stack) ||
 	    (r->limit == UINT64_MAX && reuse_has_room(r)))
 		return reuse_stack_push(r->stack, hash);
@@ -120,7 +126,7 @@ static int reuse_push(struct reuse *r, uint64_t hash)
 		if (ret)
 			return ret;
 	}
-	r->limit = hash - 1; /* hash > 0: the others in the table are smaller */
+	r->limit = hash - 1; /* hash > 0, because the other hashes of the table are smaller */
 	r->weight = HASHES / ((double)r->limit + 1);
 	r->is_sampled = true;
 	return 0;
@@ -135,7 +141,10 @@ static int reuse_sample(struct reuse *r, uint64_t hash)
 		r->cold += r->weight;
 		return reuse_push(r, hash);
 	}
-	/* The block itself takes one place beside the others, which are a sample. */
+	/*
+	 * The block itself takes one block of the cache. The others are a sample and are scaled by
+	 * the weight.
+	 */
 	r->hits[edge_of((double)distance * r->weight + 1)] += r->weight;
 	return 0;
 }
@@ -159,7 +168,7 @@ int reuse_add_many(struct reuse *r, const uint64_t *hashes, size_t nr)
 	return 0;
 }
 
-/* Drops points whose value equals both neighbours'. Returns how many are left. */
+/* Drops points whose value equals that of both neighbours. Returns how many points are left. */
 static size_t reuse_thin(struct cache_point *p, size_t nr)
 {
 	size_t kept = 0;
@@ -174,10 +183,10 @@ static size_t reuse_thin(struct cache_point *p, size_t nr)
 }
 
 /*
- * The weights of the sampled references should sum to all references; where hot blocks fell into
- * the sample or out of it, they do not. Hot blocks have the smallest distances: what is missing is
- * added there, what is too much taken from there on (SHARDS-adj). Returns one past the last edge
- * with hits.
+ * Corrects the weights of the sampled references, which should sum to the number of all references.
+ * They do not where by chance too many or too few hot blocks were sampled. Hot blocks have the
+ * smallest distances, so what is missing is added to the first edge, and what is too much is taken
+ * away from there on (SHARDS-adj). Returns one past the last edge with hits.
  */
 static size_t adjusted_hits(const struct reuse *r, double *hits)
 {
@@ -210,7 +219,7 @@ int reuse_curve(const struct reuse *r, uint32_t block_bytes, struct cache_point 
 	*nr = 0;
 	if (!r->nr_sampled || (r->is_sampled && r->nr_sampled < REUSE_MIN_REFERENCES))
 		return 0;
-	if (!nr_edges) /* all cold: one point says so */
+	if (!nr_edges) /* All references are cold, which one point expresses. */
 		nr_edges = 1;
 	points = malloc(nr_edges * sizeof(*points));
 	if (!points)
@@ -221,7 +230,10 @@ int reuse_curve(const struct reuse *r, uint32_t block_bytes, struct cache_point 
 	for (unsigned int i = 0; i < nr_edges; i++) {
 		misses -= hits[i];
 		points[i].cache_bytes = reuse_edge_blocks(i) * block_bytes;
-		/* The last point is the cold misses, without the rounding of the subtractions. */
+		/*
+		 * The last point holds the cold misses alone, without the rounding error of the
+		 * subtractions.
+		 */
 		misses = fmax(misses, r->cold);
 		points[i].miss_ratio = (i + 1 < nr_edges ? misses : r->cold) / total;
 	}

@@ -19,7 +19,7 @@ struct block {
 struct reuse_stack {
 	uint32_t max_blocks;
 	uint32_t nr_slots;   /* a multiple of SLOTS_PER_GROUP, at least 2 * max_blocks */
-	uint32_t next_slot;  /* the next to hand out; <= nr_slots */
+	uint32_t next_slot;  /* the next slot to assign; <= nr_slots */
 	struct u64map index; /* hash to blocks[] */
 	struct block *blocks;
 	uint32_t *slot_block;  /* [nr_slots]; valid where the bit is set */
@@ -53,7 +53,7 @@ static uint32_t reuse_stack_slots(uint32_t max_blocks)
 	return (2 * max_blocks + SLOTS_PER_GROUP - 1) / SLOTS_PER_GROUP * SLOTS_PER_GROUP;
 }
 
-/* Gives an array room for nr items; false without memory, and then it is as it was. */
+/* Gives an array room for nr items. Returns false without memory; the array is then unchanged. */
 static bool reuse_stack_resize(void *array, size_t nr, size_t item_bytes)
 {
 	void *old, *more;
@@ -66,7 +66,10 @@ static bool reuse_stack_resize(void *array, size_t nr, size_t item_bytes)
 	return true;
 }
 
-/* Gives all arrays room for that many blocks. What they hold stays; what is new is not initialised. */
+/*
+ * Gives all arrays room for that many blocks. Their old contents stay; new elements are not
+ * initialised.
+ */
 static int reuse_stack_allocate(struct reuse_stack *s, uint32_t max_blocks)
 {
 	size_t slots = reuse_stack_slots(max_blocks), words = slots / SLOTS_PER_WORD;
@@ -110,7 +113,7 @@ int reuse_stack_grow(struct reuse_stack *s, uint32_t max_blocks)
 	memset(s->bits + old_words, 0, (words - old_words) * sizeof(*s->bits));
 	memset(s->word_count + old_words, 0, (words - old_words) * sizeof(*s->word_count));
 	memset(s->group_count + old_groups, 0, (groups - old_groups) * sizeof(*s->group_count));
-	/* All old blocks are in use, so that the stack of unused ones holds the new ones alone. */
+	/* All old blocks are in use, so the stack of unused blocks holds only the new ones. */
 	for (uint32_t i = 0; i < max_blocks - old; i++)
 		s->free_blocks[i] = max_blocks - 1 - i;
 	s->max_blocks = max_blocks;
@@ -164,7 +167,7 @@ static uint32_t nr_after(const struct reuse_stack *s, uint32_t slot)
 	uint32_t word = slot / SLOTS_PER_WORD, group = slot / SLOTS_PER_GROUP;
 	uint32_t group_end = (group + 1) * WORDS_PER_GROUP;
 	uint32_t nr_groups = (s->next_slot + SLOTS_PER_GROUP - 1) / SLOTS_PER_GROUP;
-	/* Two shifts, since one by 64 is undefined. */
+	/* The shift is done in two steps because a shift by 64 is undefined. */
 	uint64_t rest = s->bits[word] >> slot % SLOTS_PER_WORD >> 1;
 	uint32_t nr = (uint32_t)__builtin_popcountll(rest);
 
@@ -175,7 +178,7 @@ static uint32_t nr_after(const struct reuse_stack *s, uint32_t slot)
 	return nr;
 }
 
-/* Gives the blocks the slots 0, 1, ... in the order they have. */
+/* Gives the blocks the slots 0, 1, ... in their present order. */
 static void reuse_stack_renumber(struct reuse_stack *s)
 {
 	uint32_t nr = 0;
@@ -202,7 +205,7 @@ uint32_t reuse_stack_touch(struct reuse_stack *s, uint64_t hash)
 	if (at == U64MAP_NONE)
 		return UINT32_MAX;
 	distance = nr_after(s, s->blocks[at].slot);
-	if (distance) { /* else it is on top already */
+	if (distance) { /* else the block is on top already */
 		clear_slot(s, s->blocks[at].slot);
 		set_slot(s, next_slot(s), at);
 	}

@@ -11,13 +11,14 @@
 #define FIRST_REQUESTS 32
 
 /*
- * A request of the subset. The first with a given end also keeps the queue of the requests that
- * are open at that end, oldest first, and how many with that end are in no stream yet.
+ * One request of the subset. The first request with a given end also holds two things for all
+ * requests with that end: the queue of those that are open, oldest first, and the number of those
+ * that are in no stream yet.
  */
 struct sequential_end {
 	uint64_t end;
-	uint16_t head, tail; /* the queue; NONE: empty */
-	uint16_t next;	     /* in the queue this request stands in */
+	uint16_t head, tail; /* first and last request of the queue; NONE: empty */
+	uint16_t next;	     /* the next request of the queue in which this one waits */
 	uint16_t waiting;
 };
 
@@ -27,7 +28,10 @@ void sequential_init(struct sequential *s, uint32_t subset_requests)
 	s->subset_requests = subset_requests;
 }
 
-/* Four slots per request at most: ends are sparse and most look-ups meet a free slot. */
+/*
+ * Gives the table at most four slots per request, so that most look-ups of an unknown end meet a
+ * free slot.
+ */
 static unsigned int sequential_bits(uint32_t cap)
 {
 	return 34 - (cap > 1 ? (unsigned int)__builtin_clz(cap - 1) : 32u);
@@ -69,7 +73,7 @@ void sequential_clear(struct sequential *s)
 	s->all_continuing = 0;
 }
 
-/* The slot of the first request with that end, or the free slot where it would go. */
+/* Returns the slot of the first request with that end, or the free slot into which it would go. */
 static inline uint16_t *slot_of(const struct sequential *s, uint64_t end)
 {
 	size_t mask = ((size_t)1 << s->bits) - 1;
@@ -80,7 +84,7 @@ static inline uint16_t *slot_of(const struct sequential *s, uint64_t end)
 	return &s->table[i];
 }
 
-/* Twice as many requests as now, or a whole subset. The requests keep their numbers. */
+/* Makes room for twice as many requests, or for a whole subset. The requests keep their numbers. */
 static int sequential_grow(struct sequential *s)
 {
 	uint32_t cap = s->cap ? 2 * s->cap : FIRST_REQUESTS;
@@ -107,7 +111,10 @@ static int sequential_grow(struct sequential *s)
 	return 0;
 }
 
-/* Whether the request continues one that is open; counts what thereby is in a stream. */
+/*
+ * Returns whether the request continues an open one, and counts the requests that are in a stream
+ * because of it.
+ */
 static inline bool close_oldest(struct sequential *s, uint64_t start, bool *in_stream)
 {
 	uint16_t first = *slot_of(s, start);
@@ -125,7 +132,7 @@ static inline bool close_oldest(struct sequential *s, uint64_t start, bool *in_s
 	return true;
 }
 
-/* Files the request under its end, in the queue there if it is open. */
+/* Stores the request under its end, and puts it into the queue of that end if it is open. */
 static inline void file_end(struct sequential *s, uint64_t end, bool is_open, bool in_stream)
 {
 	uint16_t me = (uint16_t)s->nr, *slot = slot_of(s, end);

@@ -83,7 +83,7 @@ static int add_other(struct size_counts *c, uint32_t bytes, uint64_t count)
 	return 0;
 }
 
-/* Counts in the list. 1 where it has no room for another size, -ENOMEM. */
+/* Counts a size in the list. Returns 1 where the list has no room for another size, or -ENOMEM. */
 static int size_mix_add_few(struct size_counts *c, uint32_t bytes, uint64_t count)
 {
 	uint32_t cap = c->cap_few ? 2 * c->cap_few : 4;
@@ -108,7 +108,7 @@ static int size_mix_add_few(struct size_counts *c, uint32_t bytes, uint64_t coun
 	return 0;
 }
 
-/* The table, which takes over what the list has. */
+/* Allocates the table and moves the counts of the list into it. */
 static int size_mix_take_table(struct size_counts *c)
 {
 	c->direct = calloc(NR_DIRECT, sizeof(*c->direct));

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * size_mix: reads and writes, and the exact count of every distinct request size.
+ * size_mix: the shares of reads and writes, and the exact count of every distinct request size.
  *
- * Mean size per direction over non-empty sets (eq. 5.7, 5.8) and the mix (eq. 5.9). Sizes of up to
- * 1 MiB in whole sectors have a counter each; others share a map of SIZE_MIX_MAX_OTHERS distinct
- * sizes per direction, and what comes after that is counted in `beyond`, still exact in the mean.
- * Which sizes are beyond depends on the order of arrival only past that bound.
- * Cost O(1); memory 16 KiB per direction seen, 120 KiB where the map is full. Merge adds.
+ * It gives the mean size per direction over non-empty sets (eq. 5.7, 5.8 of docs/methods.md) and
+ * the mix (eq. 5.9). A size of up to 1 MiB in whole sectors has a counter of its own. Other sizes
+ * share a map of SIZE_MIX_MAX_OTHERS distinct sizes per direction. Further sizes are counted in
+ * `beyond`; the mean stays exact with them. Only past that bound the order of arrival decides which
+ * sizes are in `beyond`. Cost: O(1). Memory: 16 KiB per direction seen, 120 KiB where the map is
+ * full. Merging adds the counts.
  */
 #ifndef WORKLOAD_SIZE_MIX_H
 #define WORKLOAD_SIZE_MIX_H
@@ -22,18 +23,21 @@
 #define SIZE_MIX_DIRECT_SECTORS 2048 /* 1 MiB */
 #define SIZE_MIX_MAX_OTHERS	2047
 
-/* So many distinct sizes are kept as a list before the table, where memory grows with use. */
+/*
+ * Where memory grows with use, so many distinct sizes are kept in a list before the table is
+ * allocated.
+ */
 #define SIZE_MIX_FEW 128
 
 struct size_counts { /* of one direction */
-	bool grows;  /* memory grows with use; else the table is taken at the first size */
-	struct size_count *few; /* owned; small sizes in order of appearance, until direct is there */
+	bool grows;  /* Memory grows with use; else the table is allocated at the first size. */
+	struct size_count *few; /* owned; small sizes in order of appearance, until direct exists */
 	uint32_t nr_few, cap_few;
 	uint64_t *direct; /* [SIZE_MIX_DIRECT_SECTORS + 1], by sectors; NULL while empty */
 	struct u64map others;
 	struct size_count *other; /* [others.nr], in order of appearance */
 	size_t cap_other;
-	uint64_t beyond; /* requests of sizes past the bound */
+	uint64_t beyond; /* requests whose sizes are past the bound */
 };
 
 struct size_mix {
@@ -41,19 +45,27 @@ struct size_mix {
 	struct size_counts direction[2];			/* read, write */
 };
 
-/* A zeroed struct is empty, and its memory is taken at the first size of a direction. After this it grows
- * with use instead. */
+/*
+ * A zeroed struct is empty and allocates its tables at the first size of a direction. After this
+ * call memory grows with use instead.
+ */
 void size_mix_let_grow(struct size_mix *m);
 void size_mix_release(struct size_mix *m);
-/* Empties it, keeping the memory. */
+/* Empties the struct and keeps its memory. */
 void size_mix_clear(struct size_mix *m);
-/* 0, or -ENOMEM: the counts by operation are right, sizes may be counted in `beyond`. */
+/*
+ * Returns 0, or -ENOMEM: the counts by operation are then right, but sizes may be counted in
+ * `beyond`.
+ */
 int size_mix_add_many(struct size_mix *m, const struct request *r, size_t nr);
-/* Mean bytes of an operation; NaN where there was none. */
+/* Returns the mean bytes of an operation, or NaN where there was none. */
 double size_mix_mean_bytes(const struct size_mix *m, enum operation operation);
-/* Reads over reads and writes; NaN where there was neither. */
+/* Returns reads over reads and writes, or NaN where there was neither. */
 double size_mix_read_ratio(const struct size_mix *m);
-/* The distinct sizes ascending, in an array that the caller frees (NULL for none). 0, -ENOMEM. */
+/*
+ * Returns the distinct sizes, ascending, in an array that the caller frees (NULL for none). Returns
+ * 0 or -ENOMEM.
+ */
 int size_mix_sizes(const struct size_mix *m, enum operation operation, struct size_count **out,
 		   size_t *nr);
 size_t size_mix_memory(const struct size_mix *m);

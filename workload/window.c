@@ -7,9 +7,12 @@
 #include "workload/block_hash.h"
 #include "workload/window_parts.h"
 
-/* Requests handed to one estimator after another: 9 KiB, so that they stay in the L1 cache. */
+/*
+ * So many requests are passed to one estimator after another. They take 9 KiB and stay in the L1
+ * cache.
+ */
 #define BATCH 128
-/* Block hashes gathered before footprint and reuse distances see them. */
+/* So many block hashes are gathered before the footprint and the reuse distances take them. */
 #define HASHES 512
 
 static int take_defaults(struct window_config *c)
@@ -153,10 +156,11 @@ static int add_hashes(struct window *w, const uint64_t *hashes, size_t nr)
 }
 
 /*
- * How many of nr blocks are looked at. Work must not grow with the length that a request states: a
- * stream may look at WINDOW_BLOCKS_PER_REQUEST blocks for each of its requests, and at some more to
- * begin with; the streams of a room share both. What small requests do not use is left for large ones. Where requests are larger on
- * average, blocks are left out; then footprint and miss ratios are unknown rather than wrong.
+ * Returns how many of nr blocks are examined. The work must not grow with the length that a request
+ * claims. A stream may therefore examine WINDOW_BLOCKS_PER_REQUEST blocks for each of its requests,
+ * and some more at the beginning. What small requests do not use is left for large ones. Streams
+ * with a room share both amounts. Where requests are larger on average, blocks are left out;
+ * footprint and miss ratios are then unknown instead of wrong.
  */
 static uint64_t allowed_blocks(struct window *w, uint64_t nr)
 {
@@ -244,7 +248,7 @@ static int add_to_lane(struct window *w, enum window_lane lane, const struct req
 	}
 }
 
-/* How many requests come before the next of the agent's own, or nr. */
+/* Returns how many requests come before the next request of the agent itself, or nr. */
 static size_t foreign_run(const struct request *r, size_t nr)
 {
 	size_t i = 0;
@@ -260,7 +264,7 @@ static void count_own(struct window *w, const struct request *r, size_t nr)
 		w->own_requests += (r[i].flags & REQUEST_OWN) != 0;
 }
 
-/* Feeds lanes [first, end), batch by batch, so that the lanes find a batch in the cache. */
+/* Feeds lanes [first, end) batch by batch, so that every lane finds the batch in the cache. */
 static int add_lanes(struct window *w, enum window_lane first, unsigned int end,
 		     const struct request *r, size_t nr)
 {
@@ -277,7 +281,7 @@ static int add_lanes(struct window *w, enum window_lane first, unsigned int end,
 			w->incomplete[lane] = true;
 			failed = true;
 		}
-		i += run < batch ? run + 1 : run; /* the request after the run is left out */
+		i += run < batch ? run + 1 : run; /* the agent's own request is skipped */
 	}
 	if (first == WINDOW_TIMES)
 		count_own(w, r, nr);

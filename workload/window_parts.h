@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * window_parts: what a window is made of. For window.c and window_profile.c alone.
- */
+/* window_parts: the parts of a window. Only window.c and window_profile.c include this header. */
 #ifndef WORKLOAD_WINDOW_PARTS_H
 #define WORKLOAD_WINDOW_PARTS_H
 
@@ -19,7 +17,10 @@
 #include "workload/size_mix.h"
 #include "workload/window.h"
 
-/* The lists of requests whose pattern is looked at: reads, writes (as enum operation), all. */
+/*
+ * The lists of requests whose access pattern is examined: reads, writes (as enum operation), and
+ * all.
+ */
 #define LIST_ALL 2
 #define NR_LISTS 3
 
@@ -28,7 +29,7 @@ struct window {
 	uint64_t begin_ns;
 	uint64_t own_requests;
 	uint64_t nr_undivided;	       /* data requests of unknown operation */
-	bool incomplete[WINDOW_LANES]; /* memory ran out: an estimator of the lane missed something */
+	bool incomplete[WINDOW_LANES]; /* Memory ran out: the lane's estimators lack requests. */
 
 	struct closed closed;
 	struct open open;
@@ -43,12 +44,15 @@ struct window {
 	struct reuse reuse;
 	struct fileset fileset;
 
-	/* Blocks that may still be looked at one by one, where no room is shared; see allowed_blocks(). */
+	/*
+	 * Blocks that may still be examined one by one, where no room is shared; see
+	 * allowed_blocks().
+	 */
 	uint64_t blocks_left;
-	bool blocks_cut; /* some were not: the footprint of this period is unknown */
-	bool reuse_cut;	 /* likewise since the last reset: the reuse distances lack references */
+	bool blocks_cut; /* some were left out: this period's footprint is unknown */
+	bool reuse_cut;	 /* The same since the last reset, for the reuse distances. */
 
-	bool salted; /* the hash's salt is that of salt_device */
+	bool salted; /* The hash's salt belongs to salt_device. */
 	uint32_t salt_device;
 	uint64_t salt;
 };

@@ -24,7 +24,7 @@ static void profile_counts(const struct window *w, struct profile *p)
 	p->durability.awaited_flushes = w->durability.awaited;
 }
 
-/* What the clock of the arrivals is too coarse for is unknown. */
+/* Marks the values as unknown for which the clock of the arrivals is too coarse. */
 static void refuse_below_tick(const struct window *w, struct profile *p)
 {
 	p->open.clock_resolution_s = clock_tick_resolution_s(&w->tick);
@@ -148,7 +148,7 @@ int window_profile(const struct window *w, uint64_t end_ns, struct profile *p)
 	p->quality.incomplete = false;
 	for (size_t i = 0; i < WINDOW_LANES; i++)
 		p->quality.incomplete |= w->incomplete[i];
-	if (p->quality.incomplete) /* until profile_grade() weighs it with the rest */
+	if (p->quality.incomplete) /* until profile_grade() combines it with the other criteria */
 		memcpy(p->quality.why, why_incomplete, sizeof(why_incomplete));
 	return 0;
 }

@@ -8,14 +8,20 @@
 #include "workload/hotspot_fit.h"
 #include "workload/zipf_fit.h"
 
-/* Items placed one by one, per region; those behind are alike and spread evenly. */
+/*
+ * So many items per region are placed one by one. The items after them are nearly equal and are
+ * spread evenly.
+ */
 #define PLACED_PER_REGION 4
-/* Below the standard error of theta at 100 000 accesses. */
+/* The tolerance is below the standard error of theta at 100 000 accesses. */
 #define EXPONENT_TOLERANCE 1e-3
 #define FIRST_EXPONENT	   1.0
 #define MAX_STEPS	   40
 #define GOLDEN		   0.3819660112501051 /* 1 - 1 / golden ratio */
-/* Items whose sum is taken term by term before the integral takes over: error below 1e-4. */
+/*
+ * So many items are summed term by term before an integral replaces the sum. The error is below
+ * 1e-4.
+ */
 #define SUMMED_ITEMS 16
 
 struct layout {
@@ -24,18 +30,21 @@ struct layout {
 	size_t nr_regions;
 	uint64_t items_per_region;
 	size_t nr_placed; /* 0: the layout in order of rank */
-	uint32_t *region; /* [nr_placed] where an item lies */
+	uint32_t *region; /* the region in which an item lies; has nr_placed elements */
 	double *log_item; /* [nr_placed] */
 	uint32_t *nr_in;  /* [nr_regions] items placed in a region */
 };
 
-/* An antiderivative of x^-theta. */
+/* Returns an antiderivative of x^-theta. */
 static double zipf_fit_antiderivative(double x, double theta)
 {
 	return fabs(theta - 1) < 1e-9 ? log(x) : pow(x, 1 - theta) / (1 - theta);
 }
 
-/* Sum of i^-theta for from < i <= to, by the midpoint integral past the first items. */
+/*
+ * Returns the sum of i^-theta for from < i <= to. Beyond the first items it uses the integral by
+ * the midpoint rule.
+ */
 static double zipf_sum(double from, double to, double theta)
 {
 	double sum = 0, a = from;
@@ -87,7 +96,7 @@ static void masses_scattered(const struct layout *l, double theta)
 	qsort(l->mass, l->nr_regions, sizeof(*l->mass), by_mass_falling);
 }
 
-/* Fills mass, normalized; returns the log-likelihood. */
+/* Fills mass, normalized, and returns the log-likelihood. */
 static double zipf_fit_likelihood(const struct layout *l, double theta)
 {
 	double sum = 0, log_likelihood = 0;
@@ -113,7 +122,9 @@ struct search {
 	double step, last_step;
 };
 
-/* The top of the parabola through the three points; NaN where there is none to be trusted. */
+/*
+ * Returns the maximum of the parabola through the three points, or NaN where it cannot be trusted.
+ */
 static double zipf_fit_parabola(const struct search *s)
 {
 	double a = (s->x[0] - s->x[1]) * (s->y[0] - s->y[2]);
@@ -126,7 +137,10 @@ static double zipf_fit_parabola(const struct search *s)
 	return s->x[0] - step;
 }
 
-/* Where to look next: by a parabola, or else by golden section of the longer side. */
+/*
+ * Returns the next point to try: the maximum of a parabola, or else the golden section of the
+ * longer side.
+ */
 static double next_point(struct search *s)
 {
 	double x = zipf_fit_parabola(s), middle = (s->low + s->high) / 2;
@@ -158,7 +172,7 @@ static void take_point(struct search *s, double x, double y)
 	s->y[at] = y;
 }
 
-/* Brent's method (Algorithms for Minimization without Derivatives, 1973, chapter 5). */
+/* Brent's method (Brent, Algorithms for Minimization without Derivatives, 1973, chapter 5). */
 static struct zipf_fit zipf_fit_maximize(const struct layout *l)
 {
 	struct search s = { .low = 0, .high = ZIPF_MAX_EXPONENT };
@@ -177,9 +191,10 @@ static struct zipf_fit zipf_fit_maximize(const struct layout *l)
 }
 
 /*
- * Scatters the hottest items over the regions at random without exceeding what a region holds: a
- * region is taken with a chance in proportion to its free places. The pseudo-random numbers are a
- * fixed sequence, so that the fit is a function of the counts.
+ * Scatters the hottest items over the regions at random, without exceeding what a region holds: the
+ * chance of a region is proportional to the number of items that it can still take. The
+ * pseudo-random numbers are a fixed sequence, so that the result of the fit depends on the counts
+ * alone.
  */
 static void zipf_fit_scatter(struct layout *l)
 {

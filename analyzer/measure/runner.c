@@ -12,7 +12,7 @@
 #include "analyzer/measure/target.h"
 
 #define KEEPER_TIMEOUT_S 30.0
-#define KEEPER_BAD_PLAN	 2 /* exit status of a keeper that refuses the plan, shell/target_claim.sh */
+#define KEEPER_BAD_PLAN	 2 /* exit status for a refused plan, shell/target_claim.sh */
 
 struct campaign {
 	struct runner *r;
