@@ -3,7 +3,10 @@
 
 #include <math.h>
 
-/* A point that lies nearer to the line, in miss ratio, is noise of the curve's own error (0.02). */
+/*
+ * The curve itself has an error of about 0.02 of miss ratio, so a point nearer to the line is
+ * noise.
+ */
 #define CACHE_KNEE_LEAST_DEPTH 0.02
 
 size_t cache_knee(const struct cache_point *points, size_t nr)

@@ -3,18 +3,18 @@
 
 #include <math.h>
 
-#define Z 1.959963984540054 /* of 95 %, two-sided */
+#define Z 1.959963984540054 /* quantile of the normal distribution for 95 %, two-sided */
 
-/* What a dimension is of; says how its standard error is found without windows. */
+/* The kind of a dimension's value. It decides how the standard error is found without windows. */
 enum kind { KIND_RATE, KIND_MEAN, KIND_QUANTILE, KIND_SHARE, KIND_SIZE, KIND_PLAIN };
 
 struct dimension {
 	const char *name;
 	enum compare_unit unit;
 	enum kind kind;
-	int better; /* -1: less is better; 0: neither */
+	int better; /* -1: a smaller value is better; 0: neither is better */
 	double (*value)(const struct profile *p);
-	/* of responses and sizes */
+	/* of response times and sizes only */
 	int direction, stage;
 	double quantile;
 };
@@ -23,7 +23,7 @@ static double compare_rate(const struct profile *p)
 {
 	return p->open.rate_per_s;
 }
-/* Per second, of a count of one operation; NaN where it is not known. */
+/* Returns the count of one operation per second, or NaN where it is unknown. */
 static double rate_of(const struct profile *p, const uint64_t *counts, enum operation operation)
 {
 	return p->unknown >> operation & 1 ? NAN : (double)counts[operation] / profile_rate_s(p);
@@ -182,7 +182,9 @@ static double histogram_deviation_s(const struct histogram *h)
 	return sqrt(sum / (double)h->nr);
 }
 
-/* Half the distance of the order statistics around the quantile, as so many standard errors. */
+/*
+ * Returns half the distance between the order statistics around the quantile, as a standard error.
+ */
 static double quantile_error_s(const struct histogram *h, double p)
 {
 	double n = (double)h->nr;
@@ -207,7 +209,7 @@ static double size_error_bytes(const struct direction_profile *d)
 	return d->other_sizes || n < 2 ? NAN : sqrt(sum / n / n);
 }
 
-/* Counts vary by more than Poisson's where arrivals come in bursts. */
+/* Where arrivals come in bursts, counts vary more than those of a Poisson process. */
 static double rate_error(const struct profile *p, double value)
 {
 	double idc = 1, n = data_requests(p);
@@ -258,12 +260,12 @@ static double lone_error(const struct dimension *d, const struct profile *p, dou
 }
 
 struct estimate {
-	double value, error; /* NaN unknown */
-	double freedom;	     /* degrees of; INFINITY for the normal */
+	double value, error; /* NaN: unknown */
+	double freedom;	     /* degrees of freedom; INFINITY for the normal distribution */
 	const char *method;
 };
 
-/* Mean over the windows that have a value, and its standard error. */
+/* Computes the mean over the windows that have a value, and its standard error. */
 static size_t batch_means(const struct dimension *d, const struct profile_group *g,
 			  struct estimate *e)
 {
@@ -299,11 +301,17 @@ static struct estimate estimate_of(const struct dimension *d, const struct profi
 	batch_means(d, g, &e);
 	if (!g->has_whole)
 		return e;
-	/* What grows with the time looked at (footprint) has its spread relative to its size. */
+	/*
+	 * A value that grows with the observed time (footprint) takes the relative spread of its
+	 * windows.
+	 */
 	e.error *= fabs(value_of(d, &g->whole) / e.value);
 	e.value = value_of(d, &g->whole);
 	lone = isnan(e.value) ? NAN : lone_error(d, &g->whole, e.value, &method);
-	/* Windows with one value each and the same (a constant size) have no spread at all. */
+	/*
+	 * Windows that hold one value each, and the same one (a constant size), have no spread at
+	 * all.
+	 */
 	if (isnan(e.error) || lone > e.error) {
 		e.error = lone;
 		e.freedom = INFINITY;
@@ -312,8 +320,10 @@ static struct estimate estimate_of(const struct dimension *d, const struct profi
 	return e;
 }
 
-/* Student's t at 97.5 %: Cornish-Fisher expansion, Abramowitz and Stegun 26.7.5; below 1 % off
- * from 4 degrees of freedom on. */
+/*
+ * Returns Student's t at 97.5 % by the Cornish-Fisher expansion (Abramowitz and Stegun, Handbook of
+ * Mathematical Functions, 1964, 26.7.5). From 4 degrees of freedom on its error is below 1 %.
+ */
 static double compare_student(double freedom)
 {
 	double z = Z, z3 = z * z * z, z5 = z3 * z * z;
@@ -323,7 +333,7 @@ static double compare_student(double freedom)
 	return z + (z3 + z) / (4 * freedom) + (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom);
 }
 
-/* Welch and Satterthwaite. */
+/* Returns the degrees of freedom after Welch and Satterthwaite. */
 static double joint_freedom(const struct estimate *a, const struct estimate *b)
 {
 	double va = a->error * a->error, vb = b->error * b->error;
@@ -346,7 +356,10 @@ static enum verdict compare_judge(const struct dimension *d, const struct compar
 	return (c->difference < 0) == (d->better < 0) ? VERDICT_BETTER : VERDICT_WORSE;
 }
 
-/* Rates, shares and sizes say what was asked for; all else depends on the answers as well. */
+/*
+ * Rates, shares and sizes describe what was asked for. All other dimensions depend on the answers
+ * as well.
+ */
 static bool compare_is_of_load(const struct dimension *d)
 {
 	return d->better == 0 &&

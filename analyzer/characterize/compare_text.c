@@ -8,7 +8,7 @@
 #include "analyzer/answer/grid.h"
 #include "base/units.h"
 
-#define NAMED_MOST  3 /* changes that a line of the headline names */
+#define NAMED_MOST  3 /* A line of the headline names at most so many changes. */
 
 #define VALUE_BYTES (UNITS_BYTES + 8)
 
@@ -56,7 +56,10 @@ static bool compare_text_is_changed(const struct comparison *c)
 	       c->verdict == VERDICT_DIFFERENT;
 }
 
-/* A factor and its inverse are changes of the same size; what appears or vanishes is the largest. */
+/*
+ * Returns the size of a change. A factor and its inverse have the same size. A value that appears
+ * or vanishes is the largest change.
+ */
 static double compare_text_size(const struct comparison *c)
 {
 	if (isnan(c->a) || isnan(c->b))
@@ -66,7 +69,10 @@ static double compare_text_size(const struct comparison *c)
 	return c->a > 0 && c->b > 0 ? fabs(log(c->b / c->a)) : INFINITY;
 }
 
-/* Changes first, then what cannot be told, then what stayed the same; the larger difference first. */
+/*
+ * Sorts changes first, then the rows without a verdict, then those that stayed the same, and in
+ * each group the larger difference first.
+ */
 static int compare_text_order(const void *a, const void *b)
 {
 	const struct comparison *x = a, *y = b;
@@ -86,7 +92,10 @@ static bool compare_text_is_idle_queue(const struct comparison *c)
 	return c->a == 0 && c->b == 0 && strstr(c->dimension, ".response.queue.");
 }
 
-/* "; 2 better: read.response.total.p95 4 ms to 1 ms (-75.0 %), ..." of the rows of one verdict. */
+/*
+ * Prints the rows of one verdict: "; 2 better: read.response.total.p95 4 ms to 1 ms (-75.0 %),
+ * ...".
+ */
 static void compare_text_named(const struct comparison *rows, size_t nr, bool of_load,
 			       enum verdict verdict, const char **between, FILE *out)
 {

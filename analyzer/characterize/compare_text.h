@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_text: the comparison of two profiles as a person reads it.
+ * compare_text: prints the comparison of two profiles for people.
  *
- * The first lines hold the conclusion: whether the two loads are alike, and then which of the times and
- * losses changed most. The table below is sorted by how much changed. Rows of queue times that are
- * zero on both sides are left out and counted.
+ * The first lines hold the conclusion: whether the two loads are alike, and which of the times and
+ * losses changed most. The table below them is sorted by the size of the change. Rows of queue
+ * times that are zero on both sides are left out, and their number is printed.
  */
 #ifndef ANALYZER_COMPARE_TEXT_H
 #define ANALYZER_COMPARE_TEXT_H
@@ -13,7 +13,7 @@
 
 #include "analyzer/characterize/compare.h"
 
-/* Sorts the rows in place and prints them. 0 or -ENOMEM. */
+/* Sorts the rows in place and prints them. Returns 0 or -ENOMEM. */
 int compare_text_print(struct comparison *rows, size_t nr, double tolerance_ratio, FILE *out);
 
 #endif

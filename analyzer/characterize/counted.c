@@ -12,13 +12,13 @@
 struct sum {
 	struct profile p;
 	uint64_t period;
-	uint32_t nr; /* profiles in it */
+	uint32_t nr; /* number of profiles in the sum */
 	double in_flight_s;
 };
 
 struct counted {
 	const struct selection *sel;
-	double window_s;  /* 0: one period */
+	double window_s;  /* 0: there is one period */
 	struct sum *sums; /* owned */
 	size_t nr, cap;
 	int error;
@@ -89,7 +89,9 @@ static struct sum *sum_of(struct counted *c, const struct profile *p)
 	return &c->sums[c->nr++];
 }
 
-/* The mean of na values of mean a and nb of mean b; of none it is unknown. */
+/*
+ * Returns the mean of na values with mean a and nb values with mean b, or NaN where there are none.
+ */
 static double joint_mean(double a, uint64_t na, double b, uint64_t nb)
 {
 	double sum = (na ? a * (double)na : 0) + (nb ? b * (double)nb : 0);
@@ -144,7 +146,10 @@ void counted_take(void *ctx, const struct scan_trace *trace, const char *json)
 	struct counted *c = ctx;
 	struct profile p;
 
-	/* Most profiles are of requests, which the scan gives anyway. */
+	/*
+	 * Most profiles are of requests. They are skipped, because the scan delivers the requests
+	 * themselves.
+	 */
 	if (!strstr(json, "\"source\":\"diskstats\""))
 		return;
 	profile_init(&p);
@@ -154,7 +159,10 @@ void counted_take(void *ctx, const struct scan_trace *trace, const char *json)
 	profile_release(&p);
 }
 
-/* Share of the period in which the host was watched: idle windows leave no profile behind. */
+/*
+ * Returns the share of the period in which the host was observed. It comes from the scan, because
+ * idle windows leave no profile behind.
+ */
 static double coverage_ratio(const struct scan *scan, const struct profile *p)
 {
 	double watched_s = 0, all_s = p->end_s - p->begin_s;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * counted: the profiles that a trace holds where it holds no requests: those of a source that only
- * counts (diskstats). Taken by the scan's hook while it is read, by device and period; those of one
- * period are summed. What a sum cannot know (details, quality of its parts) is left out.
+ * counted: collects the profiles that a trace holds in place of requests. They come from a source
+ * that only counts (diskstats). The hook of the scan hands them over while the scan is read. The
+ * profiles of one device and one period are summed. Values that a sum cannot give (details, the
+ * quality of its parts) are left out.
  */
 #ifndef ANALYZER_COUNTED_H
 #define ANALYZER_COUNTED_H
@@ -15,22 +16,29 @@
 struct counted;
 
 /*
- * sel: borrowed; its filter, once it is open, chooses. Counters know no process, cgroup and operation:
- * with such a filter there is none. window_ns: length of a period, 0: all in one. 0, -ENOMEM.
+ * sel is borrowed; once its filter is open, it selects the profiles. Counters know no process,
+ * cgroup or operation, so a filter by one of these selects none. window_ns is the length of a
+ * period; 0 means one period for everything. Returns 0 or -ENOMEM.
  */
 int counted_new(struct counted **out, const struct selection *sel, uint64_t window_ns);
 void counted_free(struct counted *c);
 
-/* Shape of scan_hooks.profile; ctx: the struct counted. A profile that names another host than the
- * trace's is passed over: no host speaks for another. */
+/*
+ * Has the type of scan_hooks.profile; ctx is the struct counted. A profile that names another host
+ * than its trace does is skipped, because a host may only report on itself.
+ */
 void counted_take(void *ctx, const struct scan_trace *trace, const char *json);
 
-/* One that is at hand; it stays the caller's. Others than the source's are passed over. -ENOMEM. */
+/*
+ * Adds one profile that the caller has and keeps. Profiles of other sources are skipped. Returns 0
+ * or -ENOMEM.
+ */
 int counted_add(struct counted *c, const struct profile *p);
 
 /*
- * After the scan: each profile, by period, host and device; scan tells what was watched. Returns what
- * each returned other than 0, 0, or -ENOMEM where memory ran out while they were taken.
+ * Hands over each profile after the scan, by period, host and device. scan tells which time was
+ * observed. Returns the first value other than 0 that `each` returned, 0, or -ENOMEM where memory
+ * ran out while profiles were collected.
  */
 int counted_emit(struct counted *c, const struct scan *scan,
 		 int (*each)(void *ctx, struct profile *p), void *ctx);

@@ -10,41 +10,44 @@
 #include "base/array.h"
 #include "base/thread.h"
 
-/* Packages under way: enough for a lane to be some packages behind another, 5 MiB in all. */
+/*
+ * So many packages can be under way, 5 MiB in all, so that a lane may be some packages behind
+ * another.
+ */
 #define PACKAGES 8
 
 struct order {
 	struct window *window;
-	const struct request *requests; /* NULL: nobody watched [begin_ns, end_ns) */
+	const struct request *requests; /* NULL: [begin_ns, end_ns) was not observed */
 	size_t nr;
 	uint64_t begin_ns, end_ns;
 };
 
 struct package {
-	struct request *requests; /* owned: LANES_REQUESTS; NULL until it is first used */
+	struct request *requests; /* owned: LANES_REQUESTS of them; NULL until first used */
 	struct order *orders;	  /* owned */
 	size_t nr_orders, cap_orders;
 };
 
 struct lane {
-	uint64_t next; /* the package that it takes next, counted from the first one on */
+	uint64_t next; /* the next package of this lane, counted from the first one */
 	bool is_busy;
-	bool has_failed; /* written by the thread that is busy with the lane */
+	bool has_failed; /* written by the thread that works in the lane */
 };
 
 struct lanes {
-	struct package packages[PACKAGES]; /* package P at P % PACKAGES */
+	struct package packages[PACKAGES]; /* package P is at P % PACKAGES */
 	struct lane lanes[WINDOW_LANES];
 	uint64_t nr_submitted;
-	pthread_mutex_t lock; /* of next, is_busy, nr_submitted and is_ending */
-	pthread_cond_t given; /* a package was submitted, a lane is free again, or all ends */
+	pthread_mutex_t lock; /* protects next, is_busy, nr_submitted and is_ending */
+	pthread_cond_t given; /* a package was submitted, a lane became free, or all end */
 	pthread_cond_t done;  /* a lane has finished a package */
 	pthread_t threads[WINDOW_LANES];
 	unsigned int nr_threads;
 	bool is_ending;
 };
 
-/* ---- work ---- */
+/* ---- the work of a lane ---- */
 
 /* Returns false where an estimator missed something. */
 static bool package_work(const struct package *p, enum window_lane lane)
@@ -62,12 +65,18 @@ static bool package_work(const struct package *p, enum window_lane lane)
 	return is_whole;
 }
 
-/* The free lane that is furthest behind; WINDOW_LANES where none has work. With the lock held. */
+/*
+ * Returns the free lane that is furthest behind, or WINDOW_LANES where no free lane has work. The
+ * caller holds the lock.
+ */
 static unsigned int lane_waiting(const struct lanes *l)
 {
 	unsigned int best = WINDOW_LANES;
 
-	/* The last lanes have the most work: of two that are equally far they begin first. */
+	/*
+	 * The last lanes have the most work, so of two lanes that are equally far behind the later
+	 * one begins first.
+	 */
 	for (unsigned int i = WINDOW_LANES; i-- > 0;) {
 		const struct lane *lane = &l->lanes[i];
 
@@ -79,7 +88,7 @@ static unsigned int lane_waiting(const struct lanes *l)
 	return best;
 }
 
-/* Does one package of one lane. The lock is held, and let go meanwhile. */
+/* Does one package of one lane. The caller holds the lock, which is released during the work. */
 static void lane_work(struct lanes *l, unsigned int i)
 {
 	struct lane *lane = &l->lanes[i];
@@ -116,7 +125,7 @@ static void *lanes_labour(void *arg)
 	return NULL;
 }
 
-/* The first package that some lane has not finished. With the lock held. */
+/* Returns the first package that some lane has not finished. The caller holds the lock. */
 static uint64_t oldest_unfinished(const struct lanes *l)
 {
 	uint64_t oldest = l->lanes[0].next;
@@ -126,7 +135,7 @@ static uint64_t oldest_unfinished(const struct lanes *l)
 	return oldest;
 }
 
-/* Works, or waits for those who do, until all packages before `until` are finished. */
+/* Works, or waits for the threads that work, until all packages before `until` are finished. */
 static void lanes_finish(struct lanes *l, uint64_t until)
 {
 	pthread_mutex_lock(&l->lock);
@@ -156,7 +165,10 @@ int lanes_new(struct lanes **out, unsigned int nr_threads)
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->given, NULL);
 	pthread_cond_init(&l->done, NULL);
-	/* Where a thread cannot be started, those that run and the caller's do its work. */
+	/*
+	 * Where a thread cannot be started, the running threads and the caller's thread do its
+	 * work.
+	 */
 	while (l->nr_threads < nr_threads &&
 	       !thread_start(&l->threads[l->nr_threads], "estimators", lanes_labour, l))
 		l->nr_threads++;
@@ -184,7 +196,10 @@ void lanes_free(struct lanes *l)
 	free(l);
 }
 
-/* The package at hand. Only the caller's thread submits, so it reads nr_submitted without the lock. */
+/*
+ * Returns the package that is being filled. Only the caller's thread submits, so it reads
+ * nr_submitted without the lock.
+ */
 static struct package *package_at_hand(struct lanes *l)
 {
 	return &l->packages[l->nr_submitted % PACKAGES];
@@ -220,7 +235,10 @@ int lanes_unwatched(struct lanes *l, struct window *w, uint64_t begin_ns, uint64
 	return order_put(l, &(struct order){ .window = w, .begin_ns = begin_ns, .end_ns = end_ns });
 }
 
-/* Without workers: batch by batch through all lanes, which finds the requests in the cache. */
+/*
+ * Does a package without workers: each batch goes through all lanes, so that its requests stay in
+ * the cache.
+ */
 static void package_do(struct lanes *l, struct package *p)
 {
 	for (size_t i = 0; i < p->nr_orders; i++) {
@@ -246,7 +264,10 @@ void lanes_submit(struct lanes *l)
 	l->nr_submitted++;
 	pthread_cond_broadcast(&l->given);
 	pthread_mutex_unlock(&l->lock);
-	/* The next package's place may still be under way: the one that was there PACKAGES ago. */
+	/*
+	 * The next package uses the memory of the one that was submitted PACKAGES before it, which
+	 * must be finished first.
+	 */
 	if (l->nr_submitted >= PACKAGES)
 		lanes_finish(l, l->nr_submitted - PACKAGES + 1);
 	package_at_hand(l)->nr_orders = 0;

@@ -44,7 +44,7 @@ static void list_swap(struct later_list *a, struct later_list *b)
 	*b = was;
 }
 
-/* There is room already. */
+/* The caller has made room. */
 static void list_put(struct later_list *list, const struct request *r, uint64_t order)
 {
 	if (!list->nr || r->completion_ns < list->first_ns)
@@ -53,7 +53,7 @@ static void list_put(struct later_list *list, const struct request *r, uint64_t 
 	list->order[list->nr++] = order;
 }
 
-/* Puts an item at the top of the heap and moves it down to its place. */
+/* Puts an item at the top of the heap and moves it down until the heap is ordered again. */
 static void far_sift_down(struct later_far *heap, size_t nr, struct later_far item)
 {
 	size_t at = 0;
@@ -108,7 +108,10 @@ int later_keep(struct later *l, const struct request *r, uint64_t end_ns)
 	return 0;
 }
 
-/* Whether all of a list completed before end_ns: a list is of one period, and periods end together. */
+/*
+ * Returns whether all requests of a list completed before end_ns. A list is of one period, so
+ * either all or none did.
+ */
 static bool list_is_due(const struct later_list *list, uint64_t end_ns)
 {
 	return list->nr && list->first_ns < end_ns;
@@ -121,7 +124,7 @@ static int far_compare_order(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Takes what is due of the heap to the end of an array of its own, in any order. */
+/* Appends the requests of the heap that are due to an array, in any order. */
 static int far_take(struct later *l, uint64_t end_ns, struct later_far **out, size_t *nr,
 		    size_t *cap)
 {
@@ -135,7 +138,10 @@ static int far_take(struct later *l, uint64_t end_ns, struct later_far **out, si
 	return 0;
 }
 
-/* More than one list is due, or some of the heap: puts all of them into l->due by order. */
+/*
+ * Collects all due requests in l->due, sorted by order, where they come from several lists or from
+ * the heap.
+ */
 static int take_several(struct later *l, uint64_t end_ns)
 {
 	struct later_far *all = NULL;
@@ -181,7 +187,7 @@ int later_take(struct later *l, uint64_t end_ns, const struct request **out, siz
 		nr_due++;
 	}
 	if (nr_due == 1 && !is_far_due) {
-		/* Memory is for the lists that are in use, not for every list that ever was. */
+		/* Only lists that are in use keep memory. */
 		list_release(&l->spare);
 		list_swap(&l->spare, &l->due);
 		list_swap(&l->due, only);

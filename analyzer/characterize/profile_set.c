@@ -14,12 +14,14 @@
 #include "formats/profile/profile_merge.h"
 
 #define NR_WINDOWS 32
-/* A profile of a window takes some 5 KiB. Where there are more devices than these are for, each has fewer
- * windows, but enough for a spread (COMPARE_MIN_WINDOWS). */
+/*
+ * The profile of a window takes some 5 KiB. Where many devices share MOST_WINDOWS, each has fewer
+ * windows, but at least enough for a spread (COMPARE_MIN_WINDOWS).
+ */
 #define MOST_WINDOWS  4096
 #define LEAST_WINDOWS 10
-#define MIN_WINDOW_NS 100000000ull /* shorter ones hold too few requests to have percentiles */
-/* A window that the beginning or the end of the trace cuts is shorter and is left out of the spread. */
+#define MIN_WINDOW_NS 100000000ull /* shorter windows hold too few requests for percentiles */
+/* A window that is cut short by the beginning or the end of the trace is left out of the spread. */
 #define FULL_RATIO 0.99
 
 void profile_set_init(struct profile_set *s)
@@ -98,7 +100,7 @@ static int take_window(void *ctx, struct profile *p)
 	struct window_taker *t = ctx;
 	struct profile_group *g;
 
-	/* Neither are the intervals that retention left, where they are longer than a window. */
+	/* Intervals that retention left are left out too where they are longer than a window. */
 	if (p->end_s - p->begin_s < FULL_RATIO * t->window_s ||
 	    p->end_s - p->begin_s > t->window_s / FULL_RATIO ||
 	    p->quality.coverage_ratio < FULL_RATIO)
@@ -166,7 +168,7 @@ static int load_trace(struct profile_set *s, const char *path, const struct sele
 	taker.window_s = (double)config.window_ns / 1e9;
 	config.profile = take_window;
 	config.ctx = &taker;
-	/* Nothing compares the miss-ratio curve and the regions of short windows. */
+	/* These are not compared between short windows. */
 	config.window.leave_out_regions = true;
 	return replay_once(path, sel, &config, err);
 }
@@ -197,7 +199,10 @@ static int take_json(struct profile_set *s, const json_t *object, const char *pa
 	return g ? ret : -ENOMEM;
 }
 
-/* A lone profile of a device is the whole; of several each is a window, and the whole is all of them. */
+/*
+ * A single profile of a device is its whole. Several profiles are its windows, and the whole is
+ * merged from all of them.
+ */
 static int profile_set_settle(struct profile_set *s)
 {
 	for (size_t i = 0; i < s->nr_groups; i++) {

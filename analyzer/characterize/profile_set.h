@@ -2,12 +2,12 @@
 /*
  * profile_set: the profiles of a file, a store or a trace, by host and device.
  *
- * A JSON file holds one blkcast.profile/1 or an array of them. Several profiles of one host and device are
- * its windows, and `whole` is then merged from all of them (formats/profile/profile_merge.h): sums stay
- * exact, and values that need single requests (think time, burstiness, locality) are unknown. A trace is
- * replayed twice: once as a whole, and once in some thirty windows, or ten where there are hundreds of devices.
- * The spread of the windows says how far the figures would differ if the trace had begun a little earlier or
- * later.
+ * A JSON file holds one blkcast.profile/1 or an array of them. Several profiles of one host and
+ * device are its windows, and `whole` is merged from all of them (formats/profile/profile_merge.h):
+ * sums stay exact, and values that need single requests (think time, burstiness, locality) are
+ * unknown. A trace is replayed twice: once as a whole, and once in some thirty windows, or ten
+ * where there are hundreds of devices. The spread of the windows shows how much the values would
+ * differ if the trace had begun a little earlier or later.
  */
 #ifndef ANALYZER_PROFILE_SET_H
 #define ANALYZER_PROFILE_SET_H
@@ -22,7 +22,7 @@
 struct profile_group {
 	struct profile whole;
 	bool has_whole;		 /* false: `whole` is merged from the windows */
-	struct profile *windows; /* owned; watched to their ends; may be none */
+	struct profile *windows; /* owned; windows observed up to their ends; may be none */
 	size_t nr_windows;
 };
 
@@ -34,13 +34,17 @@ struct profile_set {
 void profile_set_init(struct profile_set *s);
 void profile_set_release(struct profile_set *s);
 /*
- * Loads path: a JSON file, a segment file or a store's folder. sel (zeroed but for what the command line
- * chose) selects among the requests of a trace, and in a JSON file by host and device. 0; -ENODATA where the
- * selection leaves nothing; -ENOENT, -EINVAL, -EBADMSG, ... with one line in err.
+ * Loads path, which is a JSON file, a segment file or a store's folder. sel holds what the command
+ * line chose and is otherwise zeroed. It selects among the requests of a trace, and by host and
+ * device in a JSON file. Returns 0; -ENODATA where the selection leaves nothing; or -ENOENT,
+ * -EINVAL, -EBADMSG and so on with one line in err.
  */
 int profile_set_load(struct profile_set *s, const char *path, const struct selection *sel,
 		     struct err *err);
-/* Writes "sda of db1, sdb of db1" to text, or "none"; names that do not fit are cut by "...". */
+/*
+ * Writes names such as "sda of db1, sdb of db1" to text, or "none". Where they do not fit they end
+ * in "...".
+ */
 void profile_set_names(const struct profile_set *s, char *text, size_t bytes);
 
 #endif

@@ -13,7 +13,10 @@
 #define SHOWN_NAME_BYTES (4 * PROFILE_NAME_BYTES)
 #define SIZES_SHOWN	 5
 #define CACHE_SHOWN	 6
-/* A request is followed by more of its kind where at least half of them are (eq. 5.13). */
+/*
+ * A request counts as followed by more of its kind where at least half of the requests are (eq.
+ * 5.13).
+ */
 #define SEQUENTIAL_RATIO 0.5
 
 static const char *profile_text_percent(double ratio, char out[UNITS_BYTES])
@@ -30,7 +33,7 @@ static uint64_t when_ns(double seconds)
 	return seconds > 0 ? (uint64_t)(seconds * 1e9 + 0.5) : 0;
 }
 
-/* A count, or "-" where the profile does not know it. */
+/* Formats a count, or "-" where the profile does not know it. */
 static const char *profile_text_count(const struct profile *p, uint32_t unknown, uint64_t nr,
 				      char out[UNITS_BYTES])
 {
@@ -46,7 +49,7 @@ static double profile_text_rate(uint64_t nr, const struct profile *p)
 	return profile_is_timeless(p) ? NAN : (double)nr / profile_rate_s(p);
 }
 
-/* Which part of it retention has left no requests of. */
+/* Prints which part of the period has no requests left because of retention. */
 static void print_retention(const struct profile *p, bool utc, FILE *out)
 {
 	json_t *all = p->source_detail ? json_loads(p->source_detail, 0, NULL) : NULL;
@@ -100,7 +103,10 @@ static void print_pauses(const struct profile *p, FILE *out)
 			p->paused_requests);
 }
 
-/* How the load makes its data durable; nothing where it does not, or where nobody knows. */
+/*
+ * Prints how the load makes its data durable. Prints nothing where it does not or where this is
+ * unknown.
+ */
 static void print_durability(const struct profile *p, FILE *out)
 {
 	uint64_t flushes = p->requests[OPERATION_FLUSH];
@@ -265,7 +271,9 @@ static void print_locality(const struct profile *p, FILE *out)
 		fputc('\n', out);
 }
 
-/* Of a stage that only counters know: its mean, and the requests that it is of. */
+/*
+ * Prints the row of a stage that is known from counters only: its mean and its number of requests.
+ */
 static void counted_row(struct grid *g, const char *name, double mean_s, uint64_t nr)
 {
 	char span[UNITS_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profile_text: a profile for people. What is not known is "-". */
+/* profile_text: prints a profile for people. An unknown value is printed as "-". */
 #ifndef ANALYZER_PROFILE_TEXT_H
 #define ANALYZER_PROFILE_TEXT_H
 
@@ -8,9 +8,9 @@
 
 #include "formats/profile/profile.h"
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int profile_text_print(const struct profile *p, bool utc, FILE *out);
-/* One line per profile, for series of windows; the head first. */
+/* Print a series of windows: first the head, and then one line per profile. */
 void profile_text_line_head(FILE *out);
 void profile_text_line(const struct profile *p, bool utc, FILE *out);
 

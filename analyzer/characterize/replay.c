@@ -7,28 +7,28 @@
 
 #include "analyzer/characterize/series.h"
 
-/* Requests read at once: sorted by device they are long runs. */
+/* So many requests are read at once. Sorted by device, they form long runs. */
 #define REPLAY_BATCH LANES_REQUESTS
 
-/* What a stream of the scan goes to. */
+/* The route from a stream of the scan to its series. */
 struct route {
 	uint32_t series;
-	uint64_t offset_ns; /* real time = monotonic + this, from the stream's first segment on */
+	uint64_t offset_ns; /* real time minus monotonic time at the stream's first segment */
 };
 
 struct run {
 	struct scan *scan;
 	const struct replay_config *config;
-	struct window_config window; /* that of config, with the room */
-	struct window_room room;     /* of all series together */
+	struct window_config window; /* that of config, with the room added */
+	struct window_room room;     /* shared by all series */
 	struct series **series;	     /* owned */
 	uint32_t nr_series;
 	struct route *routes; /* owned, by stream */
 	uint32_t nr_routes;
 	struct scan_request *batch; /* owned, REPLAY_BATCH */
 	struct lanes *lanes;	    /* owned */
-	struct request *moved;	    /* of the lanes' package at hand: the batch by series */
-	uint32_t *ends;		    /* owned, by series: where it ends in moved */
+	struct request *moved;	    /* owned by the package being filled: the batch by series */
+	uint32_t *ends;		    /* owned; for each series, the end of its requests in moved */
 };
 
 static struct series *series_new(struct run *run, const struct scan_stream *st, uint64_t begin_ns,
@@ -56,7 +56,7 @@ static struct series *series_new(struct run *run, const struct scan_stream *st, 
 	return s;
 }
 
-/* The instant at which the stream begins to be watched, by its constant offset. */
+/* Returns the time from which the stream is observed, by the stream's constant offset. */
 static uint64_t stream_begin(const struct run *run, const struct scan_stream *st, uint64_t offset)
 {
 	const struct scan_trace *t = scan_trace(run->scan, st->trace);
@@ -81,7 +81,7 @@ static int add_route(struct run *run, uint32_t stream, uint64_t first_real_ns)
 	return series_new(run, st, begin_ns, &ret) ? 0 : ret;
 }
 
-/* Streams that the scan has met since the last batch. */
+/* Adds routes for the streams that the scan has met since the last batch. */
 static int add_routes(struct run *run, uint64_t first_real_ns)
 {
 	uint32_t nr = scan_nr_streams(run->scan);
@@ -126,7 +126,10 @@ static int compare_names(const struct series *a, const struct series *b)
 	return order ? order : (x->device > y->device) - (x->device < y->device);
 }
 
-/* The series whose period begins first, of equals the first by name; NULL where none is wanted. */
+/*
+ * Returns the wanted series whose period begins first, and of equals the first by name. Returns
+ * NULL where no series is wanted.
+ */
 static struct series *replay_earliest(const struct run *run,
 				      bool (*wanted)(const struct run *run, const struct series *s))
 {
@@ -144,8 +147,10 @@ static struct series *replay_earliest(const struct run *run,
 	return first;
 }
 
-/* Devices without a request have no profile, unless they are asked for; nor have those that were
- * only counted: theirs are stored (counted.h). */
+/*
+ * Devices without a request have no profile unless they are asked for. Devices that were only
+ * counted have none here either, because their profiles are stored (counted.h).
+ */
 static bool is_shown(const struct run *run, const struct series *s)
 {
 	return s->nr || (run->config->idle && s->last->source != SOURCE_DISKSTATS);
@@ -157,8 +162,9 @@ static bool is_due(const struct run *run, const struct series *s)
 }
 
 /*
- * The scan goes by real time: what has come so far of one device tells how far all are, also those
- * that had no request. A stream's own time is moved by its first offset, the scan's by the latest.
+ * The scan proceeds by real time, so the latest request of one device shows how far all devices
+ * are, including those without requests. A stream's own times are converted by its first offset,
+ * those of the scan by the latest offset.
  */
 static int emit_due(struct run *run, uint64_t latest_real_ns)
 {
@@ -179,8 +185,10 @@ static int emit_due(struct run *run, uint64_t latest_real_ns)
 	return ret;
 }
 
-/* Puts the batch into run->moved by series, each in the order it came, times as real time;
- * run->ends[i] becomes the end of series i there. Long runs keep the estimators in the cache. */
+/*
+ * Sorts the batch by series into run->moved, in its order otherwise, with real times. run->ends[i]
+ * becomes the end of series i there. Long runs keep the estimators in the cache.
+ */
 static void sort_batch(struct run *run, size_t nr)
 {
 	uint32_t at = 0;
@@ -247,8 +255,10 @@ static int finish_whole(struct run *run)
 	return ret;
 }
 
-/* Requests that completed in later periods come with each period closed; then come those that
- * were watched and had none. */
+/*
+ * Requests that completed in later periods follow as each period is closed. After them follow the
+ * periods that were observed and had no requests.
+ */
 static bool is_unfinished(const struct run *run, const struct series *s)
 {
 	return is_shown(run, s) &&
@@ -301,7 +311,7 @@ int replay(struct scan *scan, const struct replay_config *config, struct err *er
 	if (ret == -ENOMEM)
 		err_set(err, ENOMEM, "out of memory");
 out:
-	lanes_free(run.lanes); /* the workers read the windows */
+	lanes_free(run.lanes); /* first, since the workers read the windows */
 	for (uint32_t i = 0; i < run.nr_series; i++) {
 		series_release(run.series[i]);
 		free(run.series[i]);

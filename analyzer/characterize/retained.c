@@ -13,7 +13,7 @@
 struct kept {
 	struct profile p;
 	uint64_t period;
-	bool is_wide; /* not of one period alone */
+	bool is_wide; /* the summary lies in more than one period */
 	bool is_done;
 	uint64_t nr_requests, nr_summaries;
 	double begin_s, end_s;
@@ -22,11 +22,11 @@ struct kept {
 struct retained {
 	const struct selection *sel;
 	struct counted *counted;
-	double window_s;   /* 0: one period */
+	double window_s;   /* 0: there is one period */
 	struct kept *kept; /* owned */
 	size_t nr, cap;
 	bool is_sorted;
-	uint64_t nr_taken; /* requests */
+	uint64_t nr_taken; /* number of requests in the summaries taken */
 	int (*each)(void *ctx, struct profile *p);
 	void *ctx;
 };
@@ -109,7 +109,10 @@ static struct kept *kept_new(struct retained *r, uint64_t period, bool is_wide)
 
 static int retained_keep(struct retained *r, const struct profile *p)
 {
-	/* Ends are read a little after a period's own. */
+	/*
+	 * The ends are moved inwards a little, so that a summary whose end touches the next period
+	 * does not count in it.
+	 */
 	uint64_t period = period_of(r, p->begin_s + PROFILE_TOUCH_S);
 	bool is_wide = period_of(r, p->end_s - PROFILE_TOUCH_S) > period;
 	struct kept *k = NULL;
@@ -185,7 +188,7 @@ static int emit(struct retained *r, struct kept *k)
 	return ret < 0 ? ret : r->each(r->ctx, &k->p);
 }
 
-/* Those that come before a profile of requests of this period, host and device. */
+/* Emits the summaries that come before the profile of this period, host and device. */
 static int emit_before(struct retained *r, const struct kept *at)
 {
 	int ret = 0;
@@ -210,7 +213,7 @@ int retained_join(void *ctx, struct profile *p)
 	struct kept *k = NULL;
 	int ret;
 
-	at.p = *p; /* for its names and begin */
+	at.p = *p; /* only its names and begin are used */
 	at.p.begin_s = -INFINITY;
 	for (size_t i = 0; i < r->nr && !k; i++)
 		if (!r->kept[i].is_done && is_one(&r->kept[i], at.period, false, p))

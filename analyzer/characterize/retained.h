@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * retained: the profiles that retention left where it removed requests, beside those that replay makes
- * of requests that are there. Of one period, host and device they become one (formats/profile/profile_merge.h),
- * whose detail `retention` says which part had no requests left. A summary that does not lie in one
- * period alone stays a profile of its own.
+ * retained: combines the profiles that retention left in place of requests with those that replay
+ * makes of the requests that are still there. Profiles of the same period, host and device are
+ * merged (formats/profile/profile_merge.h); the detail `retention` of the result says which part
+ * had no requests left. A summary that does not lie in one period alone stays a profile of its own.
  *
  *	hooks.summary = retained_take, hooks.summary_ctx = retained
  *	config.profile = retained_join, config.ctx = retained
@@ -18,22 +18,26 @@
 struct retained;
 
 /*
- * sel: borrowed; its filter, once it is open, chooses: whole summaries between its times. Summaries know no
- * process, cgroup and operation: with such a filter there is none. counted: borrowed, gets what was
- * only counted. each: told every profile, by period, host and device; nonzero ends it. 0, -ENOMEM.
+ * sel is borrowed; once its filter is open, it selects whole summaries between its times. Summaries
+ * know no process, cgroup or operation, so a filter by one of these selects none. counted is
+ * borrowed and gets the summaries of devices that were only counted. each is called with every
+ * profile, by period, host and device; a value other than 0 ends it. Returns 0 or -ENOMEM.
  */
 int retained_new(struct retained **out, const struct selection *sel, uint64_t window_ns,
 		 struct counted *counted, int (*each)(void *ctx, struct profile *p), void *ctx);
 void retained_free(struct retained *r);
 
-/* Shape of scan_hooks.summary. */
+/* Has the type of scan_hooks.summary. */
 int retained_take(void *ctx, const struct summary *s);
-/* Shape of replay_config.profile. */
+/* Has the type of replay_config.profile. */
 int retained_join(void *ctx, struct profile *p);
-/* After replay: those that nothing joined. */
+/* Called after the replay: emits the summaries that were not joined with a profile. */
 int retained_emit(struct retained *r);
 
-/* Requests of the scan that no profile tells of: dropped, or summarized beyond what the selection takes. */
+/*
+ * Returns the number of requests of the scan that are in no profile: they were dropped, or
+ * summarized in summaries that the selection does not take.
+ */
 struct scan_retained retained_missing(const struct retained *r, const struct scan *scan);
 
 #endif

@@ -9,10 +9,12 @@
 
 #include "analyzer/characterize/watched.h"
 
-/* Where no watched interval follows yet, the next one is looked for this much later. */
+/* Where no observed interval follows yet, the next search begins this much later. */
 #define DOUBT_NS 10000000ull
-/* A request may come this much later than others that arrived after it: the agent's reorder bound
- * and more. A period is closed no earlier. */
+/*
+ * A request may come this much later than requests that arrived after it. The value covers the
+ * agent's reorder bound. No period is closed earlier.
+ */
 #define LATE_NS 1000000000ull
 
 static uint64_t period_begin(uint64_t at_ns, uint64_t window_ns)
@@ -60,7 +62,7 @@ static void note_times(struct series *s, const struct request *r, size_t nr)
 	}
 }
 
-/* Tells the window of what nobody watched between seen_ns and an arrival. */
+/* Tells the window which time between seen_ns and an arrival was not observed. */
 static int pass_gaps(struct series *s, uint64_t arrival_ns)
 {
 	struct watched_interval next;
@@ -80,7 +82,7 @@ static int pass_gaps(struct series *s, uint64_t arrival_ns)
 	return 0;
 }
 
-/* Feeds those of the period and keeps the others, in runs. */
+/* Feeds the requests of the period and keeps the others for later, in runs. */
 static int series_feed(struct series *s, const struct request *r, size_t nr)
 {
 	size_t run = 0, i;
@@ -144,8 +146,10 @@ uint64_t series_watched_end(const struct series *s)
 	return end;
 }
 
-/* Requests known to be missing from [begin, end): of the device, or of nobody knows which. Losses
- * that reach beyond are shared out by time. */
+/*
+ * Returns the number of requests that are missing from [begin, end), of this device or of an
+ * unknown one. A loss that extends beyond is divided in proportion to time.
+ */
 static uint64_t lost_in(const struct series *s, uint64_t begin, uint64_t end)
 {
 	double sum = 0;
@@ -172,7 +176,10 @@ static uint64_t lost_in(const struct series *s, uint64_t begin, uint64_t end)
 	return (uint64_t)(sum + 0.5);
 }
 
-/* Of the host, between begin and end. A pause of length 0 (a restored guest) is at its begin. */
+/*
+ * Adds the host's pauses between begin and end. A pause of length 0 (a restored guest) counts at
+ * its begin.
+ */
 static void add_pauses(const struct series *s, uint64_t begin, uint64_t end, struct profile *p)
 {
 	for (uint32_t t = 0; t < scan_nr_traces(s->scan); t++) {
@@ -193,13 +200,18 @@ static void add_pauses(const struct series *s, uint64_t begin, uint64_t end, str
 	}
 }
 
-/* What no foreign trace says, and what only traces of the block layer do. */
+/*
+ * Marks as unknown what foreign traces do not hold, and what only traces of the block layer hold.
+ */
 static void leave_unknown(struct profile *p)
 {
 	if (p->source != SOURCE_IMPORT)
 		return;
 	p->unknown |= UNKNOWN_KERNEL_THREAD | UNKNOWN_OWN;
-	/* Most foreign formats know neither flushes nor flags; one that does shows it where there are some. */
+	/*
+	 * Most foreign formats have neither flushes nor flags. A trace of one that has them
+	 * contains some.
+	 */
 	if (!p->requests[OPERATION_FLUSH] && !p->durability.forced_writes &&
 	    !p->durability.flushing_writes)
 		p->unknown |= UNKNOWN_DURABILITY;
@@ -220,7 +232,7 @@ static void series_describe(const struct series *s, struct profile *p)
 	p->layer = st->layer;
 }
 
-/* Where the period ends: at the end of what was watched, or of the last request. */
+/* Returns where the period ends: at the end of the observed time, or at the last request. */
 static uint64_t period_end(const struct series *s, uint64_t watched_until)
 {
 	uint64_t end = s->end_ns;
@@ -234,9 +246,11 @@ static uint64_t period_end(const struct series *s, uint64_t watched_until)
 	return end > s->begin_ns ? end : s->begin_ns + 1;
 }
 
-/* After a period with nothing in it: nothing is due before the next instant that was watched, the
- * next completion, or where the stream has come to. A trace that rests for a year takes no loop of
- * its seconds. */
+/*
+ * After a period without requests, moves on to the next time at which anything can be due: the next
+ * observed time, the next completion, or the present time of the stream. A trace that rests for a
+ * year then needs no loop over its seconds.
+ */
 static void skip_gap(struct series *s, uint64_t window_ns)
 {
 	uint64_t next = s->latest_ns;
@@ -273,7 +287,7 @@ static int next_period(struct series *s, uint64_t window_ns)
 	return ret ? ret : series_feed(s, again, nr);
 }
 
-/* Means over the period become means over the time watched: nobody knows what went on in the rest. */
+/* Turns means over the period into means over the observed time, because the rest is unknown. */
 static void count_watched_alone(struct profile *p)
 {
 	double share = p->quality.coverage_ratio;
@@ -283,8 +297,10 @@ static void count_watched_alone(struct profile *p)
 	p->closed.clients_mean /= share;
 }
 
-/* Moves the end of an idle period to the last one before anything may happen: a completion, a request that
- * still comes, or the end of what was watched. */
+/*
+ * Moves the end of an idle period to the last period end before anything can happen: a completion,
+ * a request that may still come, or the end of the observed time.
+ */
 static void series_stretch(struct series *s, uint64_t window_ns)
 {
 	struct watched_interval next;

@@ -15,7 +15,7 @@
 
 struct together {
 	struct align *align;
-	uint32_t *ids; /* owned, by stream of the scan */
+	uint32_t *ids; /* owned; one per stream of the scan */
 	uint32_t nr_ids;
 };
 
@@ -137,7 +137,7 @@ int together_print(const struct together *t, bool utc, FILE *out)
 	return 0;
 }
 
-/* NaN, where nothing was seen, is null. */
+/* NaN, where nothing was seen, becomes null. */
 static json_t *together_number(double x)
 {
 	return isfinite(x) ? json_real(x) : json_null();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * together: all hosts and devices of a selection at once, second by second of real time: P95, P99
- * and maximum of their sum, when that was and who made it, beside the sum of each one's own maximum
- * (workload/align.h).
+ * together: describes all hosts and devices of a selection together, in intervals of real time:
+ * P95, P99 and maximum of their sum, the time of the maximum and the devices that contributed most
+ * to it, beside the sum of each device's own maximum (workload/align.h).
  *
- * Requests count in the second in which they arrived, of every operation; bytes are those of reads
- * and writes. Memory is bounded by align.
+ * A request of any operation counts in the second in which it arrived. Bytes are those of reads and
+ * writes. align bounds the memory.
  */
 #ifndef ANALYZER_TOGETHER_H
 #define ANALYZER_TOGETHER_H
@@ -24,11 +24,11 @@ struct together;
 
 int together_new(struct together **out);
 void together_free(struct together *t);
-/* A batch of the scan: the shape of replay_config.batch. 0, -ENOMEM, -ENOSPC. */
+/* Adds a batch of the scan; has the type of replay_config.batch. Returns 0, -ENOMEM or -ENOSPC. */
 int together_add(struct together *t, struct scan *scan, const struct scan_request *r, size_t nr);
-/* Hosts and devices met. */
+/* Returns the number of devices seen, over all hosts. */
 uint32_t together_nr(const struct together *t);
-/* A table for people. 0, -ENOMEM. */
+/* Prints a table for people. Returns 0 or -ENOMEM. */
 int together_print(const struct together *t, bool utc, FILE *out);
 /*
  * {"schema", "interval_s", "intervals", "streams": [{"host", "device_name"}],

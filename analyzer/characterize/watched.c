@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One look at all intervals: how far those begun by *reach go, and where the next one begins. */
+/*
+ * Reads all intervals once: finds how far those that begin by *reach extend, and where the next one
+ * begins.
+ */
 static void watched_look(const struct scan *scan, const char *host, uint64_t *reach, uint64_t *next)
 {
 	uint64_t at = *reach;
