@@ -32,7 +32,10 @@ static const struct unit size_units[] = {
 	{ "gb", 0x1p30 }, { "t", 0x1p40 },   { "tib", 0x1p40 }, { "tb", 0x1p40 },
 };
 
-/* A number above 0 with one of the units, rounded; -EINVAL else, or where it rounds to nothing. */
+/*
+ * Reads a number above 0 with one of the units, and rounds it. Returns -EINVAL for anything else,
+ * and where the rounded value is 0.
+ */
 static int parse_quantity(const char *text, const struct unit *units, size_t nr, uint64_t *out)
 {
 	char *end;
@@ -118,7 +121,7 @@ static int config_add(const struct fields_reader *r, const struct yaml_node *n,
 	return 0;
 }
 
-/* One disk, or several with commas between them. */
+/* Adds one disk, or several disks with commas between them. */
 static int config_add_devices(const struct fields_reader *r, const struct yaml_node *n,
 			      struct config_list *list)
 {
@@ -134,7 +137,7 @@ static int config_add_devices(const struct fields_reader *r, const struct yaml_n
 	return ret;
 }
 
-/* A value, or a list of values; each option adds one. */
+/* Reads a value or a list of values. Each option adds one value. */
 static int config_read_list(const struct fields_reader *r, const struct field *f,
 			    const struct yaml_node *n, void *to)
 {
@@ -188,7 +191,10 @@ static int config_read_window(const struct fields_reader *r, const struct field 
 	return 0;
 }
 
-/* Less than two segments of the largest size could hold none at all. */
+/*
+ * Refuses a size in which two segments of the largest size would not fit, because it might hold no
+ * segment at all.
+ */
 static int config_read_spool_bytes(const struct fields_reader *r, const struct field *f,
 				   const struct yaml_node *n, void *to)
 {
@@ -223,7 +229,7 @@ static int config_read_spool_drop(const struct fields_reader *r, const struct fi
 	return 0;
 }
 
-/* Says what another module found wrong, with the place in the file where there is one. */
+/* Reports what another module found wrong, with the location in the file where there is one. */
 static int config_refuse(const struct fields_reader *r, const struct yaml_node *n,
 			 const struct err *why)
 {
@@ -254,7 +260,7 @@ static int config_read_source(const struct fields_reader *r, const struct field 
 	return config_set_text(r, n->text, to);
 }
 
-/* The host names folders in stores and parts of URLs. */
+/* Checks the host name, because it becomes the name of a folder in stores and a part of URLs. */
 static int config_read_host(const struct fields_reader *r, const struct field *f,
 			    const struct yaml_node *n, void *to)
 {

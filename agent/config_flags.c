@@ -8,7 +8,7 @@
 #include "base/word_list.h"
 #include "formats/segment/segment_word.h"
 
-/* Options that are no keys of the file. */
+/* The options that are not keys of the file. */
 enum {
 	FLAG_CONFIG,
 	FLAG_TOP,
@@ -22,7 +22,8 @@ enum {
 };
 
 /*
- * getopt_long gives back val; an offset keeps it clear of '?' and ':'. The keys follow the flags.
+ * getopt_long returns this value. The offset keeps it apart from '?' and ':'. The keys of the file
+ * follow the flags.
  */
 #define VAL(flag)    ((flag) + 256)
 #define KEYS_MAX     64
@@ -40,7 +41,7 @@ static const struct option own_options[NR_FLAGS] = {
 	{ "help", no_argument, NULL, VAL(FLAG_HELP) },
 };
 
-/* The options of their own, and those that the keys of the file are; ended by a zeroed one. */
+/* Fills in the options above and those that are keys of the file. A zeroed option ends the list. */
 static void config_flags_options(struct option options[OPTIONS_MAX + 1])
 {
 	size_t nr = NR_FLAGS;
@@ -128,7 +129,9 @@ void config_print_help(FILE *out)
 	fputs(help_text, out);
 }
 
-/* getopt's own complaints name the program; ours are one line with what was expected. */
+/*
+ * Reports a wrong option in one line that says what was expected, in place of getopt's own message.
+ */
 static int config_flags_complain(const struct option *options, char *const *argv, int got,
 				 struct err *err)
 {
@@ -193,7 +196,7 @@ static int config_flags_apply(struct config *c, int flag, bool given[KEYS_MAX], 
 	return config_set(c, f, optarg, err);
 }
 
-/* One walk over the flags: for the file's name, or for all else. */
+/* Reads the options once, either only for the name of the file or for everything else. */
 static int config_flags_walk(struct config *c, int argc, char *const *argv, bool for_file,
 			     const char **file, struct err *err)
 {
@@ -202,7 +205,7 @@ static int config_flags_walk(struct config *c, int argc, char *const *argv, bool
 	int got, ret = 0;
 
 	config_flags_options(options);
-	optind = 0; /* GNU: begin anew */
+	optind = 0; /* GNU getopt then begins anew. */
 	opterr = 0;
 	while (!ret && (got = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
 		if (got == 'h')
@@ -213,7 +216,7 @@ static int config_flags_walk(struct config *c, int argc, char *const *argv, bool
 			*file = optarg;
 		else if (!for_file)
 			ret = config_flags_apply(c, got - VAL(0), given, err);
-		/* --top takes its two numbers from what follows it. */
+		/* --top takes its two numbers from the arguments that follow it. */
 		while (!ret && got == VAL(FLAG_TOP) && optind < argc && argv[optind][0] != '-' &&
 		       !c->top_count) {
 			uint64_t *to = c->top_interval_ns ? &c->top_count : &c->top_interval_ns;
@@ -240,7 +243,9 @@ static int config_flags_walk(struct config *c, int argc, char *const *argv, bool
 	return ret;
 }
 
-/* What is given was checked when it was; the system's own name is checked here. */
+/*
+ * Checks the host name that the system has. A name that the user gave was checked when it was read.
+ */
 static int check_host(const struct config *c, struct err *err)
 {
 	struct err why = { 0 };
