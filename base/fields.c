@@ -11,9 +11,9 @@
 #include "base/word_list.h"
 
 #define EXPECTED_BYTES 300
-#define KEYS_MAX       64 /* of one table */
-#define KEY_BYTES      64 /* of a name in a table, with the final 0 */
-#define TEXT_SHOWN     60 /* bytes of a value that an error repeats */
+#define KEYS_MAX       64 /* most keys of one table */
+#define KEY_BYTES      64 /* bytes of a key's name, including the final 0 */
+#define TEXT_SHOWN     60 /* An error repeats at most so many bytes of a value. */
 
 int fields_error(const struct fields_reader *r, const struct yaml_node *at, const char *fmt, ...)
 {
@@ -42,7 +42,7 @@ static const struct field *fields_described(const struct field *f)
 	return f->as ? f->as : f;
 }
 
-/* Appends words as "a, b or c". */
+/* Appends the words as "a, b or c". */
 static void fields_join(char *out, size_t room, const char *const *words, const char *last)
 {
 	for (; *words; words++) {
@@ -79,7 +79,7 @@ static void fields_join_items(const struct field *f, const char *what, char *out
 		snprintf(out, room, "a %s", what);
 }
 
-/* How errors name what the field takes. */
+/* Returns the words by which errors describe what the field takes. */
 static const char *fields_words(const struct field *f, char *out, size_t room)
 {
 	const struct field *d = fields_described(f);
@@ -135,7 +135,10 @@ int fields_expected(const struct fields_reader *r, const struct field *f,
 			    at->kind == YAML_MAP ? "mapping" : "list", at->nr);
 }
 
-/* Without a hook of the reader: decimal digits alone, so that no locale and no "nan" matters. */
+/*
+ * Reads a number where the reader has no hook for numbers. Only decimal digits are allowed, so that
+ * neither the locale nor "nan" has an effect.
+ */
 static int fields_plain_number(const char *text, double *value)
 {
 	char *end;
@@ -328,7 +331,7 @@ static int fields_unknown(const struct fields_reader *r, const struct fields *t,
 			       nearest ? "\"?" : "");
 }
 
-/* The words for a choice that was not made, or made twice. */
+/* Reports a choice of which no key, or more than one key, is present. */
 static int fields_not_chosen(const struct fields_reader *r, const struct fields *t,
 			     const struct yaml_node *n, const struct field *group)
 {
@@ -360,7 +363,7 @@ static int fields_not_chosen(const struct fields_reader *r, const struct fields 
 			    words);
 }
 
-/* Whether as many of a group are there as must be. */
+/* Returns whether as many keys of the group are present as required. */
 static bool fields_group_holds(const struct fields *t, const struct yaml_node *n,
 			       const struct field *group)
 {
@@ -373,7 +376,7 @@ static bool fields_group_holds(const struct fields *t, const struct yaml_node *n
 	return group->choice ? there == 1 : there > 0;
 }
 
-/* Refuses a key beside one of those that the field excludes. */
+/* Refuses a key beside one of the keys that the field excludes. */
 static int fields_check_alone(const struct fields_reader *r, const struct field *f,
 			      const struct yaml_node *n, const struct yaml_node *at)
 {
@@ -414,7 +417,10 @@ static int fields_check_keys(const struct fields_reader *r, const struct fields 
 	return 0;
 }
 
-/* What the reader's settings say of the key; false: nothing. The last of a name wins. */
+/*
+ * Finds the key in the reader's settings; the last setting of a name is used. Returns false where
+ * there is none.
+ */
 static bool fields_setting(const struct fields_reader *r, const struct field *f,
 			   struct yaml_node *set)
 {

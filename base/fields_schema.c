@@ -23,7 +23,7 @@ static json_t *schema_reference(const char *name)
 	return json_pack("{s:s}", "$ref", text);
 }
 
-/* A definition is announced before it is made, so that it may refer to itself. */
+/* A definition is registered before it is made, so that it may refer to itself. */
 static json_t *schema_defined_table(const struct fields *t, json_t *definitions)
 {
 	if (!t->name)
@@ -147,7 +147,10 @@ static json_t *schema_required(const char *name)
 	return json_pack("{s:[s]}", "required", name);
 }
 
-/* Groups: "oneOf" or "anyOf" of what each requires, all groups together in "allOf" where there are several. */
+/*
+ * Writes a group as "oneOf" or "anyOf" of what each alternative requires. Several groups stand
+ * together in "allOf".
+ */
 static void schema_put_group(json_t *all, const struct fields *t, bool choice, unsigned int group)
 {
 	json_t *list = json_array();
@@ -176,7 +179,7 @@ static void schema_put_groups(json_t *out, const struct fields *t)
 	json_decref(all);
 }
 
-/* None of the keys of the list is there. */
+/* Makes the schema for the absence of every key of the list. */
 static json_t *schema_without(const char *keys)
 {
 	json_t *any = json_array();
@@ -190,7 +193,7 @@ static json_t *schema_without(const char *keys)
 	return json_pack("{s:{s:o}}", "not", "anyOf", any);
 }
 
-/* Keys that need or exclude others. */
+/* Writes which keys require or exclude other keys. */
 static void schema_put_companions(json_t *out, const struct fields *t)
 {
 	json_t *with = json_object(), *without = json_object();

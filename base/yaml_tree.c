@@ -16,14 +16,15 @@ struct yaml_tree {
 	size_t nr_nodes;
 };
 
-/* What the parser's loop carries. */
+/* The state of the loop that reads the parser's events. */
 struct reading {
 	yaml_parser_t parser;
 	struct yaml_tree *tree;
 	struct err *err;
 	/*
-	 * The index of an item in its mapping, by the hash of its key and the mapping. A hostile mapping may hold
-	 * YAML_MAX_NODES keys, which a search in order would compare with each other.
+	 * Maps the hash of a key and its mapping to the index of the item in that mapping. A
+	 * hostile mapping may hold YAML_MAX_NODES keys, and a linear search would compare each of
+	 * them with all others.
 	 */
 	struct u64map keys;
 };
@@ -125,7 +126,7 @@ static int add_item(struct yaml_node *to, struct yaml_node *item)
 	return 0;
 }
 
-/* A scalar's bytes; a NUL among them would hide what follows it. */
+/* Returns the bytes of a scalar. A NUL is refused, because it would hide what follows it. */
 static char *scalar_text(struct reading *r, const yaml_event_t *e)
 {
 	const char *value = (const char *)e->data.scalar.value;
@@ -143,7 +144,10 @@ static char *scalar_text(struct reading *r, const yaml_event_t *e)
 
 static int read_node(struct reading *r, yaml_event_t *e, unsigned depth, struct yaml_node **out);
 
-/* The item that has the key already; NULL: none, and the next item of the mapping is noted under it. */
+/*
+ * Finds the item that has the key already. Where there is none, *found is NULL and the next item of
+ * the mapping is entered under the key.
+ */
 static int read_find_key(struct reading *r, const struct yaml_node *map, const char *key,
 			 const struct yaml_node **found)
 {
@@ -153,7 +157,10 @@ static int read_find_key(struct reading *r, const struct yaml_node *map, const c
 	*found = NULL;
 	if (index == U64MAP_NONE)
 		return u64map_put(&r->keys, hash, (uint32_t)map->nr);
-	/* Another mapping's item, or another key of the same hash: this one is searched for in order. */
+	/*
+	 * The entry is of another mapping or of another key with the same hash, so this key is
+	 * searched for linearly.
+	 */
 	if (index < map->nr && !strcmp(map->items[index]->key, key))
 		*found = map->items[index];
 	else
@@ -185,7 +192,7 @@ static int read_key(struct reading *r, const yaml_event_t *e, const struct yaml_
 	return -EINVAL;
 }
 
-/* Items up to the event that ends the list or mapping. */
+/* Reads items up to the event that ends the list or mapping. */
 static int read_items(struct reading *r, struct yaml_node *n, unsigned depth)
 {
 	int end = n->kind == YAML_MAP ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT;
@@ -229,7 +236,7 @@ static int read_items(struct reading *r, struct yaml_node *n, unsigned depth)
 	}
 }
 
-/* Takes the event over in any case. */
+/* Takes over the event in every case. */
 static int read_node(struct reading *r, yaml_event_t *e, unsigned depth, struct yaml_node **out)
 {
 	struct yaml_node *n = NULL;

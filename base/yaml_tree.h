@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * yaml_tree: a YAML document as a tree that knows the line of every node.
+ * yaml_tree: reads a YAML document as a tree that knows the line of every node.
  *
- * One document per file; no anchors, aliases or tags: what is not data is refused by name. Keys
- * are plain scalars, unique in their mapping. Bounded: YAML_MAX_NODES nodes, YAML_MAX_DEPTH deep.
- * A tree is immutable once read, so that any number of threads may look at it.
+ * A file holds one document. Anchors, aliases and tags are refused, with their name in the error,
+ * because they are not plain data. Keys are plain scalars and unique in their mapping. A tree has
+ * at most YAML_MAX_NODES nodes and a depth of YAML_MAX_DEPTH. It is immutable once read, so any
+ * number of threads may read it.
  */
 #ifndef FORMATS_YAML_TREE_H
 #define FORMATS_YAML_TREE_H
@@ -28,16 +29,19 @@ struct yaml_node {
 	unsigned line;		  /* from 1 */
 	char *key;		  /* in a mapping: this entry's key; else NULL */
 	char *text;		  /* of a scalar; else NULL */
-	bool quoted;		  /* of a scalar: a string, whatever it looks like */
+	bool quoted;		  /* of a scalar: it is a string, whatever it looks like */
 	struct yaml_node **items; /* of a list or a mapping, in the file's order */
 	size_t nr;
 };
 
 struct yaml_tree;
 
-/* Reads a file. 0, or -errno with "PATH:LINE: what" in err. An empty file is an empty mapping. */
+/*
+ * Reads a file. Returns 0, or -errno with "PATH:LINE: what" in err. An empty file is an empty
+ * mapping.
+ */
 int yaml_tree_read(struct yaml_tree **out, const char *path, struct err *err);
-/* The same from memory; name stands for the path in errors. */
+/* Does the same for data in memory. name stands for the path in errors. */
 int yaml_tree_parse(struct yaml_tree **out, const char *name, const void *data, size_t len,
 		    struct err *err);
 void yaml_tree_free(struct yaml_tree *t);
@@ -45,7 +49,10 @@ void yaml_tree_free(struct yaml_tree *t);
 const struct yaml_node *yaml_tree_root(const struct yaml_tree *t);
 const char *yaml_tree_name(const struct yaml_tree *t);
 
-/* The value of a key of a mapping; NULL where absent, or where map is NULL or no mapping. */
+/*
+ * Returns the value of a key of a mapping. Returns NULL where the key is absent, or where map is
+ * NULL or not a mapping.
+ */
 const struct yaml_node *yaml_node_get(const struct yaml_node *map, const char *key);
 
 /* Puts "NAME:LINE: what" into err and returns -EINVAL. */
