@@ -39,7 +39,10 @@ static int print_json(json_t *json, struct err *err)
 	return -err->code;
 }
 
-/* A model with the job's settings and a point's; solved. The model and s are to be released. */
+/*
+ * Opens a model with the settings of the job and of a point, and solves it. The caller releases m
+ * and s.
+ */
 static int solve_one(struct job *j, const char *path, size_t point, struct arch_model *m,
 		     struct arch_solution *s, double *seconds)
 {
@@ -86,7 +89,7 @@ static void cmd_arch_busiest(struct grid *g, const struct arch_model *m,
 			  m->resources[best].name, 100 * s->resources[best].utilization);
 }
 
-/* One line for each scenario of a point. */
+/* Adds one line for each scenario of a point. */
 static void sweep_lines(struct grid *g, const struct arch_sweeps *w, size_t point,
 			const struct arch_model *m, const struct arch_solution *s)
 {
@@ -108,7 +111,10 @@ static void sweep_lines(struct grid *g, const struct arch_sweeps *w, size_t poin
 	}
 }
 
-/* The answer of one point, with the values of the parameters that vary; NULL where memory is out. */
+/*
+ * Makes the answer of one point, including the values of the parameters that vary. Returns NULL
+ * where memory ran out.
+ */
 static struct answer *cmd_arch_answer(const struct job *j, size_t point, const struct arch_model *m,
 				      const struct arch_solution *s, double seconds)
 {
@@ -125,7 +131,7 @@ static struct answer *cmd_arch_answer(const struct job *j, size_t point, const s
 	return a;
 }
 
-/* The parameters that vary, before the columns of the result. */
+/* Prints the names of the parameters that vary, and then the columns of the result. */
 static void csv_head(const struct job *j)
 {
 	for (size_t k = 0; k < j->sweeps.nr; k++)
@@ -140,7 +146,7 @@ static int csv_point(const struct job *j, size_t point, const struct arch_model 
 	size_t len = 0;
 
 	prefix[0] = 0;
-	if (!point) /* not before a point is solved: what is refused prints nothing */
+	if (!point) /* only now, so that a refused model prints nothing */
 		csv_head(j);
 	for (size_t k = 0; k < j->sweeps.nr; k++)
 		len += (size_t)snprintf(prefix + len, sizeof(prefix) - len, "%.15g,",
@@ -148,7 +154,10 @@ static int csv_point(const struct job *j, size_t point, const struct arch_model 
 	return arch_result_csv(m, s, prefix, stdout);
 }
 
-/* Adds the solution of a point to points (JSON of a sweep) or to the grid (its table); else shows it. */
+/*
+ * Adds the solution of a point to points (JSON of a sweep) or to the grid (its table). Where
+ * nothing varies, it shows the solution.
+ */
 static int solve_point(struct job *j, const char *path, size_t point, json_t *points,
 		       struct grid *g)
 {
@@ -272,13 +281,16 @@ static int cmd_arch_solve(struct cli *cli)
 	return j.overloaded ? CLI_FAILED : CLI_DONE;
 }
 
-/* A time both models know, by its name. */
+/* A time that both models know, by its name. */
 struct pair {
-	const char *name; /* of the first model's time; owned elsewhere */
+	const char *name; /* name of the first model's time; owned elsewhere */
 	const struct time_estimate *a, *b;
 };
 
-/* Intervals at 95 % apart: different; else cannot tell. */
+/*
+ * Compares two times: where their intervals of 95 % do not overlap, the second model is slower or
+ * faster.
+ */
 static const char *cmd_arch_verdict(const struct pair *p)
 {
 	if (isnan(p->a->mean.mean) || isnan(p->b->mean.mean))
@@ -314,7 +326,7 @@ static void pair_line(struct grid *g, const struct pair *p)
 	grid_cell(g, "%s", cmd_arch_verdict(p));
 }
 
-/* Every time of A that B measured too. */
+/* Compares every time of A that B has measured too. */
 static int compare_times(struct job *j, struct arch_model m[2], struct arch_solution s[2])
 {
 	json_t *list = j->cli->json ? json_array() : NULL;
@@ -380,7 +392,7 @@ static int cmd_arch_compare(struct cli *cli)
 	return j.overloaded ? CLI_FAILED : CLI_DONE;
 }
 
-/* The operand and --set of the verbs that only look at a model. */
+/* Reads the operand and --set for the verbs that do not solve the model. */
 static bool open_model(struct cli *cli, struct arch_model *m)
 {
 	struct word_list set = { .nr = 0 };
@@ -456,7 +468,10 @@ static void check_print(const struct cli *cli, const struct arch_model *m,
 			 m->nr_storages, m->nr_scenarios);
 }
 
-/* Reading a model checks it; then the load of its open scenarios is held against the capacities. */
+/*
+ * Reading a model checks it. Afterwards the load of its open scenarios is compared with the
+ * capacities.
+ */
 static int cmd_arch_check(struct cli *cli)
 {
 	struct arch_model m = { 0 };

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/shown.h"
 
-/* false after a line of complaint. */
+/* Returns false after an error message. */
 static bool cmd_cluster_store(struct cli *cli, const struct cli_option *options, const char **store)
 {
 	if (!cli_parse(cli, options))
@@ -89,7 +89,7 @@ static void cmd_cluster_print_text(const struct cluster_state *s)
 		printf("this server is a standby; its numbers may lag behind\n");
 }
 
-/* 1 where acknowledged segments are not safe. */
+/* Returns 1 where acknowledged segments are not safe. */
 static int cmd_cluster_status(struct cli *cli)
 {
 	const char *store = NULL;

@@ -22,7 +22,7 @@ struct job {
 	json_t *pairs;
 };
 
-/* A device is known by its name, and by its number where the trace says no name. */
+/* A device is identified by its name, or by its number where the trace holds no name. */
 static bool cmd_compare_same_device(const struct profile *a, const struct profile *b)
 {
 	if (!a->device_name[0] && !b->device_name[0])
@@ -31,9 +31,9 @@ static bool cmd_compare_same_device(const struct profile *a, const struct profil
 }
 
 /*
- * The group of b that stands against g: of the same host and device, or of the same device alone
- * where
- * hosts differ and one host of b has it, or the only one.
+ * Returns the group of b with which g is compared. This is the only one where each side has one
+ * group. Otherwise it is the same device of the same host, or, where no host matches, the same
+ * device of another host if b has it only once.
  */
 static const struct profile_group *cmd_compare_partner(const struct profile_set *a,
 						       const struct profile_group *g,
@@ -80,7 +80,7 @@ static const char *cmd_compare_name(const struct profile *p)
 	return p->device_name[0] ? p->device_name : p->device;
 }
 
-/* Which devices the table below is of. */
+/* Prints the hosts and devices that the table below compares. */
 static void print_pair(const struct job *job, const struct profile *a, const struct profile *b)
 {
 	printf("%sA: ", job->nr_pairs > 1 ? "\n" : "");

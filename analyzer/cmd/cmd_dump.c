@@ -255,9 +255,8 @@ static void print_stored(void *ctx, const struct scan_trace *trace, const char *
 }
 
 /*
- * The scan hands over the profiles of a segment when it reads the segment, so that all requests are
- * read and
- * dropped. *is_empty: the selection has neither a profile nor a request.
+ * The scan hands over the profiles of a segment when it reads the segment, so all requests are read
+ * and ignored. *is_empty becomes true where the selection has neither a profile nor a request.
  */
 static int dump_profiles(struct cli *cli, struct scan *scan, const uint64_t *nr_profiles,
 			 bool *is_empty)

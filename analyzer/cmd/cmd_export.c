@@ -94,8 +94,8 @@ static int cmd_export_perform(struct cli *cli, struct selection *sel, struct exp
 }
 
 /*
- * Copies whole segments byte by byte. Only hosts and times choose segments; every other selection would cut
- * through them and is refused.
+ * Copies whole segments byte by byte. Segments can be chosen by host and time only. Any other
+ * selection would cut through segments and is refused.
  */
 static int export_segments(struct cli *cli, const struct selection *sel, const char *output)
 {

@@ -144,7 +144,7 @@ static int write_log(struct fit *f)
 	return bad ? err_set(&f->err, EIO, "%s: cannot be written in full", f->o.s3_log) : 0;
 }
 
-/* *out: the answer, for the caller to show and free. */
+/* *out receives the answer, which the caller shows and frees. */
 static int cmd_fit_perform(struct fit *f, const char *path, struct answer **out)
 {
 	struct fit_summary summary = { .candidates = f->candidates };
@@ -220,8 +220,8 @@ static struct fit *fit_new(const struct cli *cli)
 }
 
 /*
- * "models/m.json" of the response read_s becomes "models/m-read_s.json"; owned by the caller, NULL
- * of NULL.
+ * Makes "models/m-read_s.json" from "models/m.json" for the response read_s. The caller owns the
+ * result. Returns NULL where path is NULL.
  */
 static char *name_of_response(const char *path, const char *response)
 {
@@ -239,7 +239,8 @@ static char *name_of_response(const char *path, const char *response)
 }
 
 /*
- * One of several responses: files have its name in theirs, and the table goes on to the next one.
+ * Fits one of several responses. The names of its files contain the response. The table is then
+ * passed on to the next response.
  */
 static int fit_one_response(struct fit *all, struct table *table, size_t i, const char *path,
 			    struct answer **out)
@@ -276,7 +277,7 @@ static int fit_one_response(struct fit *all, struct table *table, size_t i, cons
 	return ret;
 }
 
-/* Text follows text; as JSON all answers are one list. */
+/* Prints one text after the other, or, as JSON, one list of all answers. */
 static int fit_show(struct fit *f, struct answer *const *answers, size_t nr)
 {
 	json_t *list;
@@ -344,7 +345,7 @@ static int check_usage(struct cli *cli, const struct fit_options *o)
 	return CLI_DONE;
 }
 
-/* path: of the table, or NULL. The exit status. */
+/* path is the path of the table, or NULL. Returns the exit status. */
 static int fit_and_show(struct fit *f, const char *path)
 {
 	int ret;

@@ -114,7 +114,7 @@ static int read_truths(struct job *job)
 	return 0;
 }
 
-/* Files of other responses would be passed over. */
+/* Refuses models of other responses, which would otherwise be ignored without notice. */
 static int check_models(const struct job *job, struct err *err)
 {
 	const struct predictor *p = &job->predictor;
@@ -318,7 +318,7 @@ static int cmd_study_device(struct job *job)
 	return ret;
 }
 
-/* What the objectives say, behind the conclusion. */
+/* Adds to the conclusion whether the objectives are met. */
 static void cmd_study_judge(struct job *job, struct study_result *r)
 {
 	size_t used = strlen(r->conclusion);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The options of blkcast fit, from words to techniques, parameters and searches. */
+/* This file turns the options of blkcast fit into techniques, parameters and searches. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static int fit_take_techniques(struct fit *f)
 	return ret;
 }
 
-/* "mars-ia.nnodes=101" */
+/* Reads a parameter of a technique: "mars-ia.nnodes=101". */
 static int fit_take_set(struct fit *f, const char *text)
 {
 	const char *dot = strchr(text, '.'), *equals = dot ? strchr(dot, '=') : NULL;
@@ -82,7 +82,7 @@ static int fit_take_set(struct fit *f, const char *text)
 			       text);
 }
 
-/* "splits=4,explorations=5,iterations=10" */
+/* Reads the settings of the search S3: "splits=4,explorations=5,iterations=10". */
 static int fit_take_s3(struct fit *f)
 {
 	struct select_config *c = &f->config;
@@ -127,7 +127,10 @@ static int fit_take_objective(struct fit *f)
 		       f->o.objective);
 }
 
-/* The column of a quantile beside that of the mean: read_s and 99.9 make read_p999_s. */
+/*
+ * Names the column of a quantile, which stands beside that of the mean: read_s and 99.9 make
+ * read_p999_s.
+ */
 static int fit_take_quantile(struct fit *f)
 {
 	const char *q = f->o.quantile, *response = f->o.response;

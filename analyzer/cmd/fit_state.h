@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fit_state: one run of blkcast fit, which is options, a table, and the candidates that are fitted to it. */
+/*
+ * fit_state: one run of blkcast fit. It consists of options, a table, and the candidates that are
+ * fitted to the table.
+ */
 #ifndef ANALYZER_CMD_FIT_STATE_H
 #define ANALYZER_CMD_FIT_STATE_H
 
@@ -24,25 +27,27 @@ struct fit_options {
 struct fit {
 	const struct cli *cli;
 	struct fit_options o;
-	char response[256]; /* the column of a quantile */
-	struct table table; /* of a file: read once for all responses */
-	char **names;	    /* owned: the factors of a measurement store */
+	char response[256]; /* column of a quantile */
+	struct table table; /* read from a file once, for all responses */
+	char **names;	    /* owned; the factors of a measurement store */
 	size_t nr_names;
 	struct schema schema;
 	struct dataset data;
 	struct select_config config;
 	struct candidate candidates[CANDIDATES_MAX];
 	size_t nr;
-	bool all; /* techniques were not named: filters may leave some out */
+	bool all; /* no techniques were named: filters may leave some out */
 	struct progress progress;
 	struct err err;
 };
 
-/* Reads the options into techniques, fixed parameters and the way of the search. 0 or -EINVAL. */
+/*
+ * Turns the options into techniques, fixed parameters and the kind of search. Returns 0 or -EINVAL.
+ */
 int fit_take_options(struct fit *f);
 /*
- * Reads the table (path; NULL: the measurement store of the options), chooses its rows, and makes the
- * data with their folds. A table that is there already is not read again. 0 or -errno.
+ * Reads the table from path (NULL: from the measurement store of the options), chooses its rows,
+ * and makes the data with their folds. A table that was read already is kept. Returns 0 or -errno.
  */
 int fit_read_data(struct fit *f, const char *path);
 

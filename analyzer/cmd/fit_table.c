@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The table that blkcast fit learns from: a file or a measurement store, and the rows of it that are chosen. */
+/*
+ * This file reads the table from which blkcast fit learns, out of a file or a measurement store,
+ * and chooses its rows.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -8,7 +11,7 @@
 #include "analyzer/cmd/set_table.h"
 #include "analyzer/measure/results_table.h"
 
-/* Where there are several responses none of them is a predictor of another. */
+/* Where there are several responses, none of them is a predictor of another one. */
 static int fit_take_predictors(struct fit *f)
 {
 	struct fit_options *o = &f->o;
@@ -60,7 +63,10 @@ static int fit_read_file(struct fit *f, const char *path)
 	return ret ? ret : fit_choose_rows(f);
 }
 
-/* A measurement store (path NULL): unless told otherwise its factors are the predictors. */
+/*
+ * Reads the table, or a measurement store where path is NULL. The factors of a store are the
+ * predictors unless the options name others.
+ */
 static int fit_read_table(struct fit *f, const char *path)
 {
 	struct fit_options *o = &f->o;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load_options: the options by which commands say which loads they ask about, the same in all of them.
+ * load_options: the options by which commands choose loads. They are the same in all these
+ * commands.
  *
- * Loads are operands, files of --profile, or the devices of --store; --host and --device choose among them,
- * and --begin and --end choose the period of a recording. After cli_parse() all of them are operands, in
- * that order, so that a command reads its operands as before, with the selection.
+ * Loads are operands, files of --profile, or the devices of --store. --host and --device choose
+ * among them, and --begin and --end choose the period of a recording. After cli_parse()
+ * load_options_take() turns all of them into operands, in that order, so that a command reads only
+ * its operands, together with the selection.
  *
  *	struct load_options loads = { 0 };
  *	const struct cli_option options[] = { LOAD_OPTIONS(&loads), ..., CLI_END };
@@ -25,7 +27,7 @@ struct load_options {
 	const char *store;
 	struct word_list profiles;
 	struct selection sel;
-	char **argv; /* owned: operands with those of the options */
+	char **argv; /* owned: the operands and the values of the options */
 };
 
 #define LOAD_OPTIONS(o)                                                                        \
@@ -40,13 +42,19 @@ struct load_options {
 		CLI_TIME("end", 0, "TIME", &(o)->sel.end_real_ns,                              \
 			 "of recordings, only what completed before it")
 
-/* False where memory is out: cli->status is set. */
+/* Returns false where memory ran out; cli->status is then set. */
 bool load_options_take(struct load_options *o, struct cli *cli);
 void load_options_release(struct load_options *o);
-/* profile_set_load() of what the options choose; an empty choice is -EINVAL, with the devices there are. */
+/*
+ * Calls profile_set_load() for what the options choose. Returns -EINVAL where they choose nothing;
+ * err then names the devices that exist.
+ */
 int load_options_read(const struct load_options *o, const struct cli *cli, const char *path,
 		      struct profile_set *set, struct err *err);
-/* A line on what a load's profile did not tell (enum load_missing); nothing where it told all. */
+/*
+ * Prints a line on the values that are missing from a load's profile (enum load_missing), if there
+ * are any.
+ */
 void load_options_note(const struct cli *cli, const char *name, unsigned int missing);
 
 #endif

@@ -23,8 +23,8 @@ struct check {
 	double level, covered; /* covered: share of the rows within the interval, or NaN */
 	const char *by;
 	size_t nr_applications;
-	double bound; /* of |ln(measured / predicted)| of a new application; infinite: unknown */
-	/* the covered share of an application's rows, over applications */
+	double bound; /* of |ln(measured / predicted)| for a new application; infinite: unknown */
+	/* mean over the applications of the share of rows covered */
 	double applications_covered;
 };
 
@@ -76,7 +76,7 @@ static int check_compare_cells(const void *a, const void *b, void *cells)
 	return by_text ? by_text : (i > j) - (i < j);
 }
 
-/* For each row the number of the first row with the same text in the column. */
+/* Finds for each row the number of the first row with the same text in the column. */
 static int check_first_rows(const struct table *t, size_t column, size_t *first)
 {
 	const char **cells = t->columns[column].cells;
@@ -97,8 +97,8 @@ static int check_first_rows(const struct table *t, size_t column, size_t *first)
 }
 
 /*
- * The bound that a new application keeps, and how many rows of each recorded one the model's own
- * interval covers.
+ * Computes the bound that a new application keeps, and for each recorded application how many rows
+ * the model's own interval covers.
  */
 static int check_applications(struct check *c, const struct predict_rows *rows,
 			      const struct table *t, struct err *err)

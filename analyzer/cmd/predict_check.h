@@ -14,11 +14,11 @@ struct predict_check {
 };
 
 /*
- * Shows the errors of the model and, where there is another one, of that and the paired t-test
- * between the two; with
- * `by`, how far the answers about whole applications are off. *told becomes false where there are
- * too few
- * applications for that. -EINVAL: no such column, a cell without a number, or another response.
+ * Prints the errors of the model. Where there is another model, it also prints that model's errors
+ * and the paired t-test between the two. With `by` it prints how large the errors are for whole
+ * applications; *told becomes false where there are too few applications for that. Returns -EINVAL
+ * where the table lacks the column, a cell holds no number, or the other model has another
+ * response.
  */
 int predict_check(const struct cli *cli, const struct predict_check *ask,
 		  const struct predict_rows *rows, const struct table *t, bool *told,

@@ -254,7 +254,7 @@ static int calibrate(const struct cli *cli, const struct storage_task *task,
 	return ret;
 }
 
-/* The runs of a campaign in the place of a table. */
+/* Reads the runs of a campaign in place of a table. */
 static int qpn_model_campaign(struct cli *cli, const struct storage_task *task, struct table *t,
 			      struct err *err)
 {

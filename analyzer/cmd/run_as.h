@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_as: a program that never runs as root: what root starts becomes another user for good. */
+/*
+ * run_as: keeps a program from running as root. A process that root starts becomes another user and
+ * cannot become root again.
+ */
 #ifndef ANALYZER_RUN_AS_H
 #define ANALYZER_RUN_AS_H
 
@@ -11,8 +14,8 @@
 struct run_as {
 	uid_t uid;
 	gid_t gid;
-	const char *name; /* borrowed; NULL: a number that no account has */
-	bool by_root;	  /* false: there is nothing to give up */
+	const char *name; /* borrowed; NULL: the number has no account */
+	bool by_root;	  /* false: the process has no root rights to give up */
 };
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * show: how a command ends: its answer is shown, and its result becomes an exit status.
+ * show: the last steps of a command: it shows its answer and turns its result into an exit status.
  *
  *	struct answer *answer = study_answer(&result, cli->utc);
  *	int ret = cli_show(cli, answer, report_path, &err);
@@ -15,16 +15,17 @@
 #include "analyzer/cmd/cli.h"
 
 /*
- * Writes the page of the answer to report_path (NULL: no page), then the answer to standard output, as
- * JSON where --json was given and as text otherwise. A NULL answer counts as out of memory. 0, or
- * -errno with err filled.
+ * Writes the page of the answer to report_path (NULL: no page). Then it writes the answer to
+ * standard output, as JSON where --json was given and as text otherwise. A NULL answer counts as
+ * out of memory. Returns 0, or -errno with err filled in.
  */
 int cli_show(const struct cli *cli, const struct answer *a, const char *report_path,
 	     struct err *err);
 
 /*
- * The exit status of a command: status where ret is 0, else that of the failure, which is reported on
- * standard error. ret is 0 or -errno; where err has no message yet, the system's words for ret are used.
+ * Returns the exit status of a command: status where ret is 0, otherwise that of the failure, which
+ * is printed on standard error. ret is 0 or -errno. Where err has no message yet, the system's
+ * message for ret is used.
  */
 int cli_finish(const struct cli *cli, int ret, struct err *err, int status);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What blkcast study VERB --help says. */
+/* The texts that blkcast study VERB --help prints. */
 #include "analyzer/cmd/study_verbs.h"
 
 #define STUDY_PREDICTED                                                                                        \

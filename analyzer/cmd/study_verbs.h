@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* study_verbs: verbs of blkcast study in files of their own. Each returns an exit code. */
+/*
+ * study_verbs: the verbs of blkcast study that have files of their own. Each function returns an
+ * exit code.
+ */
 #ifndef ANALYZER_CMD_STUDY_VERBS_H
 #define ANALYZER_CMD_STUDY_VERBS_H
 
@@ -7,7 +10,7 @@
 
 int study_scenario(struct cli *cli);
 int study_cache(struct cli *cli);
-/* Returns 1 where nothing fits. */
+/* Returns 1 where no mix of the loads fits the target. */
 int study_mix(struct cli *cli);
 
 enum study_verb {
@@ -19,7 +22,7 @@ enum study_verb {
 	VERB_MIX,
 };
 
-/* The help of each verb; the name stays, since messages begin with it. */
+/* The help of each verb. All have the name "study", because messages begin with it. */
 extern const struct command study_helps[];
 
 #endif

@@ -14,7 +14,7 @@
 
 enum relation { BELOW, AT_MOST, ABOVE, AT_LEAST, EQUAL, UNEQUAL };
 
-/* Longer signs stand before those that they begin with. */
+/* A longer operator stands before those with which it begins. */
 static const struct {
 	const char *text;
 	enum relation relation;
@@ -24,9 +24,9 @@ static const struct {
 };
 
 struct comparison {
-	char *left, *right; /* into where.text */
+	char *left, *right; /* point into where.text */
 	enum relation relation;
-	size_t column; /* of text, where it compares text */
+	size_t column; /* the column of text, where texts are compared */
 	bool text;
 };
 
@@ -35,7 +35,7 @@ struct where {
 	char text[CONDITION_MAX];
 	struct comparison comparisons[COMPARISONS_MAX];
 	size_t nr;
-	struct expr_scope scope; /* the columns of numbers that are named, with the values of a row */
+	struct expr_scope scope; /* its columns of numbers, with the values of a row */
 	size_t columns[EXPR_MAX_PARAMETERS];
 };
 
@@ -62,7 +62,7 @@ static char *where_unquote(char *text)
 	return text;
 }
 
-/* Cuts one comparison at its sign. */
+/* Splits one comparison at its operator. */
 static int where_cut(struct comparison *c, char *text, struct err *err)
 {
 	for (char *at = text; *at; at++) {
@@ -84,7 +84,7 @@ static int where_cut(struct comparison *c, char *text, struct err *err)
 		       where_trim(text));
 }
 
-/* A column of text on the left makes it a comparison of texts. */
+/* A column of text on the left side makes it a comparison of texts. */
 static int where_bind_text(struct where *w, struct comparison *c, struct err *err)
 {
 	int column = table_find(w->table, c->left, NULL);
@@ -115,7 +115,7 @@ static bool where_names(const char *text, const char *name)
 	return false;
 }
 
-/* The columns of numbers that any side names become parameters of its arithmetic. */
+/* Makes the columns of numbers that any side names parameters of the arithmetic. */
 static int where_bind_columns(struct where *w, struct err *err)
 {
 	const struct table *t = w->table;
@@ -210,7 +210,10 @@ static int where_holds_one(struct where *w, const struct comparison *c, size_t r
 	return ret;
 }
 
-/* *missing: a column that the condition names has no value in the row. */
+/*
+ * Evaluates the condition for a row. *missing becomes true where a column of the condition has no
+ * value in the row.
+ */
 static int where_holds(struct where *w, size_t row, bool *holds, bool *missing, struct err *err)
 {
 	int ret = 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table_where: the rows of a table for which a condition holds, "threads <= 8 && pattern == random".
+ * table_where: keeps the rows of a table for which a condition holds, such as "threads <= 8 &&
+ * pattern == random".
  *
- * A condition is one comparison (< <= > >= == !=) or several that are joined by &&. A side is arithmetic over
- * the table's columns as in models/net/expr.h, with units (request_size >= 64k); in == and != it may be a column of
- * text on the left, and the text itself on the right.
+ * A condition is one comparison (< <= > >= == !=) or several that are joined by &&. Each side is
+ * arithmetic over the table's columns as in models/net/expr.h, with units (request_size >= 64k). In
+ * == and != the left side may also be a column of text, and the right side is then the text itself.
  */
 #ifndef ANALYZER_CMD_TABLE_WHERE_H
 #define ANALYZER_CMD_TABLE_WHERE_H
@@ -13,13 +14,13 @@
 #include "base/table.h"
 
 struct table_where_facts {
-	size_t nr_kept, nr_rows; /* of so many before */
-	size_t nr_missing;	 /* not kept, as a column of the condition has no value there */
+	size_t nr_kept, nr_rows; /* rows that are kept, and rows before */
+	size_t nr_missing;	 /* rows not kept because a column of the condition has no value */
 };
 
 /*
- * Takes the rows out of t for which the condition does not hold. -EINVAL: the condition cannot be read, it names
- * no column, or no row is left. -ENOMEM.
+ * Removes the rows of t for which the condition does not hold. Returns 0, -ENOMEM, or -EINVAL where
+ * the condition cannot be read, names no column, or leaves no row.
  */
 int table_where(struct table *t, const char *condition, struct table_where_facts *facts,
 		struct err *err);
