@@ -2,17 +2,20 @@
 /*
  * bio.bpf.c: the life of a bio, --layer queue.
  *
- *	queue     a bio is submitted to a block device, its submitter is running  (arrival)
- *	complete  it has ended: block_bio_complete where the driver works on bios, as dm and md do;
- *		  where it works on requests the kernel traces only block_rq_complete, which ends
- *		  the bios of the request, or a part of them                      (completion)
+ *	queue     a bio is submitted to a block device while its submitter is running (arrival)
+ *	complete  it has ended. Where the driver works on bios, as dm and md do, this is
+ *		  block_bio_complete. Where it works on requests, the kernel traces only
+ *		  block_rq_complete, which ends the bios of the request or a part of them
+ *		  (completion)
  *
- * A bio too long for the device is split: its parts are bios of their own, whose private pointer is
- * the bio they come from, and it has ended when as many bytes have ended as it was queued with.
+ * A bio that is too long for the device is split. Its parts are bios of their own, and their
+ * private pointer is the bio from which they were split. That bio has ended when as many bytes have
+ * ended as it was queued with.
  *
- * This layer sees what device-mapper, md and other drivers without requests do, and bios before
- * they are merged or split. There is no dispatch: each device below sends bios of its own.
- * All that is to be known of a bio stands in its line: completion has consumed the bio itself.
+ * This layer sees what device-mapper, md and other drivers without requests do, and it sees bios
+ * before they are merged or split. There is no dispatch, because each device below sends bios of
+ * its own. Everything known about a bio is kept in its line of the table, because the completion
+ * has already consumed the bio itself.
  */
 #include "bpf/calibrate.bpf.h"
 #include "bpf/compat.bpf.h"

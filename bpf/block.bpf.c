@@ -2,31 +2,27 @@
 /*
  * block.bpf.c: the life of a request, --layer device.
  *
- *         start     the request is made from a bio, its submitter is running      (arrival)
- *         insert    it enters a scheduler or a software queue: for requests that start does not
- *            announce
- *         issue     it is handed to the driver                                    (dispatch)
- *         requeue   the driver hands it back
- *         merge     another request absorbs it
- *         complete  the driver reports a part of it, or all, as ended             (completion)
+ *	start     the request is made from a bio while its submitter is running    (arrival)
+ *	insert    it enters a scheduler or a software queue; used for requests whose
+ *		  start was not seen
+ *	issue     it is handed to the driver                                       (dispatch)
+ *	requeue   the driver hands it back
+ *	merge     another request absorbs it
+ *	complete  the driver reports that a part of it, or all of it, has ended    (completion)
  *
- * One record leaves for each request, at its last completion. Reading the clock and entering a
- * program are what costs, so the kernel's own notes are used where they are exact:
+ * One record leaves for each request, at its last completion. Most of the cost is reading the clock
+ * and entering a program, so the times that the kernel itself notes are used where they are exact:
  *
- *         arrival   is the request's start time, unless it was made under a plug that had cached
- *            the
- *                   time before: then the clock is read.
- *         dispatch  is the request's first issue time, where the kernel noted one after the
- *            arrival; a
- *                   requeue keeps it before the next overwrites it. Where the kernel did not
- *     (requests
- *                   held back in a plug, queues without statistics or without iostats) only the
- *     issue
- *                   program can tell; complete says so in wanted_ns, and the agent attaches issue
- *     for
- *                   as long as that goes on.
+ *	arrival   is the request's start time. Where the request was made under a plug that
+ *		  had cached an earlier time, the clock is read instead.
+ *	dispatch  is the request's first issue time, where the kernel noted one after the
+ *		  arrival. A requeue saves it before the next dispatch overwrites it. Where
+ *		  the kernel noted none (requests held back in a plug, queues without
+ *		  statistics or without iostats), only the issue program can report it.
+ *		  complete then sets wanted_ns, and the agent attaches issue for as long as
+ *		  that goes on.
  *
- * A dispatch that nobody noted is marked unknown, never guessed.
+ * A dispatch time that was not noted is marked as unknown and is never guessed.
  */
 #include "bpf/calibrate.bpf.h"
 #include "bpf/compat.bpf.h"
