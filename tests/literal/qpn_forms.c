@@ -29,7 +29,7 @@
 	"transitions: {in: {time: {exponential: {rate: .8}}, put: {q: c}}, "                     \
 	"out: {take: {q: c}}}\n"
 
-/* 20 machines of mean up time 4 and three repair shops one after the other. */
+/* 20 machines with a mean up time of 4, and three repair shops one after the other. */
 #define REPAIR                                                                         \
 	"colours: [c]\n"                                                               \
 	"places:\n"                                                                    \
@@ -69,7 +69,9 @@
 	"  y: {modes: {a: {take: {disk: a}, put: {cpu: a}},\n"                            \
 	"              b: {take: {disk: b}, put: {cpu: b}}}}\n"
 
-/* 3 tokens, 1 to think, then .1 at one of two places by weights 1 : 4. */
+/*
+ * Three tokens think for 1 and are then served for .1 in one of two places, by the weights 1 to 4.
+ */
 #define WEIGHTS                                                                                        \
 	"colours: [c]\n"                                                                               \
 	"places:\n"                                                                                    \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * qpn_forms: nets whose answers are known in closed form, and how often an interval holds them.
+ * qpn_forms: nets whose answers are known in closed form, and a count of how often a confidence
+ * interval contains the answer.
  */
 #ifndef TESTS_SLOW_QPN_FORMS_H
 #define TESTS_SLOW_QPN_FORMS_H
@@ -10,13 +11,13 @@
 
 #include "analyzer/models/solve/solve.h"
 
-#define FORM_MAX_ANSWERS 8 /* of one net */
+#define FORM_MAX_ANSWERS 8 /* most answers of one net */
 
 enum form_answer {
 	FORM_RESIDENCE,
 	FORM_THROUGHPUT,
 	FORM_POPULATION,
-	FORM_P50, /* of residence; these have the run know its quantiles */
+	FORM_P50, /* quantiles of residence; the run then has to estimate them */
 	FORM_P95,
 	FORM_P99,
 };
@@ -33,18 +34,20 @@ extern const size_t nr_qpn_forms;
 
 struct form_coverage {
 	unsigned inside, runs;
-	double widest;	 /* half interval, relative */
+	double widest;	 /* largest relative half width of an interval */
 	double bias;	 /* mean of (estimate - want) / want */
-	uint64_t events; /* of all runs */
+	uint64_t events; /* events of all runs together */
 };
 
-/* How many of the nr forms from f on are read off the same runs: 1 to FORM_MAX_ANSWERS. */
+/*
+ * Returns how many of the nr forms from f on are answered by the same runs: 1 to FORM_MAX_ANSWERS.
+ */
 size_t qpn_form_group(const struct qpn_form *f, size_t nr);
 
 /*
- * Runs seeds 1..nr until the relative precision is reached, on all processors, and looks at the
- * answers of nr_forms forms of one group; c has one place for each. net NULL: the form's own. 0 or
- * -errno with the line in err.
+ * Runs the seeds 1..nr, on all processors, until the relative precision is reached, and checks the
+ * answers of nr_forms forms of one group. c has one element for each form. net NULL means the
+ * form's own net. Returns 0, or -errno with one line in err.
  */
 int qpn_form_cover(struct form_coverage *c, const struct qpn_form *f, size_t nr_forms,
 		   const struct net *net, unsigned nr, double precision, struct err *err);

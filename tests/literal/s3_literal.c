@@ -17,7 +17,10 @@ static bool evaluated(const struct s3_literal *e, const double *p, unsigned int 
 	return false;
 }
 
-/* The M best of the first nr: taken one by one, the earliest of equals first. */
+/*
+ * Finds the M best of the first nr. They are taken one by one, and of equals the earliest comes
+ * first.
+ */
 static size_t best_of(const struct s3_literal *e, size_t nr, size_t m, size_t *out)
 {
 	size_t found = 0;
@@ -111,7 +114,10 @@ bool s3_literal(struct s3_literal *e, const struct s3_config *c, double (*phi)(c
 					p[k] = s[k][at[k]];
 				if (!add(e, c, p, phi))
 					return false;
-				/* The next point of the grid, the last axis fastest. */
+				/*
+				 * Moves on to the next point of the grid. The last axis changes
+				 * fastest.
+				 */
 				for (more = false; i-- > 0 && !more;) {
 					more = ++at[i] < c->splits + 2;
 					if (!more)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * s3_literal: algorithm 2 of Noorshams, Modeling and Prediction of I/O Performance in
- * Virtualized Environments, 2015, as it is written, one set after the other; for tests.
+ * s3_literal: Algorithm 2 of Noorshams, Modeling and Prediction of I/O Performance in Virtualized
+ * Environments, 2015, written as in the source, one set after the other. It is made for tests.
  */
 #ifndef TESTS_SLOW_S3_LITERAL_H
 #define TESTS_SLOW_S3_LITERAL_H
@@ -15,9 +15,9 @@ struct s3_literal {
 	size_t nr;
 };
 
-/* E in the order of evaluation; false where it does not fit. */
+/* Fills in the set E in the order of evaluation. Returns false where E does not fit. */
 bool s3_literal(struct s3_literal *e, const struct s3_config *c, double (*phi)(const double *p));
-/* Index of the best: the earliest of equals. */
+/* Returns the index of the best evaluation, and of equals the earliest. */
 size_t s3_literal_best(const struct s3_literal *e);
 
 #endif

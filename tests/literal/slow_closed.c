@@ -10,7 +10,7 @@ static bool is_client(const struct request *r)
 	return !(r->flags & (REQUEST_KERNEL_THREAD | REQUEST_NO_ISSUER));
 }
 
-/* Whether an earlier request of the list has the same thread and interval. */
+/* Returns whether an earlier request of the list has the same thread and the same interval. */
 static bool seen_before(const struct request *r, size_t i, uint64_t interval_begin_ns)
 {
 	for (size_t k = i; k-- > 0 && r[k].arrival_ns >= interval_begin_ns;)
@@ -66,7 +66,10 @@ double slow_in_flight_mean(const struct request *r, size_t nr, uint64_t begin_ns
 	return area / (double)(end_ns - begin_ns);
 }
 
-/* Latest completion of the thread's requests before i; false: none. */
+/*
+ * Finds the latest completion among the thread's requests before i. Returns false where there are
+ * none.
+ */
 static bool before(const struct request *r, size_t i, uint64_t *completion_ns, size_t *last)
 {
 	bool any = false;

@@ -57,7 +57,10 @@ static int64_t tree_below(const int32_t *tree, size_t at)
 	return sum;
 }
 
-/* before[i]: the time of the block's reference before i, or SIZE_MAX. Found by sorting. */
+/*
+ * before[i] becomes the time of the block's reference before i, or SIZE_MAX where there is none. It
+ * is found by sorting.
+ */
 static int times_before(const uint64_t *blocks, size_t nr, size_t *before)
 {
 	struct reference *r = malloc(nr * sizeof(*r) + 1);
@@ -86,7 +89,10 @@ int slow_lru_tree(const uint64_t *blocks, size_t nr, uint64_t *hits)
 			hits[0]++;
 			distinct++;
 		} else {
-			/* Blocks last referenced at or after the time before, this one included. */
+			/*
+			 * The number of blocks last referenced at that time or later, including the
+			 * block itself.
+			 */
 			hits[distinct - (size_t)tree_below(tree, before[i])]++;
 			tree_add(tree, nr, before[i], -1);
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slow_sequential: Algorithm 1 as it is written, and the share of requests in streams as it is
- * defined. O(n^2).
+ * slow_sequential: Algorithm 1 of docs/methods.md as it is written, and the share of requests in
+ * streams as it is defined. Costs O(n^2).
  */
 #ifndef TESTS_SLOW_SEQUENTIAL_H
 #define TESTS_SLOW_SEQUENTIAL_H
@@ -13,11 +13,14 @@ struct slow_range {
 	uint64_t start, end;
 };
 
-/* Requests counted in one subset. Works on the list in place: removed requests are cut out. */
+/*
+ * Returns the requests counted in one subset. It works on the list in place and removes the counted
+ * requests from it.
+ */
 uint64_t slow_sequential_count(struct slow_range *list, size_t nr);
-/* Requests that continue an earlier one or are continued by a later one. */
+/* Returns the requests that continue an earlier one or are continued by a later one. */
 uint64_t slow_sequential_streaming(const struct slow_range *list, size_t nr);
-/* Requests that begin where an earlier one of the list ended. */
+/* Returns the requests that begin where an earlier one of the list ended. */
 uint64_t slow_sequential_continuing(const struct slow_range *list, size_t nr);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define MOST_CLIENTS 1024
 
-/* Clients in order of arrival, a ring. */
+/* A ring of clients in order of arrival. */
 struct line {
 	unsigned items[MOST_CLIENTS];
 	unsigned first, nr;
@@ -54,7 +54,7 @@ void slow_tandem(struct histogram *h, unsigned clients, struct slow_server cache
 		int to = at == 0 && rng_uniform(&r) < miss;
 
 		if (!to) {
-			/* a tenth is warm-up */
+			/* the first tenth is warm-up */
 			if (done++ >= nr_requests / 10)
 				histogram_add(h, (uint64_t)((now - begun[client]) * 1e9 + 0.5));
 			begun[client] = now;
@@ -66,7 +66,10 @@ void slow_tandem(struct histogram *h, unsigned clients, struct slow_server cache
 	}
 }
 
-/* The class whose turn it is, by weight among those that wait; nr where none does. */
+/*
+ * Chooses the class that is served next, by weight among the classes that wait. Returns nr where
+ * none waits.
+ */
 static size_t draw_class(const struct slow_class *classes, const struct line *lines, size_t nr,
 			 struct rng *r)
 {
@@ -104,7 +107,9 @@ void slow_mix(struct slow_class *classes, size_t nr, size_t nr_requests, uint64_
 	for (size_t done = 0; done < nr_requests; done++) {
 		size_t c = draw_class(classes, lines, nr, &r);
 
-		/* who was just answered asks again only after the next was taken */
+		/*
+		 * The client that was just answered asks again only after the next one was taken.
+		 */
 		if (last < nr)
 			join(&lines[last], client);
 		if (c == nr)
@@ -125,14 +130,14 @@ void slow_mix(struct slow_class *classes, size_t nr, size_t nr_requests, uint64_
 	free(counted);
 }
 
-/* A request of slow_parts(): where it is, and when it gets to the next place. */
+/* A request of slow_parts(): where it is, and when it reaches the next server. */
 struct part_request {
 	size_t class;
 	enum { WAITS, TO_SHARED, TO_OWN, ENDS } to;
 	double at, begun;
 };
 
-/* Of a class, the request that waits longest; nr where none does. */
+/* Returns the request of a class that has waited longest, or nr where none waits. */
 static size_t longest(const struct part_request *requests, size_t nr, size_t class)
 {
 	size_t at = nr;
@@ -144,7 +149,10 @@ static size_t longest(const struct part_request *requests, size_t nr, size_t cla
 	return at;
 }
 
-/* Lets requests of a VM on while there is room: of those that wait, a class by weight. How many. */
+/*
+ * Admits requests of a VM while there is room. Among the waiting requests the class is chosen by
+ * weight. Returns how many were admitted.
+ */
 static unsigned let_on(struct part_request *requests, size_t nr_requests,
 		       const struct slow_part_class *classes, size_t nr, unsigned vm, unsigned room,
 		       double now, struct rng *r)
@@ -177,7 +185,7 @@ static unsigned let_on(struct part_request *requests, size_t nr_requests,
 	return on;
 }
 
-/* A first-come server that gets requests in the order of their arrival. */
+/* A server that serves in order of arrival and gets its requests in that order. */
 static double pass(double *free_at, double now, struct slow_server s, struct rng *r)
 {
 	*free_at = fmax(*free_at, now) + serve(s, r);
@@ -215,7 +223,10 @@ void slow_parts(struct slow_part_class *classes, size_t nr, unsigned depth, size
 				c->mean_s += q[i].at - q[i].begun;
 				counted[q[i].class]++;
 			}
-			/* who was just answered asks again only after the next was taken */
+			/*
+			 * The client that was just answered asks again only after the next one was
+			 * taken.
+			 */
 			room = let_on(q, n, classes, nr, c->vm, 1, q[i].at, &r) ? 0 : 1;
 			q[i].begun = q[i].at;
 			q[i].to = WAITS;

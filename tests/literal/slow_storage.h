@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slow_storage: closed storage systems simulated request by request, the plain way: the independent
- * answer that storage models are calibrated on and held against. Clients do not think.
+ * slow_storage: simulates closed storage systems request by request in the plainest way. Storage
+ * models are calibrated on its results and compared with them. Clients do not think.
  */
 #ifndef TESTS_SLOW_STORAGE_H
 #define TESTS_SLOW_STORAGE_H
@@ -12,32 +12,39 @@
 #include "formats/histogram.h"
 
 struct slow_server {
-	double mean_s, sd_s; /* gamma */
+	double mean_s, sd_s; /* of a gamma distribution */
 };
 
-/* A cache, and an array that a share `miss` goes on to; both FCFS. Response times into h. */
+/*
+ * Simulates a cache, and an array to which a share `miss` of the requests goes on. Both serve in
+ * order of arrival. The response times are added to h.
+ */
 void slow_tandem(struct histogram *h, unsigned clients, struct slow_server cache,
 		 struct slow_server array, double miss, size_t nr_requests, uint64_t seed);
 
-/* One server; who comes next is drawn by the weights of the classes that wait. */
+/*
+ * Classes that share one server. The class that is served next is drawn by the weights of the
+ * waiting classes.
+ */
 struct slow_class {
 	unsigned clients;
 	double weight;
 	struct slow_server service;
-	double mean_s; /* out: of the response times */
+	double mean_s; /* result: mean of the response times */
 };
 void slow_mix(struct slow_class *classes, size_t nr, size_t nr_requests, uint64_t seed);
 
 /*
- * Classes of two VMs or more, each of which lets `depth` requests on: they pass a latency, a server
- * that all share and that of their type. mean_s of each class is set.
+ * Classes of two or more VMs. Each VM admits `depth` requests. An admitted request passes a
+ * latency, a server that all share, and the server of its type. The simulation sets mean_s of each
+ * class.
  */
 struct slow_part_class {
 	unsigned vm, clients;
 	int write;
 	double weight, latency_s;
 	struct slow_server shared, own;
-	double mean_s; /* out */
+	double mean_s; /* result */
 };
 void slow_parts(struct slow_part_class *classes, size_t nr, unsigned depth, size_t nr_requests,
 		uint64_t seed);

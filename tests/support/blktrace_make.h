@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * blktrace_make: writes block trace records byte by byte, in either byte order, as the kernel's
- * header describes them; knows nothing of the decoder.
+ * header describes them. It shares no code with the decoder under test.
  */
 #ifndef TESTS_SLOW_BLKTRACE_MAKE_H
 #define TESTS_SLOW_BLKTRACE_MAKE_H
@@ -20,10 +20,13 @@ struct made_record {
 	uint16_t data_bytes;
 };
 
-/* Appends to out (room for 64 + data_bytes); returns the bytes written. */
+/*
+ * Appends the record to out, which has room for 64 + data_bytes. Returns the number of bytes
+ * written.
+ */
 size_t blktrace_make(const struct made_record *r, uint8_t *out);
 
-/* A number of nr bytes in either order. */
+/* Writes a number of nr bytes in either byte order. */
 void blktrace_make_number(uint8_t *out, size_t nr, uint64_t value, bool is_big_endian);
 
 #endif

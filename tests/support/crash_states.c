@@ -31,7 +31,10 @@ static uint64_t draw(struct state *s)
 	return x ^ (x >> 31);
 }
 
-/* Whether a thing not synced is kept; some states keep nearly all, some nearly nothing. */
+/*
+ * Decides whether something that was not synced is kept. Some states keep nearly everything, and
+ * some nearly nothing.
+ */
 static bool keeps(struct state *s)
 {
 	if (s->seed < 2)
@@ -75,7 +78,7 @@ static void drop_entry(struct state *s, const char *path)
 		*e = s->entries[--s->nr_entries];
 }
 
-/* Whether the folder of what call i changed was synced after it. */
+/* Returns whether the folder of what call i changed was synced after the call. */
 static bool name_is_synced(const struct state *s, size_t i)
 {
 	for (size_t j = i + 1; j < s->nr; j++)
@@ -135,7 +138,10 @@ static void grow(struct content *c, size_t len)
 	c->len = len;
 }
 
-/* A write that is not synced: nothing of it, all, or some sectors, the file being long enough. */
+/*
+ * Applies a write that was not synced: nothing of it, all of it, or some of its sectors in a file
+ * that is long enough.
+ */
 static void tear_write(struct state *s, struct content *c, const struct call *w)
 {
 	bool whole = keeps(s), none = !whole && keeps(s) == (s->seed % 2);
@@ -154,13 +160,16 @@ static void tear_write(struct state *s, struct content *c, const struct call *w)
 	}
 }
 
-/* Each sector of a mapped file as it was at some time since the last sync. */
+/* Gives each sector of a mapped file a content that it had at some time since the last sync. */
 static void tear_mapped(struct state *s, struct content *c, size_t first, size_t last)
 {
 	const struct call *versions[64];
 	size_t nr = 0, len = s->calls[last].len;
 
-	/* The last ones are enough: what is older than that is like what is oldest. */
+	/*
+	 * The last versions are enough, because every older one is equivalent to the oldest of
+	 * them.
+	 */
 	versions[nr++] = &s->calls[first];
 	for (size_t i = last + 1; i-- > first + 1 && nr < 64;)
 		if (s->calls[i].kind == CALL_MAPPED && s->calls[i].inode == s->calls[last].inode)
@@ -210,7 +219,7 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
 }
 
-/* Whether all folders above are there: what is in a lost folder is lost. */
+/* Returns whether all folders above the path exist. What is in a lost folder is lost too. */
 static bool is_reachable(struct state *s, const char *path)
 {
 	char part[160];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * every_point: what is under test, tried again and again in children of its own, with a death, an
- * error, or want of memory at each of its calls in turn (faulty_calls.h). BLKCAST_ENDURANCE=1 visits
- * every point, else one in a stride.
+ * every_point: runs the code under test again and again, each time in a child of its own. In each
+ * run a death, an error or a lack of memory hits another one of its calls (faulty_calls.h). With
+ * BLKCAST_ENDURANCE=1 every call is hit in turn; otherwise one call in a stride.
  */
 #ifndef TESTS_EVERY_POINT_H
 #define TESTS_EVERY_POINT_H
@@ -15,28 +15,38 @@
 /* How a child ended. */
 struct point_end {
 	bool is_killed;	 /* by SIGKILL */
-	bool is_crashed; /* by another signal, as after its time, or with an exit code */
-	bool is_reached; /* the plan's point; else there are no more */
+	bool is_crashed; /* killed by another signal, such as the alarm, or a nonzero exit code */
+	bool is_reached; /* the run met the plan's point; otherwise there are no more points */
 	uint64_t nr_wrong;
 };
 
-/* Runs in the child, between calls_begin(plan) and calls_end(), whose answer it returns; *nr_wrong: what it found
- * wrong itself. */
+/*
+ * Runs in the child, between calls_begin(plan) and calls_end(). Returns what calls_end() returned.
+ * *nr_wrong receives the number of errors that it found itself.
+ */
 typedef uint64_t (*point_run)(void *ctx, const struct calls_plan *plan, uint64_t *nr_wrong);
-/* One child, and what the parent makes of it: whether the plan's point was reached. */
+/*
+ * Runs one child and checks the result in the parent. Returns whether the plan's point was reached.
+ */
 typedef bool (*point_try)(void *ctx, const struct calls_plan *plan);
 
-/* run() in a child that has that many seconds. */
+/* Runs run() in a child, which is killed after that many seconds. */
 struct point_end point_in_child(const struct calls_plan *plan, unsigned int seconds, point_run run,
 				void *ctx);
-/* 1 with BLKCAST_ENDURANCE. */
+/* Returns when_short, or 1 with BLKCAST_ENDURANCE. */
 uint64_t point_stride(uint64_t when_short);
 
-/* try() at each point, or one in that stride: killed before and after it; */
+/*
+ * Calls try() for each point, or for one point in the stride: the child is killed before and after
+ * it.
+ */
 void points_of_death(uint64_t when_short, point_try try, void *ctx);
-/* with each of thirteen errors, and short writes, at it, and from it on; */
+/*
+ * Does the same with each of thirteen errors, and with short writes, at the point and from the
+ * point on.
+ */
 void points_of_error(uint64_t when_short, point_try try, void *ctx);
-/* without memory at it, and from it on. */
+/* Does the same with a lack of memory, at the point and from the point on. */
 void points_without_memory(uint64_t when_short, point_try try, void *ctx);
 
 #endif

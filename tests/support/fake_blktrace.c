@@ -258,6 +258,6 @@ struct source *fake_open_source(struct fake_blktrace *k)
 	ok_int(source_blktrace_open_on(&s, &config, &k->kernel, &err), 0);
 	ok_str(err.line, "");
 	if (!s)
-		abort(); /* The checks above have said why. */
+		abort(); /* The checks above have printed the reason. */
 	return s;
 }

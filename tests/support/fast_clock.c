@@ -9,13 +9,15 @@
 
 #define NS_PER_S 1000000000u
 
-/* Of the thread that waits for work: it runs, waits, or waits and has been called. */
+/*
+ * The state of the thread that waits for work: it runs, it waits, or it waits and has been called.
+ */
 enum worker { WORKER_RUNS, WORKER_WAITS, WORKER_CALLED };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what is not atomic */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all that is not atomic */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static uint64_t may_pass_ns;
-static bool is_asleep; /* the thread that sleeps, until time may go on */
+static bool is_asleep; /* a thread in poll() waits until time may go on */
 static enum worker worker;
 static _Atomic uint64_t passed_ns;
 static atomic_bool is_fast;
@@ -47,7 +49,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *out)
 	return 0;
 }
 
-/* A descriptor that is made ready while the clocks stand is seen once they may go on. */
+/* A descriptor that becomes ready while the clocks stand still is noticed once they may go on. */
 int __wrap_poll(struct pollfd *fds, nfds_t nr, int timeout)
 {
 	int ready;

@@ -52,7 +52,7 @@ extern void __gcov_dump(void);
 void calls_flush_coverage(void)
 {
 #ifdef BLKCAST_COVERAGE
-	plan.mode = CALLS_PLAIN; /* its own writing is no point */
+	plan.mode = CALLS_PLAIN; /* The writing done here must not count as a point. */
 	__gcov_dump();
 #endif
 }
@@ -71,7 +71,7 @@ static bool is_here(enum calls_mode once, enum calls_mode from)
 	return plan.mode == once ? nr_points == plan.at : nr_points >= plan.at;
 }
 
-/* Before a call: true where it must fail, errno being set. */
+/* Called before each call. Returns true where the call must fail; errno is then set. */
 static bool fails(bool mutates)
 {
 	if (mutates && is_here(CALLS_KILL_BEFORE, CALLS_KILL_BEFORE) && nr_points == plan.at)
@@ -91,7 +91,7 @@ static void done(bool mutates)
 	errno = code;
 }
 
-/* The recorder: which file stands under which name, and what each descriptor is. */
+/* The recorder: it knows which file has which name, and what each descriptor refers to. */
 static char root[128];
 static struct call *calls;
 static size_t nr_calls, cap_calls;
@@ -164,7 +164,7 @@ static void note_data(enum call_kind kind, int inode, size_t offset, const void 
 	c->len = len;
 }
 
-/* The path below root; false where it is not. */
+/* Writes the path below root to out. Returns false where the path is not below root. */
 static bool below_root(int dir, const char *path, char out[160])
 {
 	size_t len = strlen(root);
@@ -300,7 +300,7 @@ WRAP(ssize_t, write, (int fd, const void *data, size_t len))
 
 	if (fails(true))
 		return -1;
-	/* A short write: half of it, and the caller is to come again. */
+	/* A short write: half of the data are written, and the caller has to write the rest. */
 	if (!plan.error && len > 1 && !paused &&
 	    (plan.mode == CALLS_FAIL_FROM ? nr_points >= plan.at
 					  : plan.mode == CALLS_FAIL_ONCE && nr_points == plan.at))
@@ -314,7 +314,7 @@ WRAP(ssize_t, write, (int fd, const void *data, size_t len))
 	return nr;
 }
 
-/* One point, as it is one call; a short write ends within the first part. */
+/* A call counts as one point. A short write ends within the first part. */
 WRAP(ssize_t, writev, (int fd, const struct iovec *parts, int nr_parts))
 {
 	struct open_file *f = file_of(fd);
@@ -518,7 +518,10 @@ WRAP(int, msync, (void *at, size_t len, int flags))
 	return ret;
 }
 
-/* Between two states of the account there is no call: a death there is one at its sealing. */
+/*
+ * No call lies between two states of the account. A death between them is made at the sealing of
+ * the account.
+ */
 WRAP(void, account_seal_stream, (struct stream_half * h, uint64_t serial))
 {
 	if (plan.mode == CALLS_KILL_BEFORE)

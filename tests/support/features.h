@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * features: the kinds of things that a machine may lack and without which a test is skipped.
+ * features: the programs and abilities that a machine may lack, and without which a test is
+ * skipped.
  *
- * This is the only list. tests/support/tap.c includes it, tests/support/tap.sh and scripts/run-tests.sh read its
- * lines, and each refuses a kind that is not here. A test that lacks a kind which BLKCAST_REQUIRE
- * names (a list with commas) fails instead of being skipped. One kind stands on each line.
+ * This is the only list. tests/support/tap.c includes it, tests/support/tap.sh and
+ * scripts/run-tests.sh read its lines, and each of them refuses a kind that is not here. A test
+ * that lacks a kind which BLKCAST_REQUIRE names (a list with commas) fails instead of being
+ * skipped. One kind stands on each line.
  */
 FEATURE(awk, "awk")
 FEATURE(blkparse, "blkparse, of Debian's package blktrace")

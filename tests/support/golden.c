@@ -7,7 +7,10 @@
 
 #define BEGIN 5000000000000u
 
-/* Streams, near misses and random places on two devices; every kind of column. */
+/*
+ * Makes streams, near misses and random offsets on two devices, with values in every kind of
+ * column.
+ */
 static size_t structured(struct request *out)
 {
 	struct traffic t = { 101 };
@@ -47,7 +50,7 @@ static size_t structured(struct request *out)
 	return 1200;
 }
 
-/* An import at us resolution without latency, from more than 256 threads. */
+/* Makes an import with a resolution of 1 us, without latency, and from more than 256 threads. */
 static size_t imported(struct request *out)
 {
 	struct traffic t = { 102 };

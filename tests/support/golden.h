@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * golden: the fixed content of tests/golden/segment-v1.bin, -v2.bin and -v4.bin, in whole-number arithmetic alone.
+ * golden: makes the fixed content of tests/golden/segment-v1.bin, -v2.bin and -v4.bin, in integer
+ * arithmetic only.
  *
- * It never changes: a file once written must be read for ever. What a later version adds goes into a
- * file of its own.
+ * This content never changes, because a file that was once written must stay readable for ever.
+ * What a later version adds goes into a file of its own.
  */
 #ifndef TESTS_SLOW_GOLDEN_H
 #define TESTS_SLOW_GOLDEN_H
@@ -15,17 +16,17 @@
 #define NR_GOLDEN_SEGMENTS 4
 #define GOLDEN_MAX	   1200
 
-/* The requests of a segment into out (GOLDEN_MAX of them); returns how many. */
+/* Writes the requests of a segment to out, which has room for GOLDEN_MAX. Returns their number. */
 size_t golden_requests(unsigned int segment, struct request *out);
-/* What version 2 added: of every third request it is not known whether it read or wrote. */
+/* Adds what version 2 added: the operation of every third request becomes unknown. */
 void golden_forget_operations(struct request *r, size_t nr);
-/* What version 4 added: every fifth request was under way in a pause ... */
+/* Adds what version 4 added: every fifth request was under way during a pause. */
 void golden_pause_requests(struct request *r, size_t nr);
-/* ... and the ledger has the pauses. */
+/* Adds the pauses of version 4 to the ledger. */
 void golden_pauses(unsigned int segment, struct ledger *out);
-/* Its header, but for the ledger; static memory. */
+/* Returns the header of the segment without its ledger. It points to static memory. */
 struct segment_header golden_header(unsigned int segment);
-/* Its losses, added to an empty ledger. */
+/* Adds the losses of the segment to an empty ledger. */
 void golden_losses(unsigned int segment, struct ledger *out);
 
 #endif

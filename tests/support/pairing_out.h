@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pairing_out.h: a pairing and what it handed over, for the tests of the pairing. */
+/*
+ * pairing_out.h: a pairing together with the requests that it handed over, for the tests of the
+ * pairing.
+ */
 #ifndef TESTS_PAIRING_OUT_H
 #define TESTS_PAIRING_OUT_H
 
@@ -41,7 +44,7 @@ static inline void start(struct out *out, uint8_t layer, size_t max_held)
 	ok_int(pairing_new(&out->p, &config, &sink), 0);
 }
 
-/* What must hold of the counts at any time. */
+/* Checks what must hold for the counts at any time. */
 static inline void balanced(const struct out *out)
 {
 	struct pairing_counts c;
@@ -64,7 +67,7 @@ static inline void stop(struct out *out)
 	pairing_free(out->p);
 }
 
-/* sectors: of 512 bytes; rwbs as blkparse prints it. */
+/* Feeds one event. sectors have 512 bytes; rwbs is as blkparse prints it. */
 static inline void event(struct out *out, uint64_t time_ns, enum block_event_kind kind,
 			 const char *rwbs, uint64_t sector, uint32_t sectors)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* same_histogram: whether two histograms hold the same durations, whichever way each of them holds its counts. */
+/*
+ * same_histogram: checks whether two histograms hold the same durations, in whichever form each of
+ * them holds its counts.
+ */
 #ifndef TESTS_SAME_HISTOGRAM_H
 #define TESTS_SAME_HISTOGRAM_H
 

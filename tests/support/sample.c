@@ -45,7 +45,10 @@ void sample_requests(uint64_t seed, uint64_t begin_ns, uint64_t end_ns, struct r
 	}
 }
 
-/* Escape sequences, line ends, DEL, bytes that are no UTF-8, bidirectional controls, markup, quotes. */
+/*
+ * Names with escape sequences, line ends, DEL, bytes that are not UTF-8, bidirectional controls,
+ * markup and quotes.
+ */
 static const struct segment_device hostile_devices[] = {
 	{ 8u << 20, 1ull << 40,
 	  "\x1b[31m\x1b]0;t\a\r\n\x7f\xff\xe2\x80\xae\xc2\x9b<script>'\",=1" },

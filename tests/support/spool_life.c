@@ -48,7 +48,9 @@ static struct life_segment *find(struct life *l, uint64_t epoch, uint64_t sequen
 	return NULL;
 }
 
-/* One agent: its spool, its account, and the glue that the real one has. */
+/*
+ * One run of an agent: its spool, its account, and the code that connects them in the real agent.
+ */
 struct run {
 	struct life *life;
 	struct spool *spool;
@@ -58,7 +60,7 @@ struct run {
 	uint64_t epoch, seen;
 };
 
-/* The glue's own, with a note of what was about to go. */
+/* Calls the agent's own function, and notes first what is about to be dropped. */
 static void note_lost(void *ctx, enum loss_cause cause, const struct spool_name *name,
 		      const void *data, size_t len, const struct spool_content *content)
 {
@@ -147,7 +149,7 @@ static void run_close(struct run *r)
 	account_close(r->account);
 }
 
-/* Requests arrive; between the two notes it is open whether the account has them. */
+/* Requests arrive. Between the two notes it is unknown whether the account has counted them. */
 static void see(struct run *r, uint64_t nr)
 {
 	struct life *l = r->life;
@@ -168,7 +170,7 @@ static uint64_t known_of(const struct ledger *ledger, bool *has_gap)
 	return ledger ? ledger_sum(ledger) : 0;
 }
 
-/* A segment of nr requests and of the losses that wait. */
+/* Spools a segment of nr requests and of the losses that wait. */
 static void spool_segment(struct run *r, uint64_t sequence, uint64_t nr)
 {
 	struct sample sample = { .host = HOST,
@@ -221,7 +223,7 @@ static void spool_segment(struct run *r, uint64_t sequence, uint64_t nr)
 	calls_resume();
 }
 
-/* The receiver takes the oldest; every seventh it refuses for good. */
+/* The receiver takes the oldest segment. It refuses every seventh one for good. */
 static void send_oldest(struct run *r)
 {
 	struct spool_name name;
@@ -258,7 +260,7 @@ void life_run_once(struct life *l)
 		if (i % 8 < 5 && i % 2)
 			send_oldest(&r);
 	}
-	see(&r, 3); /* and the end comes before these are in a segment */
+	see(&r, 3); /* The run ends before these are in a segment. */
 	run_close(&r);
 }
 
@@ -298,7 +300,7 @@ uint64_t life_promised(const struct life *l, size_t at)
 	return nr;
 }
 
-/* Takes out all that is there; what is damaged is set aside as the agent does it. */
+/* Takes out everything that is there. Damaged segments are set aside as the agent does it. */
 static void drain(struct run *r, bool is_real, bool there[LIFE_MAX_SEGMENTS], struct life_end *out)
 {
 	struct spool_name name;

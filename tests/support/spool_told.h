@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spool_told.h: a spool in a folder of its own, and what it tells, for the tests of the spool. */
+/*
+ * spool_told.h: a spool in a folder of its own, which records the calls of its callbacks, for the
+ * tests of the spool.
+ */
 #ifndef TESTS_SPOOL_TOLD_H
 #define TESTS_SPOOL_TOLD_H
 
@@ -17,7 +20,7 @@ struct told {
 	enum loss_cause cause;
 	size_t len;
 	struct spool_content content;
-	bool was_there; /* the file, while the loss was told */
+	bool was_there; /* the file existed while the loss was reported */
 	char dir[64];
 };
 

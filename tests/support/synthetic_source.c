@@ -22,7 +22,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Requests completed at this time since the plan began. */
+/* Returns the number of requests that have completed at_ns after the plan began. */
 static uint64_t count_at(uint64_t at_ns)
 {
 	const struct synthetic_plan *plan = &synthetic_plan;
@@ -35,7 +35,7 @@ static uint64_t count_at(uint64_t at_ns)
 	return plan->limit && nr > plan->limit ? plan->limit : nr;
 }
 
-/* When request number i completes: the earliest time at which count_at() counts it. */
+/* Returns when request i completes, which is the earliest time at which count_at() counts it. */
 static uint64_t completion_of(uint64_t i)
 {
 	const struct synthetic_plan *plan = &synthetic_plan;
@@ -102,7 +102,7 @@ static void make_one(struct source *s, const struct source_sink *sink, uint64_t 
 	atomic_fetch_add(&synthetic_plan.delivered, 1);
 }
 
-/* The kernel counts none of these. */
+/* The kernel counts none of these requests. */
 static void make_passthrough(const struct source_sink *sink, uint64_t now)
 {
 	const struct request r = { .arrival_ns = now,

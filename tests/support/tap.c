@@ -22,7 +22,10 @@ static const char *const features[] = {
 };
 #undef FEATURE
 
-/* A misspelled kind would be skipped for ever, so that the test program ends where it finds one. */
+/*
+ * A test with a misspelled kind would always be skipped, so the test program ends where it finds
+ * one.
+ */
 static void check_feature(const char *feature)
 {
 	for (size_t i = 0; i < TAP_NR(features); i++)
@@ -33,7 +36,7 @@ static void check_feature(const char *feature)
 	abort();
 }
 
-/* Whether BLKCAST_REQUIRE, a list with commas, names the feature. */
+/* Returns whether BLKCAST_REQUIRE, a list with commas, names the feature. */
 static bool is_required(const char *feature)
 {
 	const char *list = getenv("BLKCAST_REQUIRE");

@@ -27,15 +27,21 @@ struct tap_test {
 
 #define TAP_NR(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Runs them all and prints the plan; returns main's exit code: 0, or 1 where one failed. */
+/* Runs all tests and prints the plan. Returns main's exit code: 0, or 1 where a test failed. */
 int tap_run(const struct tap_test *tests, size_t nr);
 
-/* Ends the running test as skipped. feature is a kind of tests/support/features.h. Does not return. */
+/*
+ * Ends the running test as skipped, and does not return. feature is a kind of
+ * tests/support/features.h.
+ */
 void tap_skip(const char *feature, const char *why) __attribute__((noreturn));
-/* A line for the reader of the log. */
+/* Prints a line for the reader of the log. */
 void tap_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The folder with the real traces: BLKCAST_DATA, or ../shared/data; NULL where there is none. */
+/*
+ * Returns the folder with the real traces: BLKCAST_DATA, or ../shared/data. Returns NULL where
+ * there is none.
+ */
 const char *tap_data_dir(void);
 
 bool tap_ok(bool pass, const char *what, const char *file, int line);
@@ -45,7 +51,7 @@ bool tap_eq_str(const char *got, const char *want, const char *what, const char 
 bool tap_near(double got, double want, double tolerance, const char *what, const char *file,
 	      int line);
 
-/* Each returns whether it passed, so that a test can stop early. */
+/* Each check returns whether it passed, so that a test can end early. */
 #define ok(cond)		      tap_ok((cond), #cond, __FILE__, __LINE__)
 #define ok_eq(got, want)	      tap_eq_u64((got), (want), #got, __FILE__, __LINE__)
 #define ok_int(got, want)	      tap_eq_i64((got), (want), #got, __FILE__, __LINE__)

@@ -36,7 +36,10 @@ double traffic_lognormal(struct traffic *t, double median, double sigma)
 	return median * exp(sigma * radius * cos(6.283185307179586 * traffic_uniform(t)));
 }
 
-/* Slots that each hold one request under way; the one that is free first takes the next. */
+/*
+ * A slot holds one request under way. Returns the slot that is free first, which takes the next
+ * request.
+ */
 static size_t first_free(const uint64_t *free_ns, size_t nr)
 {
 	size_t first = 0;
@@ -56,7 +59,7 @@ static uint32_t under_way(const uint64_t *completion_ns, size_t nr, uint64_t now
 	return count;
 }
 
-/* Fills times, issuer and depth of requests that keep nr_slots busy. */
+/* Fills in times, issuer and depth of requests that keep nr_slots slots busy. */
 static void closed_loop(struct traffic *t, struct request *out, size_t nr, size_t nr_slots,
 			double think_ns, double median_ns, double sigma)
 {
@@ -114,7 +117,7 @@ void traffic_sequential(struct traffic *t, struct request *out, size_t nr, unsig
 	}
 }
 
-/* Those of version 1 of the segment, whose golden file is made of this. */
+/* The flags of version 1 of the segment, because its golden file is made with this function. */
 #define FLAGS (REQUEST_FLAGS_ALL & ~(REQUEST_NO_OPERATION | REQUEST_PAUSED)) /* of version 1 */
 
 void traffic_anything(struct traffic *t, struct request *out, size_t nr)
@@ -131,7 +134,10 @@ void traffic_anything(struct traffic *t, struct request *out, size_t nr)
 		r.bytes = (uint32_t)traffic_random(t) % (REQUEST_MAX_DATA_BYTES + 1);
 		r.sector = (traffic_random(t) >> (63 - shift)) %
 			   (REQUEST_END_SECTOR_MAX - request_sectors(&r));
-		/* Some of as many devices as a segment takes, all over the range. */
+		/*
+		 * Chooses from as many devices as a segment may hold, spread over the whole range
+		 * of numbers.
+		 */
 		r.device = (uint32_t)(traffic_random(t) % SEGMENT_MAX_DEVICES) * 8405024u;
 		r.tid = (uint32_t)traffic_random(t);
 		r.pid = (uint32_t)traffic_random(t);
