@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -452,6 +453,8 @@ int cli_main(int argc, char **argv, const struct command *const *commands, size_
 	cli.command = command_find(name, commands, nr);
 	if (!cli.command)
 		return command_unknown(name, commands, nr);
+	if (cli.command->has_one_heap)
+		mallopt(M_ARENA_MAX, 1);
 	ret = output_close(cli.command->run(&cli));
 	if (damage_count() == 0)
 		return ret;

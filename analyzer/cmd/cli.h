@@ -50,6 +50,11 @@ struct command {
 	const char *details;	     /* one or more paragraphs after the options; may be NULL */
 	const char *example;	     /* complete, working command lines, one per line */
 	int (*run)(struct cli *cli); /* returns an exit code */
+	/*
+	 * All threads take memory from one heap. Heaps of their own keep tens of MiB that nobody
+	 * uses; threads that seldom allocate, such as the estimators', do not need them.
+	 */
+	bool has_one_heap;
 };
 
 enum cli_kind {

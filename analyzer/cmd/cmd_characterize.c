@@ -230,6 +230,7 @@ static int cmd_characterize_run(struct cli *cli)
 
 const struct command command_characterize = {
 	.name = "characterize",
+	.has_one_heap = true,
 	.summary = "the workload profile of a trace or a part of it",
 	.usage = "[SELECTION] (--store DIR | FILE...)",
 	.example = "blkcast characterize --store traces --device loop0 --window 1s",

@@ -236,6 +236,7 @@ static int cmd_compare_run(struct cli *cli)
 
 const struct command command_compare = {
 	.name = "compare",
+	.has_one_heap = true,
 	.summary = "two profiles or traces, dimension by dimension, with verdicts",
 	.usage = "[SELECTION] A B",
 	.example = "blkcast compare before.json after.json --fail-on-worse",

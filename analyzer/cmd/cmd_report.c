@@ -430,6 +430,7 @@ static int cmd_report_run(struct cli *cli)
 
 const struct command command_report = {
 	.name = "report",
+	.has_one_heap = true,
 	.summary = "a self-contained HTML page with pictures",
 	.usage = "[SELECTION] (--store DIR | FILE...) -o report.html\n"
 		 "[SELECTION] (--store DIR | FILE...) --figure NAME [--csv] [-o FILE]",

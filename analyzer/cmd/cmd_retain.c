@@ -109,6 +109,7 @@ static int cmd_retain_run(struct cli *cli)
 
 const struct command command_retain = {
 	.name = "retain",
+	.has_one_heap = true,
 	.summary = "replace old requests of a store by merged profiles, once",
 	.usage = "--store DIR [--retain-requests TIME] [--retain-requests-size SIZE] ...",
 	.example = "blkcast retain --store traces --retain-requests 30d",
