@@ -129,33 +129,6 @@ int footprint_add_many(struct footprint *f, const uint64_t *hashes, size_t nr)
 	return 0;
 }
 
-int footprint_merge(struct footprint *dst, const struct footprint *src)
-{
-	int ret = 0;
-
-	if (src->is_sketch) {
-		if (!dst->is_sketch)
-			ret = to_sketch(dst);
-		if (!ret)
-			hll_merge(dst->sketch, src->sketch);
-		return ret;
-	}
-	if (ret)
-		return ret;
-	for (size_t i = 0; src->nr && i < (size_t)1 << src->bits; i++) {
-		if (src->set[i])
-			ret = footprint_add_many(dst, &src->set[i], 1);
-		if (ret)
-			return ret;
-	}
-	if (src->has_zero) {
-		const uint64_t zero = 0;
-
-		ret = footprint_add_many(dst, &zero, 1);
-	}
-	return ret;
-}
-
 double footprint_blocks(const struct footprint *f)
 {
 	return f->is_sketch ? hll_count(f->sketch) : (double)(f->nr + f->has_zero);

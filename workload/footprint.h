@@ -40,7 +40,6 @@ void footprint_release(struct footprint *f);
 void footprint_clear(struct footprint *f);
 /* Adds hashes that block_hash() made. Returns 0, or -ENOMEM where some are missing. */
 int footprint_add_many(struct footprint *f, const uint64_t *hashes, size_t nr);
-int footprint_merge(struct footprint *dst, const struct footprint *src);
 /* Returns the number of distinct blocks. */
 double footprint_blocks(const struct footprint *f);
 size_t footprint_memory(const struct footprint *f);

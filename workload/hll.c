@@ -26,13 +26,6 @@ void hll_add_many(struct hll *h, const uint64_t *hashes, size_t nr)
 	}
 }
 
-void hll_merge(struct hll *dst, const struct hll *src)
-{
-	for (size_t i = 0; i < HLL_NR_REGISTERS; i++)
-		if (src->registers[i] > dst->registers[i])
-			dst->registers[i] = src->registers[i];
-}
-
 /*
  * Sums x + sum over k >= 1 of x^(2^k) 2^(k-1). It diverges at x = 1, where all registers are empty.
  */

@@ -25,7 +25,6 @@ struct hll {
 void hll_clear(struct hll *h);
 /* The hashes must be uniform over 64 bits. */
 void hll_add_many(struct hll *h, const uint64_t *hashes, size_t nr);
-void hll_merge(struct hll *dst, const struct hll *src);
 /* Returns 0 while empty. Costs O(registers). */
 double hll_count(const struct hll *h);
 

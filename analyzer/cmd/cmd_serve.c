@@ -195,13 +195,15 @@ static int open_store(struct store **out, const char *dir, const char *user,
 
 static int open_and_serve(struct cli *cli, const char *dir, const char *user,
 			  struct server_config *config, const struct page_config *page,
-			  const struct retain_beside_config *retention)
+			  struct retain_beside_config *retention)
 {
 	struct store *store;
 	struct err err = { 0 };
 	sigset_t signals;
 	int ret;
 
+	config->note = retention->note = cmd_serve_note;
+	config->ctx = retention->ctx = cli;
 	if (retain_limits_any(&retention->limits))
 		config->retention = retention->totals;
 	stop_to_main(&signals);
@@ -225,13 +227,9 @@ static int wrong_operands(struct cli *cli)
 
 static int cmd_serve_run(struct cli *cli)
 {
-	struct server_config config = { .listen = SERVER_LISTEN,
-					.note = cmd_serve_note,
-					.ctx = cli };
+	struct server_config config = { .listen = SERVER_LISTEN };
 	struct server_retention totals = { 0 };
-	struct retain_beside_config retention = { .totals = &totals,
-						  .note = cmd_serve_note,
-						  .ctx = cli };
+	struct retain_beside_config retention = { .totals = &totals };
 	struct retain_options chosen = { 0 };
 	struct page_config page = { 0 };
 	const char *dir = NULL, *user = NULL;

@@ -73,27 +73,6 @@ static void zero_hash(void)
 	footprint_release(&f);
 }
 
-static void merge_is_union(void)
-{
-	static const uint64_t sizes[] = { 0, 10, 9000, 16384, 100000 };
-
-	for (size_t i = 0; i < TAP_NR(sizes); i++) {
-		for (size_t k = 0; k < TAP_NR(sizes); k++) {
-			struct footprint a = { 0 }, b = { 0 }, whole = { 0 };
-
-			add_blocks(&a, 0, sizes[i]);
-			add_blocks(&b, 5000, sizes[k]);
-			add_blocks(&whole, 0, sizes[i]);
-			add_blocks(&whole, 5000, sizes[k]);
-			ok_int(footprint_merge(&a, &b), 0);
-			ok_near(footprint_blocks(&a), footprint_blocks(&whole), 0);
-			footprint_release(&a);
-			footprint_release(&b);
-			footprint_release(&whole);
-		}
-	}
-}
-
 static void sketch_over_seeds(void)
 {
 	double sum_squares = 0;
@@ -116,19 +95,15 @@ static void sketch_over_seeds(void)
 	ok(sqrt(sum_squares / (double)seeds) < 0.0081 * 1.4);
 }
 
-static void zero_hash_merges(void)
+/* The set marks free places by 0, so the hash 0 is kept apart. */
+static void zero_hash_counts_once(void)
 {
-	const uint64_t zero = 0, hashes[] = { 3, 5 };
-	struct footprint a = { 0 }, b = { 0 };
+	const uint64_t hashes[] = { 3, 0, 5, 0 };
+	struct footprint f = { 0 };
 
-	ok_int(footprint_add_many(&a, hashes, 2), 0);
-	ok_int(footprint_add_many(&b, &zero, 1), 0);
-	ok_int(footprint_merge(&a, &b), 0);
-	ok_near(footprint_blocks(&a), 3, 0);
-	ok_int(footprint_merge(&a, &b), 0);
-	ok_near(footprint_blocks(&a), 3, 0);
-	footprint_release(&a);
-	footprint_release(&b);
+	ok_int(footprint_add_many(&f, hashes, 4), 0);
+	ok_near(footprint_blocks(&f), 3, 0);
+	footprint_release(&f);
 }
 
 /* All registers but one at their last rank: the estimator's far end, Ertl's tau. */
@@ -151,12 +126,11 @@ static void saturated_sketch(void)
 }
 
 static const struct tap_test tests[] = {
+	{ "the hash 0 counts once", zero_hash_counts_once },
 	{ "the footprint is exact up to its bound", exact_up_to_the_bound },
 	{ "past the bound it is within four standard errors", estimated_past_it },
 	{ "a hash of zero is a block like any other", zero_hash },
-	{ "two footprints merge to their union, exact or not", merge_is_union },
 	{ "the sketch's standard error is the one it states", sketch_over_seeds },
-	{ "the hash 0 is merged once", zero_hash_merges },
 	{ "a full sketch still estimates", saturated_sketch },
 };
 

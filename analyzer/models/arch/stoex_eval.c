@@ -188,6 +188,24 @@ static double stoex_eval_poisson(struct rng *r, double mean)
 	return k;
 }
 
+/* Draws from UniDouble or UniInt between two bounds. */
+static int stoex_eval_uniform(const struct eval *v, enum stoex_function f, double low, double high,
+			      struct stoex_value *out)
+{
+	struct rng *r = v->s->rng;
+
+	if (!(low <= high))
+		return stoex_eval_fail(v, EINVAL,
+				       "the bounds of a uniform distribution must not fall");
+	if (f == FN_UNI_DOUBLE) {
+		*out = stoex_eval_real(low + (high - low) * rng_uniform(r));
+		return 0;
+	}
+	if (!(high - low < 0x1p53))
+		return stoex_eval_fail(v, EINVAL, "the range of UniInt is too large");
+	return stoex_eval_whole(v, low + (double)rng_below(r, (uint64_t)(high - low) + 1), out);
+}
+
 static int stoex_eval_draw(const struct eval *v, enum stoex_function f, const double *a,
 			   struct stoex_value *out)
 {
@@ -208,17 +226,7 @@ static int stoex_eval_draw(const struct eval *v, enum stoex_function f, const do
 		return 0;
 	case FN_UNI_DOUBLE:
 	case FN_UNI_INT:
-		if (!(a[0] <= a[1]))
-			return stoex_eval_fail(
-				v, EINVAL, "the bounds of a uniform distribution must not fall");
-		if (f == FN_UNI_DOUBLE) {
-			*out = stoex_eval_real(a[0] + (a[1] - a[0]) * rng_uniform(r));
-			return 0;
-		}
-		if (!(a[1] - a[0] < 0x1p53))
-			return stoex_eval_fail(v, EINVAL, "the range of UniInt is too large");
-		return stoex_eval_whole(v, a[0] + (double)rng_below(r, (uint64_t)(a[1] - a[0]) + 1),
-					out);
+		return stoex_eval_uniform(v, f, a[0], a[1], out);
 	case FN_POIS:
 		if (!(a[0] >= 0 && a[0] < 1e15))
 			return stoex_eval_fail(v, EINVAL, "the mean of Pois must be in 0..1e15");
