@@ -49,6 +49,25 @@ for _ in $(seq 200); do
 	sleep 0.1
 done
 is "$(ls -A "$T/files")" "" "nothing is left on the target"
+# A campaign that is killed while it waits for the folder of another one leaves nothing behind either.
+"$blkcast" measure "$T/plan.yaml" --db "$T/first.db" -q >/dev/null 2>&1 &
+first=$!
+for _ in $(seq 100); do
+	[ -e "$T/files"/blkcast-*/.keeper ] && break
+	sleep 0.1
+done
+"$blkcast" measure "$T/plan.yaml" --db "$T/second.db" -q >/dev/null 2>&1 &
+second=$!
+sleep 1
+kill -KILL $second && wait $second 2>/dev/null
+wait $first
+is $? 0 "the campaign that has the folder is measured to its end"
+sleep 0.5
+for _ in $(seq 100); do
+	[ -z "$(ls -A "$T/files")" ] && break
+	sleep 0.1
+done
+is "$(ls -A "$T/files")" "" "and a campaign that was killed while it waited leaves nothing on the target"
 is "$(sql "select group_concat(repetition, '') from (select repetition from run order by id)")" \
 	"111111111122222222223333333333" "a configuration is repeated when all were measured"
 done_testing

@@ -2,6 +2,9 @@
 # work; it is known by its process number and the time it started, and is waited for. What a keeper left
 # behind that was killed as well is removed first. The folder's parent must be there: a mistyped directory is
 # refused and not made, since another disk would be measured in its place. Status 2 says that the plan is wrong.
+# A keeper whose campaign was killed while it waited still gets the folder in the end. It must live on then, though
+# nobody reads what it prints, since it alone removes the folder.
+trap '' PIPE
 p=${d%/*}
 [ -d "$p" ] || {
 	echo "$p: this directory of the plan does not exist; make it, or correct the plan" >&2
