@@ -14,9 +14,10 @@
 #include "formats/request.h"
 #include "formats/segment/segment_word.h"
 
-#define WINDOW_MIN_NS	10000000u
-#define WINDOW_MAX_NS	3600000000000u
-#define SPOOL_MIN_BYTES (1u << 20)
+#define WINDOW_MIN_NS		10000000u
+#define WINDOW_MAX_NS		3600000000000u
+#define SEGMENT_INTERVAL_MAX_NS 3600000000000u
+#define SPOOL_MIN_BYTES		(1u << 20)
 
 struct unit {
 	const char *name;
@@ -191,6 +192,20 @@ static int config_read_window(const struct fields_reader *r, const struct field 
 	return 0;
 }
 
+/* A store refuses a segment of more than a year, and an interval of an hour stays far below that. */
+static int config_read_interval(const struct fields_reader *r, const struct field *f,
+				const struct yaml_node *n, void *to)
+{
+	uint64_t ns;
+
+	if (config_time(n->text, &ns))
+		return fields_expected(r, f, n);
+	if (ns > SEGMENT_INTERVAL_MAX_NS)
+		return fields_error(r, n, "expected 1h at most, got '%.60s'", n->text);
+	*(uint64_t *)to = ns;
+	return 0;
+}
+
 /*
  * Refuses a size in which two segments of the largest size would not fit, because it might hold no
  * segment at all.
@@ -352,7 +367,7 @@ static const struct field config_fields[] = {
 	TEXT("anonymize", anonymize, "file of the key that hides names and places"),
 	WITH_UNIT("duration", duration_ns, config_read_time, A_TIME,
 		  "end after this time; at SIGINT or SIGTERM by default"),
-	WITH_UNIT("segment-interval", segment_interval_ns, config_read_time, A_TIME,
+	WITH_UNIT("segment-interval", segment_interval_ns, config_read_interval, A_TIME,
 		  "longest wait before requests are sent; 5s by default"),
 	FLAG("trace", has_trace, false, "requests beside the profiles; true by default"),
 	FLAG("leave-out-own", leave_out_own, true, "do not count the agent's own requests"),

@@ -12,10 +12,16 @@
 #include "workload/align.h"
 
 #define MAKERS_SHOWN 4
+/*
+ * A trace gets so many intervals per request, and at least FIRST_CELLS in all. A few requests that
+ * lie months apart would otherwise take 64 MiB, because every second between them has an interval.
+ */
+#define CELLS_PER_REQUEST 8u
+#define FIRST_CELLS	  65536u
 
 struct together {
-	struct align *align;
-	uint32_t *ids; /* owned; one per stream of the scan */
+	struct align *align; /* owned */
+	uint32_t *ids;	     /* owned; one per stream of the scan */
 	uint32_t nr_ids;
 };
 
@@ -39,6 +45,24 @@ void together_free(struct together *t)
 	align_free(t->align);
 	free(t->ids);
 	free(t);
+}
+
+/* Replaces the empty collector by one whose memory is in proportion to the number of requests. */
+static int together_bound(struct together *t, const struct scan *scan)
+{
+	uint64_t nr_requests = scan_total_requests(scan);
+	struct align *bounded;
+	size_t cells = ALIGN_MAX_CELLS;
+	int ret;
+
+	if (nr_requests < ALIGN_MAX_CELLS / CELLS_PER_REQUEST)
+		cells = (size_t)nr_requests * CELLS_PER_REQUEST;
+	ret = align_new(&bounded, cells < FIRST_CELLS ? FIRST_CELLS : cells);
+	if (ret < 0)
+		return ret;
+	align_free(t->align);
+	t->align = bounded;
+	return 0;
 }
 
 static int add_ids(struct together *t, const struct scan *scan)
@@ -69,7 +93,7 @@ static int add_ids(struct together *t, const struct scan *scan)
 
 int together_add(struct together *t, struct scan *scan, const struct scan_request *r, size_t nr)
 {
-	int ret = 0;
+	int ret = t->nr_ids ? 0 : together_bound(t, scan);
 
 	for (size_t i = 0; i < nr && ret == 0; i++) {
 		if (r[i].stream >= t->nr_ids)

@@ -326,6 +326,11 @@ static void note_times(struct import_writer *w, struct import_host *host, struct
 	host->nr_requests++;
 }
 
+static bool import_writer_is_far(const struct stream *st, const struct request *r)
+{
+	return r->completion_ns > st->begin_ns + SEGMENT_MAX_SPAN_NS;
+}
+
 int import_writer_add(struct import_writer *w, const struct request *r, const char *format,
 		      struct err *err)
 {
@@ -335,10 +340,14 @@ int import_writer_add(struct import_writer *w, const struct request *r, const ch
 	bool is_new = w->met[r->device] != st->sequence + 1;
 	int ret = 0;
 
-	if (st->nr == SEGMENT_MAX_REQUESTS || (is_new && st->nr_devices == SEGMENT_MAX_DEVICES)) {
+	if (st->nr == SEGMENT_MAX_REQUESTS || (is_new && st->nr_devices == SEGMENT_MAX_DEVICES) ||
+	    (st->nr && import_writer_is_far(st, r))) {
 		ret = write_segment(w, d->host, st->last_ns, NULL, err);
 		is_new = true;
 	}
+	/* A segment of years would be refused, so the time without requests is left out. */
+	if (import_writer_is_far(st, r))
+		st->begin_ns = r->arrival_ns;
 	if (ret == 0 && st->nr == st->cap && grow_held(st) < 0)
 		ret = err_set(err, ENOMEM, "out of memory");
 	if (ret < 0)

@@ -8,6 +8,8 @@
 
 #include "formats/profile/profile.h"
 
+#define DAY_NS 86400000000000ull
+
 void segment_facts_init(struct segment_facts *f)
 {
 	memset(f, 0, sizeof(*f));
@@ -90,6 +92,30 @@ static int count_kinds(struct segment_facts *f, struct segment_totals *t)
 	return 0;
 }
 
+/*
+ * A reader looks at the whole time that a segment spans, however few requests it has. Its span is
+ * therefore bounded before it is stored.
+ */
+static int check_span(const struct segment_facts *f, const struct segment_totals *t,
+		      struct err *err)
+{
+	uint64_t begin_ns = f->begin.monotonic_ns, before_ns = 0;
+	uint64_t after_ns = f->end.monotonic_ns - begin_ns;
+	uint64_t most_ns;
+
+	if (f->nr_requests && t->first_arrival_ns < begin_ns)
+		before_ns = begin_ns - t->first_arrival_ns;
+	if (f->nr_requests && t->last_completion_ns > f->end.monotonic_ns)
+		after_ns = t->last_completion_ns - begin_ns;
+	most_ns = before_ns > after_ns ? before_ns : after_ns;
+	if (most_ns <= SEGMENT_MAX_SPAN_NS)
+		return 0;
+	return err_set(err, EBADMSG,
+		       "segment: some of its times lie %llu days from its begin, expected %llu at "
+		       "most",
+		       (unsigned long long)most_ns / DAY_NS, SEGMENT_MAX_SPAN_NS / DAY_NS);
+}
+
 static int count_requests(struct segment_facts *f, struct segment_reader *reader, struct err *err)
 {
 	struct segment_totals t;
@@ -100,6 +126,8 @@ static int count_requests(struct segment_facts *f, struct segment_reader *reader
 	if (ret < 0)
 		return err_set(err, -ret, "segment: out of memory");
 	ret = count_kinds(f, &t);
+	if (ret == 0)
+		ret = check_span(f, &t, err);
 	f->nr_untimed = t.nr_untimed;
 	if (f->nr_requests) {
 		f->first_real_ns = real_from_anchor(&f->begin, t.first_arrival_ns);

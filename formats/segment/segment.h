@@ -31,6 +31,11 @@
 #define SEGMENT_MAX_BYTES    (16u << 20) /* a reader refuses a longer segment */
 /* devices that the requests and the table of a segment name together */
 #define SEGMENT_MAX_DEVICES 512u
+/*
+ * A store takes a segment only if its end and all times of its requests lie at most this far from
+ * its begin on the monotonic clock: 366 days. segment.md says why no agent reaches this limit.
+ */
+#define SEGMENT_MAX_SPAN_NS (366 * 86400000000000ull)
 /* size of a host, boot id or device name with the final 0 */
 #define SEGMENT_NAME_BYTES 64
 #define SEGMENT_COMM_BYTES 16

@@ -16,6 +16,7 @@ bad() {
 bad "unknown option" '--devise: unknown option: did you mean --device\?$' --devise sda
 bad "unknown device" 'device: .*nosuchdisk' --device nosuchdisk
 bad "bad window" 'window: expected a time above 0' --window soon
+bad "segment interval" 'segment-interval: expected 1h at most, got .61m.' --segment-interval 61m
 bad "unknown sink" "sink: unknown kind 'ftp://x': expected file:DIR" --sink ftp://x
 bad "bad sink" 'sink: http://: expected http' --sink http:// --spool "$T/spool"
 bad "sink that is a file" '.*/passwd/.*: Not a directory|.*/etc/passwd' --sink file:/etc/passwd/x

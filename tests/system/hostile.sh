@@ -55,7 +55,7 @@ judge() { # KIND READER MS MIB
 	number "$3 <= $ms_most && $4 <= $mib_most" "$1: $2 takes $3 ms of processor and $4 MiB"
 }
 
-for kind in plain devices sizes times places mixed; do
+for kind in plain devices sizes year places mixed; do
 	hash=$("$make" $kind h-$kind "$T/$kind.seg") || exit 1
 	start "$T/$kind"
 	before=$(serve_ms)
@@ -70,6 +70,12 @@ for kind in plain devices sizes times places mixed; do
 		judge $kind "${command%% *}" "$ms" "$mib"
 	done
 done
+
+# Readers look at all of the time that a segment spans, so centuries are refused.
+hash=$("$make" times h-times "$T/times.seg") || exit 1
+start "$T/times"
+is "$(put "$T/times.seg" "$hash" h-times/b/1/0)" 422 "a request each day of 128 years: it is refused"
+stop
 
 # A real-time clock that was set ahead by ten years while nobody watched.
 hash=$("$make" jump clock "$T/jump.seg")
@@ -102,7 +108,7 @@ for host in alpha beta gamma; do
 done
 attack() {
 	for i in 0 1 2; do
-		for kind in devices sizes times places mixed; do
+		for kind in devices sizes year places mixed; do
 			hash=$("$make" $kind evil-$kind "$T/evil.seg" $i)
 			put "$T/evil.seg" "$hash" "evil-$kind/b/1/$i"
 			echo " $kind $i"

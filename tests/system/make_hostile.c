@@ -5,7 +5,8 @@
  *   plain     one of an honest agent, to compare with
  *   devices   requests of as many devices as a segment may name
  *   sizes     65 536 reads of 2 GiB
- *   times     a request each day from 1970 to 2099
+ *   times     a request each day from 1970 to 2099, which no store takes
+ *   year      requests spread over the longest time that a store takes
  *   places    offsets all over the largest disk
  *   mixed     devices, sizes and offsets of each request at random: it compresses worst
  *   jump      the guest's real-time clock was set ahead by 3651 days meanwhile
@@ -48,6 +49,8 @@ static struct request request_of(const char *kind, uint64_t i)
 		r.bytes = REQUEST_MAX_DATA_BYTES;
 	else if (!strcmp(kind, "times"))
 		r.arrival_ns = i * DAY_NS;
+	else if (!strcmp(kind, "year"))
+		r.arrival_ns = i * (SEGMENT_MAX_SPAN_NS / SEGMENT_MAX_REQUESTS);
 	else if (!strcmp(kind, "places"))
 		r.sector = (i * 0x9e3779b97f4a7c15ull) % (REQUEST_END_SECTOR_MAX - 8);
 	else if (!strcmp(kind, "mixed")) {
@@ -98,7 +101,7 @@ static struct random_kind random_kind_of(uint64_t number)
 	k.begin_real_ns = RANDOM_OF(s, REAL_NS, 0, 1, TRACE_TIME_MAX_NS);
 	k.begin_ns = RANDOM_OF(s, 0, 1000, TRACE_TIME_MAX_NS);
 	k.gap_ns = RANDOM_OF(s, 1000, 0, 1, 1000000, 1000000000, DAY_NS);
-	k.response_ns = RANDOM_OF(s, 500, 0, 1, 1000000000, 30 * DAY_NS, TRACE_TIME_MAX_NS);
+	k.response_ns = RANDOM_OF(s, 500, 0, 1, 1000000000, 30 * DAY_NS, SEGMENT_MAX_SPAN_NS);
 	k.nr_devices = RANDOM_OF(s, 1, 2, 64, SEGMENT_MAX_DEVICES);
 	k.bytes = RANDOM_OF(s, 4096, 0, 1, 512, 513, REQUEST_MAX_DATA_BYTES);
 	k.sector = RANDOM_OF(s, 0, 1, 1 << 20, REQUEST_END_SECTOR_MAX - 1);
@@ -111,8 +114,12 @@ static struct random_kind random_kind_of(uint64_t number)
 static struct request random_request(struct random_kind *k, uint64_t i)
 {
 	uint64_t *s = &k->state, sector = k->sector ? random_next(s) % k->sector : i * 8;
-	uint64_t arrival =
-		k->gap_ns && i > TRACE_TIME_MAX_NS / k->gap_ns ? TRACE_TIME_MAX_NS : i * k->gap_ns;
+	uint64_t last = k->begin_ns < TRACE_TIME_MAX_NS - SEGMENT_MAX_SPAN_NS
+				? k->begin_ns + SEGMENT_MAX_SPAN_NS
+				: TRACE_TIME_MAX_NS;
+	uint64_t arrival = k->gap_ns && i > (last - k->begin_ns) / k->gap_ns
+				   ? last
+				   : k->begin_ns + i * k->gap_ns;
 	struct request r = { .device = (uint32_t)(random_next(s) % k->nr_devices) << 20,
 			     .bytes =
 				     (uint32_t)(i % 8 ? k->bytes : RANDOM_OF(s, 0, 4096, k->bytes)),
@@ -125,10 +132,8 @@ static struct request random_request(struct random_kind *k, uint64_t i)
 			     .queue_depth = (uint32_t)RANDOM_OF(s, 0, 1, UINT32_MAX),
 			     .source = SOURCE_BPF };
 
-	arrival = arrival > TRACE_TIME_MAX_NS - k->begin_ns ? TRACE_TIME_MAX_NS
-							    : k->begin_ns + arrival;
 	r.arrival_ns = r.dispatch_ns = r.completion_ns = arrival;
-	if (k->response_ns <= TRACE_TIME_MAX_NS - arrival)
+	if (k->response_ns <= last - arrival)
 		r.completion_ns += k->response_ns ? random_next(s) % (k->response_ns + 1) : 0;
 	return r;
 }

@@ -72,7 +72,7 @@ holds "serve ends" stop
 # An answer about streams is bounded: a host that has more than fit on a page gets the rest from page two on.
 segments=()
 for epoch in $(seq 130); do
-	"$BUILD/tests/system/make_hostile" times many "$T/many.$epoch" 0 "$epoch" >"$T/hash" || exit 1
+	"$BUILD/tests/system/make_hostile" year many "$T/many.$epoch" 0 "$epoch" >"$T/hash" || exit 1
 	segments+=("$T/many.$epoch")
 done
 "$b" import --store "$T/store" "${segments[@]}" >"$T/out" 2>&1
