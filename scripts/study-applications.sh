@@ -238,11 +238,11 @@ record() {
 	[ -z "${OLD_CAMPAIGN:-}" ] || predict "$store" "$at.relative.json" --storage "$OUT/new.json" --from "$OUT/old.json"
 }
 
-predict() { # STORE ANSWER OPTION...: "cannot tell" (exit status 3) has its rows all the same
+predict() { # STORE ANSWER OPTION...: "does not carry the load" (1) and "cannot tell" (3) have their rows all the same
 	local store=$1 answer=$2 status=0
 	shift 2
 	"$blkcast" study migrate "$store" "$@" --json -q >"$answer.part" || status=$?
-	[ $status = 0 ] || [ $status = 3 ] || exit 1
+	[ $status = 0 ] || [ $status = 1 ] || [ $status = 3 ] || exit 1
 	mv "$answer.part" "$answer"
 }
 

@@ -15,7 +15,6 @@
 #include "analyzer/cmd/study_target.h"
 #include "analyzer/cmd/study_verbs.h"
 #include "analyzer/models/num/lsq.h"
-#include "analyzer/models/storage/device_model.h"
 #include "analyzer/report/study_draw.h"
 #include "analyzer/whatif/study_slo.h"
 #include "base/units.h"
@@ -37,8 +36,11 @@ struct job {
 	struct word_list measured, leave_out, sizes, reads;
 	bool beside;
 	const char *report, *from_db, *from_target;
-	const char *storage; /* a simulated device of the target, or NULL */
-	bool cannot_tell;
+	const char *storage;   /* a simulated device of the target, or NULL */
+	const char *intervals; /* a table of recorded applications, or NULL */
+	struct application_errors errors;
+	struct study_device device;
+	bool cannot_tell, overloaded;
 	struct study study;
 	struct study_target target;
 	const char *paths[STUDY_LOADS_MAX]; /* by load: the path that it was read from */
@@ -136,6 +138,10 @@ static int read_target(struct job *job)
 {
 	int ret;
 
+	if (job->storage) {
+		job->study.simulated = true;
+		return study_device_open(&job->device, &job->err);
+	}
 	job->target.study = &job->study;
 	job->target.cli = job->cli;
 	job->target.paths = job->paths;
@@ -193,14 +199,14 @@ static int cmd_study_solve(struct job *job)
 		struct study_case *c = &job->cases[i];
 
 		ret = job->target.path ? study_target_run(&job->target, c, &job->err)
+		      : job->storage   ? study_device_case(&job->device, c, &job->err)
 				       : study_predict(&job->study, c, &job->err);
 		if (ret)
 			return ret;
-		if (c->outside)
-			cli_note(job->cli,
-				 "'%s' lies outside what the target's model knows: "
-				 "extrapolated",
-				 c->outside);
+		if (job->intervals)
+			application_errors_widen(&job->errors, &job->study, c);
+		if (c->why[0])
+			cli_note(job->cli, "%s: extrapolated", c->why);
 	}
 	return 0;
 }
@@ -215,6 +221,8 @@ static int cmd_study_show(struct job *job, const struct study_result *r)
 	buf_init(&svg);
 	ret = study_draw_times(r, &svg);
 	answer_picture(a, NULL, "The thin line is a 90 % interval.", &svg);
+	if (!job->target.path)
+		study_device_say_intervals(job->intervals ? &job->errors : NULL, a);
 	if (ret)
 		goto out;
 	ret = cli_show(job->cli, a, job->report, &job->err);
@@ -305,16 +313,12 @@ static int cmd_study_explore(struct job *job)
 /* Predicts a migration by replaying stored requests on a simulated device. */
 static int cmd_study_device(struct job *job)
 {
-	struct study_device d = { .cli = job->cli,
-				  .study = &job->study,
-				  .paths = job->paths,
-				  .measured = (const double(*)[2])job->truth,
-				  .storage = job->storage,
-				  .from = job->from_db,
-				  .report = job->report };
-	int ret = study_device(&d, &job->err);
+	int ret = study_device_open(&job->device, &job->err);
 
-	job->cannot_tell = d.cannot_tell;
+	if (!ret)
+		ret = study_device_migrate(&job->device, &job->err);
+	job->cannot_tell = job->device.cannot_tell;
+	job->overloaded = job->device.overloaded;
 	return ret;
 }
 
@@ -328,6 +332,31 @@ static void cmd_study_judge(struct job *job, struct study_result *r)
 	job->cannot_tell |= job->slo_verdict == STUDY_SLO_UNKNOWN;
 }
 
+/* Reads the loads, the objectives and what is compared with the answer. */
+static int cmd_study_read(struct job *job)
+{
+	int ret = read_loads(job);
+
+	for (size_t i = 0; i < job->slo.nr && !ret; i++)
+		ret = study_slo_add(&job->objectives, job->slo.items[i], &job->err);
+	if (!ret && job->intervals)
+		ret = application_errors_read(&job->errors, job->intervals, PREDICTOR_LEVEL,
+					      &job->err);
+	if (!ret)
+		ret = read_truths(job);
+	if (ret)
+		return ret;
+	job->device = (struct study_device){ .cli = job->cli,
+					     .study = &job->study,
+					     .paths = job->paths,
+					     .measured = (const double(*)[2])job->truth,
+					     .storage = job->storage,
+					     .from = job->from_db,
+					     .report = job->report,
+					     .errors = job->intervals ? &job->errors : NULL };
+	return 0;
+}
+
 static int cmd_study_work(struct job *job)
 {
 	struct study_result r = { .verb = verbs[job->verb],
@@ -336,15 +365,11 @@ static int cmd_study_work(struct job *job)
 				  .cases = job->cases,
 				  .baseline = job->baseline,
 				  .measured = (const double(*)[2])job->truth };
-	int ret = read_loads(job);
+	int ret = cmd_study_read(job);
 
-	for (size_t i = 0; i < job->slo.nr && !ret; i++)
-		ret = study_slo_add(&job->objectives, job->slo.items[i], &job->err);
-	if (!ret)
-		ret = read_truths(job);
 	if (ret)
 		return ret;
-	if (job->storage)
+	if (job->storage && job->verb == VERB_MIGRATE)
 		return cmd_study_device(job);
 	make_cases(job);
 	ret = read_target(job);
@@ -355,6 +380,7 @@ static int cmd_study_work(struct job *job)
 	r.how = job->target.replays  ? "replay"
 		: job->target.path   ? "run"
 		: job->from_db	     ? "relative"
+		: job->storage	     ? "device"
 		: job->predictor.net ? "net"
 				     : "models";
 	r.nr_cases = job->nr_cases;
@@ -369,6 +395,7 @@ static int cmd_study_work(struct job *job)
 	}
 	ret = study_conclude(&r);
 	job->cannot_tell = r.cannot_tell;
+	job->overloaded = r.overloaded;
 	if (ret)
 		goto out;
 	cmd_study_judge(job, &r);
@@ -394,6 +421,7 @@ static void cmd_study_release(struct job *job)
 	predictor_release(&job->predictor);
 	predictor_release(&job->from);
 	study_target_release(&job->target);
+	study_device_release(&job->device);
 	free(job);
 }
 
@@ -419,8 +447,11 @@ static int check_options(struct job *job, int verb)
 		return cli_usage(
 			cli, "--begin, --end: of answers by --model or --db; --duration says how "
 			     "much is replayed or simulated");
-	if (job->storage && verb != VERB_MIGRATE)
-		return cli_usage(cli, "--storage: a simulated device is for migrate alone");
+	if (job->storage && (job->sizes.nr || job->reads.nr || job->beside))
+		return cli_usage(cli, "--sizes, --reads, --beside: not of a simulated device; "
+				      "expected --model or --db");
+	if (job->intervals && (job->target.path || job->sizes.nr || job->reads.nr || job->beside))
+		return cli_usage(cli, "--intervals: of what is predicted for given loads");
 	if (!(job->study.run.duration_s > 0) && !job->storage)
 		job->study.run.duration_s = RUN_SECONDS;
 	if (job->target.overwrite && !job->target.path)
@@ -429,7 +460,8 @@ static int check_options(struct job *job, int verb)
 	    (verb != VERB_INTERFERENCE || job->target.path))
 		return cli_usage(cli, "--sizes, --reads, --beside: of interference, by --model or "
 				      "--db");
-	if (job->slo.nr && (job->storage || job->sizes.nr || job->reads.nr || job->beside))
+	if (job->slo.nr && ((job->storage && verb == VERB_MIGRATE) || job->sizes.nr ||
+			    job->reads.nr || job->beside))
 		return cli_usage(cli, "--slo: of given loads by --model, --db or --run");
 	if (job->measured.nr > STUDY_LOADS_MAX)
 		return cli_usage(cli, "--measured: expected up to %d", STUDY_LOADS_MAX);
@@ -458,8 +490,10 @@ static int cmd_study_perform(struct job *job, int verb)
 		CLI_LIST("slo", 0, "OBJECTIVE,...", &job->slo,
 			 "exit status 1 where a load breaks it: read.p95=20ms, write.mean=5ms, ..."),
 		CLI_STRING("storage", 0, "FILE", &job->storage,
-			   "migrate: or simulate what is stored on this device (blkcast storage "
-			   "calibrate)"),
+			   "or simulate what is stored on this device (blkcast storage calibrate)"),
+		CLI_STRING("intervals", 0, "TABLE.csv", &job->intervals,
+			   "widen by these applications: application, type, point, predicted, "
+			   "measured"),
 		CLI_STRING(
 			"run", 0, "PATH", &job->target.path,
 			"or replay what is stored, or run mimics of profiles, on this free device, "
@@ -497,9 +531,9 @@ static int cmd_study_perform(struct job *job, int verb)
 	job->verb = (enum study_verb)verb;
 	ret = cmd_study_work(job);
 	return cli_finish(cli, ret, &job->err,
-			  job->cannot_tell			 ? CLI_CANNOT_TELL
-			  : job->slo_verdict == STUDY_SLO_BROKEN ? CLI_FAILED
-								 : CLI_DONE);
+			  job->cannot_tell ? CLI_CANNOT_TELL
+			  : job->overloaded || job->slo_verdict == STUDY_SLO_BROKEN ? CLI_FAILED
+										    : CLI_DONE);
 }
 
 static int cmd_study_run(struct cli *cli)
@@ -535,6 +569,7 @@ const struct command command_study = {
 		"migrate STORE... --storage DEVICE.json [--from OLD.json]\n"
 		"consolidate PROFILE PROFILE... (--model M.json,... | --db FILE | --run PATH)\n"
 		"interference PROFILE NEIGHBOUR... (--model M.json,... | --db FILE | --run PATH)\n"
+		"(consolidate|interference) STORE... --storage DEVICE.json\n"
 		"scenario SCENARIO.yaml... [--report FILE.html]\n"
 		"cache PROFILE... [--size SIZE] [--hits PERCENT] [--hit-time TIME]\n"
 		"mix PROFILE[=COUNT]... [--slo OBJECTIVE,... --db FILE] [--measure SIZE:read=N,...]",

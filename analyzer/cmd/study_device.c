@@ -3,52 +3,113 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/cmd/show.h"
 #include "analyzer/whatif/device_study.h"
-#include "analyzer/whatif/study_replay.h"
 
-static void study_device_loads(const struct study_device *d, const struct study_replay *replay,
-			       struct device_study_load *loads)
+void study_device_say_intervals(const struct application_errors *errors, struct answer *a)
 {
-	for (size_t i = 0; i < d->study->nr; i++) {
-		const struct profile *p = &d->study->loads[i].group->whole;
+	char text[160] = "configurations that were held out, not other applications; --intervals "
+			 "TABLE takes those";
 
-		snprintf(loads[i].name, sizeof(loads[i].name), "%.60s %.60s", p->host,
-			 p->device_name);
-		loads[i].plan = &replay->plans[i];
-		memcpy(loads[i].measured_s, d->measured[i], sizeof(loads[i].measured_s));
-		if (replay->plans[i].nr_left_out)
+	if (errors)
+		snprintf(text, sizeof(text), "a new application, by %zu recorded ones",
+			 errors->nr_applications);
+	answer_fact_words(a, "intervals_cover", NULL, errors ? "applications" : "configurations");
+	answer_fact_words(a, NULL, "The intervals cover", text);
+}
+
+/*
+ * The errors of recorded applications become errors of the device where they are larger. Relative
+ * answers were compared as a whole, so that they count once, not for each of the two devices.
+ */
+static void study_device_widen(struct study_device *d)
+{
+	bool same = d->from && !memcmp(&d->old, &d->target, sizeof(d->old));
+
+	for (int type = 0; type < STUDY_TYPES && d->errors; type++)
+		for (int point = 0; point < STUDY_POINTS; point++) {
+			double *half = &d->target.errors[type][point].log_half;
+			double *old_half = &d->old.errors[type][point].log_half;
+			double own = d->from && !same ? hypot(*half, *old_half) : *half;
+
+			*half = fmax(d->errors->half[type][point], isnan(own) ? 0 : own);
+			*old_half = 0;
+		}
+	if (same)
+		d->old = d->target;
+}
+
+int study_device_open(struct study_device *d, struct err *err)
+{
+	int ret = device_model_load(&d->target, d->storage, err);
+
+	if (!ret && d->from)
+		ret = device_model_load(&d->old, d->from, err);
+	if (ret)
+		return ret;
+	study_device_widen(d);
+	d->replay = calloc(1, sizeof(*d->replay));
+	if (!d->replay)
+		return -ENOMEM;
+	ret = study_replay_load(d->replay, d->study, d->paths, err);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < d->study->nr; i++)
+		if (d->replay->plans[i].nr_left_out)
 			cli_note(d->cli,
 				 "%s: %" PRIu64
 				 " requests are left out: they are no reads, writes or "
 				 "flushes, or have no times",
-				 d->paths[i], replay->plans[i].nr_left_out);
+				 d->paths[i], d->replay->plans[i].nr_left_out);
+	d->sim = (struct study_simulate){ .target = &d->target, .replay = d->replay, .seed = 1 };
+	return 0;
+}
+
+void study_device_release(struct study_device *d)
+{
+	if (d->replay)
+		study_replay_release(d->replay);
+	free(d->replay);
+	d->replay = NULL;
+}
+
+static void study_device_loads(const struct study_device *d, struct device_study_load *loads)
+{
+	for (size_t i = 0; i < d->study->nr; i++) {
+		study_name(d->study, i, loads[i].name);
+		loads[i].plan = &d->replay->plans[i];
+		memcpy(loads[i].measured_s, d->measured[i], sizeof(loads[i].measured_s));
 	}
 }
 
-static int study_device_solve(struct study_device *d, const struct study_replay *replay,
-			      const struct device_model *target, const struct device_model *old,
-			      struct err *err)
+int study_device_migrate(struct study_device *d, struct err *err)
 {
 	struct device_study_load *loads = calloc(d->study->nr, sizeof(*loads));
-	struct device_study s = {
-		.target = target, .old = old, .loads = loads, .nr = d->study->nr, .seed = 1
-	};
+	struct device_study s = { .target = &d->target,
+				  .old = d->from ? &d->old : NULL,
+				  .loads = loads,
+				  .nr = d->study->nr,
+				  .seed = 1 };
 	struct answer *a = NULL;
 	int ret = loads ? 0 : -ENOMEM;
 
 	if (ret)
 		goto out;
-	study_device_loads(d, replay, loads);
+	study_device_loads(d, loads);
 	ret = device_study_solve(&s, err);
 	if (ret)
 		goto out;
 	d->cannot_tell = s.cannot_tell;
+	for (size_t i = 0; i < s.nr; i++)
+		d->overloaded |=
+			s.results[i].target_per_s < LOAD_CARRIES_RATIO * s.results[i].offered_per_s;
 	a = device_study_answer(&s);
+	study_device_say_intervals(d->errors, a);
 	ret = cli_show(d->cli, a, d->report, err);
 out:
 	answer_free(a);
@@ -57,21 +118,7 @@ out:
 	return ret;
 }
 
-int study_device(struct study_device *d, struct err *err)
+int study_device_case(struct study_device *d, struct study_case *c, struct err *err)
 {
-	struct study_replay *replay = calloc(1, sizeof(*replay));
-	struct device_model target, old;
-	int ret = replay ? device_model_load(&target, d->storage, err) : -ENOMEM;
-
-	if (!ret && d->from)
-		ret = device_model_load(&old, d->from, err);
-	if (ret)
-		goto out;
-	ret = study_replay_load(replay, d->study, d->paths, err);
-	if (!ret)
-		ret = study_device_solve(d, replay, &target, d->from ? &old : NULL, err);
-	study_replay_release(replay);
-out:
-	free(replay);
-	return ret;
+	return study_simulate_case(&d->sim, d->study, c, err);
 }

@@ -1,28 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * study_device: blkcast study migrate --storage: replays stored requests on a simulated device
- * (device_study.h).
+ * study_device: --storage of blkcast study: stored requests are simulated on a device. A migration
+ * is answered by device_study.h, loads that share a device by study_simulate.h.
+ *
+ *	ret = study_device_open(&d, &err);
+ *	if (!ret)
+ *		ret = study_device_migrate(&d, &err);	or study_device_case() for each case
+ *	study_device_release(&d);
  */
 #ifndef ANALYZER_CMD_STUDY_DEVICE_H
 #define ANALYZER_CMD_STUDY_DEVICE_H
 
 #include "analyzer/cmd/cli.h"
-#include "analyzer/whatif/study.h"
+#include "analyzer/models/storage/device_model.h"
+#include "analyzer/whatif/application_errors.h"
+#include "analyzer/whatif/study_answer.h"
+#include "analyzer/whatif/study_simulate.h"
 
 struct study_device {
 	const struct cli *cli;
-	const struct study *study;
+	struct study *study;
 	const char *const *paths; /* by load: the path that it was read from */
 	/* by load: means that were measured on the target; NaN: none */
 	const double (*measured)[2];
-	const char *storage, *from, *report; /* paths; from and report may be NULL */
-	bool cannot_tell;		     /* set by study_device() */
+	const char *storage, *from, *report;	 /* paths; from and report may be NULL */
+	const struct application_errors *errors; /* NULL: intervals cover configurations alone */
+	bool cannot_tell, overloaded;		 /* set by study_device_migrate() */
+	/* The members below are set by study_device_open(). */
+	struct device_model target, old;
+	struct study_replay *replay; /* owned */
+	struct study_simulate sim;
 };
 
 /*
- * Predicts and shows. Returns 0; -ENODATA where a load is a profile without requests; or the -errno
- * of the files.
+ * Reads the devices and the requests. Returns 0; -ENODATA where a load is a profile without
+ * requests; or the -errno of the files. Release d whatever this returns.
  */
-int study_device(struct study_device *d, struct err *err);
+int study_device_open(struct study_device *d, struct err *err);
+/* Predicts a migration and shows the answer. */
+int study_device_migrate(struct study_device *d, struct err *err);
+int study_device_case(struct study_device *d, struct study_case *c, struct err *err);
+void study_device_release(struct study_device *d);
+
+/* Adds to an answer what its intervals cover. errors may be NULL. */
+void study_device_say_intervals(const struct application_errors *errors, struct answer *a);
 
 #endif

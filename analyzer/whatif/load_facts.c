@@ -8,8 +8,6 @@
 
 #include "base/units.h"
 
-/* A target that serves less than this share of the offered requests cannot carry the load. */
-#define CARRIES_RATIO 0.95
 /* largest number of points of the dispersion; profiles have four */
 #define ARRIVAL_WINDOWS_MAX 16
 
@@ -451,7 +449,7 @@ double load_think_s(const struct load_facts *f)
 
 enum load_carried load_facts_carried(const struct load_facts *f, double per_s, double high_per_s)
 {
-	double least = CARRIES_RATIO * f->rate_per_s;
+	double least = LOAD_CARRIES_RATIO * f->rate_per_s;
 
 	if (!(per_s < least))
 		return LOAD_CARRIED;

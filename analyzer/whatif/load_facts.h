@@ -109,6 +109,8 @@ void load_facts_all_sizes(const struct load_facts *f, struct load_sizes *out);
 void load_facts_set_size(struct load_facts *f, int side, double bytes);
 /* Returns whether the load has requests of a direction. */
 bool load_facts_has(const struct load_facts *f, int side);
+/* A target that serves less than this share of the offered requests cannot carry the load. */
+#define LOAD_CARRIES_RATIO 0.95
 /* Says whether a target that gives the load that many requests per second can carry it. */
 enum load_carried {
 	LOAD_CARRIED, /* also where the rate is unknown */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -99,7 +100,7 @@ static void study_fill_points(const struct study *s, struct study_case *c)
  * only, so that a load that stays on its storage gets its measured times.
  */
 static int study_ask_points(const struct study *s, struct study_case *c,
-			    const struct load_facts *each, struct err *err)
+			    const struct load_facts *each, const char **outside, struct err *err)
 {
 	struct predicted out[STUDY_LOADS_MAX];
 	int ret;
@@ -114,9 +115,12 @@ static int study_ask_points(const struct study *s, struct study_case *c,
 
 		if (!ask.sides[0] && !ask.sides[1])
 			continue;
-		ret = predictor_ask(s->predictor, &ask, each, c->nr, out, &c->outside, err);
+		const char *which = NULL;
+
+		ret = predictor_ask(s->predictor, &ask, each, c->nr, out, &which, err);
 		if (ret)
 			return ret;
+		*outside = *outside ? *outside : which;
 		for (size_t i = 0; i < c->nr; i++)
 			for (int side = 0; side < 2; side++)
 				if (isfinite(out[i].s[side]))
@@ -130,13 +134,13 @@ static int study_ask_points(const struct study *s, struct study_case *c,
 
 /* Predicts flushes on the target; the loads then wait for these instead of the measured flushes. */
 static int study_ask_flushes(const struct study *s, struct study_case *c, struct load_facts *each,
-			     struct err *err)
+			     const char **outside, struct err *err)
 {
 	for (int point = STUDY_MEAN; point < STUDY_POINTS; point++) {
 		const char *name = point ? study_point_name((unsigned int)point) : "";
 		struct study_time t = { .way = STUDY_BY_MODEL };
 		int ret = predictor_ask_flush(s->predictor, name, each, c->nr, &t.s, &t.low,
-					      &t.high, &c->outside, err);
+					      &t.high, outside, err);
 
 		if (ret)
 			return ret;
@@ -161,39 +165,45 @@ static void study_take_answer(const struct predicted *p, struct study_answer *a)
 	memcpy(a->high, p->high, sizeof(a->high));
 }
 
+/* Says in c->why which variable lies outside; the first one is kept. */
+static void study_take_outside(struct study_case *c, const char *outside)
+{
+	if (outside && !c->why[0])
+		snprintf(c->why, sizeof(c->why),
+			 "'%.60s' lies outside what the target's model knows", outside);
+}
+
 int study_predict(const struct study *s, struct study_case *c, struct err *err)
 {
 	const struct predictor_ask ask = { .point = "", .sides = { true, true } };
 	struct load_facts each[STUDY_LOADS_MAX];
 	struct predicted out[STUDY_LOADS_MAX];
-	const char *outside = NULL;
+	const char *outside = NULL, *flushes = NULL, *points = NULL;
 	int ret;
 
 	for (size_t i = 0; i < c->nr; i++) {
 		each[i] = s->loads[c->loads[i]].facts;
 		memset(&c->answers[i], 0, sizeof(c->answers[i]));
 	}
-	c->outside = NULL;
-	ret = study_ask_flushes(s, c, each, err);
+	c->why[0] = 0;
+	ret = study_ask_flushes(s, c, each, &flushes, err);
 	if (ret)
 		return ret;
-	outside = c->outside;
-	ret = predictor_ask(s->predictor, &ask, each, c->nr, out, &c->outside, err);
+	ret = predictor_ask(s->predictor, &ask, each, c->nr, out, &outside, err);
 	if (ret)
 		return ret;
-	if (!c->outside)
-		c->outside = outside;
 	if (s->from && c->nr == 1)
-		ret = make_relative(s, &s->loads[c->loads[0]], &ask, &out[0], &c->outside, err);
+		ret = make_relative(s, &s->loads[c->loads[0]], &ask, &out[0], &outside, err);
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < c->nr; i++)
 		study_take_answer(&out[i], &c->answers[i]);
-	outside = c->outside;
-	ret = study_ask_points(s, c, each, err);
+	ret = study_ask_points(s, c, each, &points, err);
 	if (ret)
 		return ret;
-	c->outside = outside ? outside : c->outside;
+	study_take_outside(c, outside);
+	study_take_outside(c, flushes);
+	study_take_outside(c, points);
 	study_fill_points(s, c);
 	return 0;
 }

@@ -5,8 +5,8 @@
  * study_points.h adds percentiles and flushes if the answer is predicted.
  *
  * A case is a set of loads that run at once. Its answer for each load is the mean response time of
- * reads and of writes. The answer is either measured, by running the loads' mimics side by side on
- * the target, or predicted (predictor.h). Delta RT of a measurement is |RT_app - RT_ref| / RT_ref,
+ * reads and of writes. The answer is measured, by running the loads' mimics side by side on the
+ * target, or predicted (predictor.h), or simulated (study_simulate.h). Delta RT of a measurement is |RT_app - RT_ref| / RT_ref,
  * where RT_ref is the answer here (Noorshams, Modeling and Prediction of I/O Performance in
  * Virtualized Environments, 2015, eq. 9.1).
  *
@@ -29,6 +29,7 @@
 #include "analyzer/whatif/study_points.h"
 
 #define STUDY_LOADS_MAX 16
+#define STUDY_WHY_BYTES 384
 
 struct study_load {
 	const struct profile_group *group; /* borrowed */
@@ -47,18 +48,21 @@ struct study_answer {
 	 * high.
 	 */
 	struct study_time points[STUDY_TYPES][STUDY_POINTS];
+	const char *limited_by; /* the busy part of a simulated device; NULL: none, or unknown */
 };
 
 struct study_case {
 	size_t loads[STUDY_LOADS_MAX], nr;
 	struct study_answer answers[STUDY_LOADS_MAX];
-	const char *outside; /* predicted: a variable outside the training range, or NULL */
+	/* why the case has no sure answer, as a sentence without its end; "": it has one */
+	char why[STUDY_WHY_BYTES];
 };
 
 struct study {
 	struct study_load loads[STUDY_LOADS_MAX];
 	size_t nr;
-	struct predictor *predictor; /* borrowed; NULL: the study measures by runs */
+	struct predictor *predictor; /* borrowed; NULL: the study runs or simulates the loads */
+	bool simulated;		     /* answers come from a simulated device (study_simulate.h) */
 	/* predictor of the old storage; borrowed; NULL: absolute answers */
 	struct predictor *from;
 	struct mimic_options run;

@@ -217,9 +217,10 @@ static void study_say_worst(const struct study_result *r, const struct study_row
 		 100 * worst->change_ratio,
 		 worst->change_ratio > 0 ? ", the most of all that is certain"
 					 : ", the least gain of all",
-		 !strcmp(r->how, "run")	       ? "as measured by running the mimics there"
-		 : !strcmp(r->how, "replay")   ? "as measured by replaying what was stored there"
-		 : !strcmp(r->how, "net")      ? "as the calibrated net predicts"
+		 !strcmp(r->how, "run")	     ? "as measured by running the mimics there"
+		 : !strcmp(r->how, "replay") ? "as measured by replaying what was stored there"
+		 : !strcmp(r->how, "device") ? "as the simulated device answers the stored requests"
+		 : !strcmp(r->how, "net")    ? "as the calibrated net predicts"
 		 : !strcmp(r->how, "relative") ? "as measured before, times the ratio of the models"
 					       : "as the models predict");
 }
@@ -249,11 +250,9 @@ static enum load_carried study_find_overload(const struct study_result *r, size_
 	return worst;
 }
 
-/*
- * Writes to out what the target cannot carry; false if it carries all loads, or if that is unknown.
- */
-static bool study_say_overload(const struct study_result *r, const char *target, char *out,
-			       size_t size)
+/* Writes to out what the target does not carry; "" if it carries all loads, or if that is unknown. */
+static enum load_carried study_say_overload(const struct study_result *r, const char *target,
+					    char *out, size_t size)
 {
 	const struct study_answer *a = NULL;
 	enum load_carried c;
@@ -262,15 +261,15 @@ static bool study_say_overload(const struct study_result *r, const char *target,
 
 	out[0] = 0;
 	/* A run of a few seconds need not offer the same rate as the whole load on average. */
-	if (!r->study->predictor)
-		return false;
+	if (!r->study->predictor && !r->study->simulated)
+		return LOAD_CARRIED;
 	c = study_find_overload(r, &load, &a);
 	if (c == LOAD_CARRIED)
-		return false;
+		return c;
 	study_name(r->study, load, name);
 	load_facts_say_carried(c, target, name, r->study->loads[load].facts.rate_per_s,
 			       a->rate_per_s, out, size);
-	return true;
+	return c;
 }
 
 /*
@@ -282,16 +281,19 @@ static const char *study_limit(const struct study_result *r, const struct study_
 	const struct load_facts *f = &r->study->loads[row->load].facts;
 	const struct study_answer *a = study_case_answer(&r->cases[row->case_index], row->load);
 
+	if (a && a->limited_by)
+		return "storage";
 	if (!a || !isfinite(a->rate_per_s) || !isfinite(f->in_flight))
 		return NULL;
 	return f->concurrency / a->rate_per_s > 2 * load_think_s(f) ? "storage" : "clients";
 }
 
-static const char *study_outside(const struct study_result *r)
+/* Returns why one of the cases has no sure answer, or NULL. */
+static const char *study_why(const struct study_result *r)
 {
 	for (size_t i = 0; i < r->nr_cases; i++) {
-		if (r->cases[i].outside)
-			return r->cases[i].outside;
+		if (r->cases[i].why[0])
+			return r->cases[i].why;
 	}
 	return NULL;
 }
@@ -299,22 +301,19 @@ static const char *study_outside(const struct study_result *r)
 /*
  * Writes the reason why no conclusion is possible, and returns its length. Loads that share a
  * target are judged by how they affect each other: if the target gives a load fewer requests than
- * it offers, the times are those of another load. For a migration the throughput is itself the
- * question, and is no reason to refuse.
+ * it offers, the times that models give are those of another load. For a migration the throughput
+ * is itself the question, and a simulation slows the loads down as the storage would.
  */
 static size_t study_say_refused(struct study_result *r, char *out, size_t size)
 {
-	const char *outside = study_outside(r);
+	const char *why = study_why(r);
 	char overload[STUDY_WORDS_BYTES / 2];
 
 	out[0] = 0;
-	if (outside)
-		snprintf(out, size,
-			 "Cannot tell: '%.60s' lies outside what the target's model knows; measure "
-			 "with --run. Extrapolated: ",
-			 outside);
-	else if (strcmp(r->verb, "migrate") != 0 &&
-		 study_say_overload(r, "the target", overload, sizeof(overload)))
+	if (why)
+		snprintf(out, size, "Cannot tell: %s; measure with --run. Extrapolated: ", why);
+	else if (strcmp(r->verb, "migrate") != 0 && !r->study->simulated &&
+		 study_say_overload(r, "the target", overload, sizeof(overload)) != LOAD_CARRIED)
 		snprintf(out, size,
 			 "Cannot tell: %s. With as many requests as it gives: ", overload);
 	r->cannot_tell = out[0] != 0;
@@ -325,6 +324,7 @@ int study_conclude(struct study_result *r)
 {
 	const struct study_row *worst;
 	char overload[STUDY_WORDS_BYTES / 2];
+	enum load_carried carried;
 	size_t used;
 
 	if (study_make_rows(r))
@@ -341,9 +341,13 @@ int study_conclude(struct study_result *r)
 			 "them with.");
 	}
 	used = strlen(r->conclusion);
-	if (!strcmp(r->verb, "migrate") &&
-	    study_say_overload(r, " The target", overload, sizeof(overload)))
+	if (strcmp(r->verb, "migrate") != 0 && !r->study->simulated)
+		return 0;
+	carried = study_say_overload(r, " The target", overload, sizeof(overload));
+	if (carried != LOAD_CARRIED)
 		snprintf(r->conclusion + used, STUDY_WORDS_BYTES - used, "%s.", overload);
+	r->overloaded = carried == LOAD_CANNOT;
+	r->cannot_tell |= carried == LOAD_MAY_NOT;
 	return 0;
 }
 
@@ -351,10 +355,10 @@ int study_conclude(struct study_result *r)
 static void study_answer_why(const struct study_result *r, const struct study_row *row,
 			     struct answer_table *t)
 {
-	const char *outside = r->cases[row->case_index].outside;
+	const char *why = r->cases[row->case_index].why;
 
-	if (outside)
-		answer_words(t, "'%.60s' lies outside what the target's model knows", outside);
+	if (why[0])
+		answer_words(t, "%s", why);
 	else if (!row->way)
 		answer_words(t, "no model of flush_s");
 	else if (isfinite(row->change_ratio) && study_verdict(row) == VERDICT_CANNOT_TELL)
@@ -408,7 +412,8 @@ static void study_answer_rows(const struct study_result *r, struct answer *a)
 		answer_number(t, row->measured_s);
 		answer_number(t, row->delta_rt);
 		answer_words(t, "%s",
-			     !r->study->predictor	  ? "run"
+			     r->study->simulated	  ? "device"
+			     : !r->study->predictor	  ? "run"
 			     : row->way == STUDY_BY_MODEL ? "model"
 			     : row->way == STUDY_BY_RATIO ? "ratio"
 							  : "-");
@@ -428,9 +433,10 @@ static void study_answer_throughput(const struct study_result *r, struct answer 
 		{ .key = "name" },
 		{ .key = "offered_per_s", .unit = ANSWER_PER_S },
 		{ .key = "target_per_s", .unit = ANSWER_PER_S, .interval = "ci" },
+		{ .key = "limited_by" },
 	};
-	struct answer_table *t = answer_table(a, "throughput", NULL, NULL, columns,
-					      sizeof(columns) / sizeof(*columns));
+	size_t nr = sizeof(columns) / sizeof(*columns) - !r->study->simulated;
+	struct answer_table *t = answer_table(a, "throughput", NULL, NULL, columns, nr);
 	char name[128], at[64];
 
 	for (size_t k = 0; k < r->nr_cases; k++) {
@@ -445,6 +451,11 @@ static void study_answer_throughput(const struct study_result *r, struct answer 
 			answer_number(t, r->study->loads[c->loads[i]].facts.rate_per_s);
 			answer_interval(t, c->answers[i].rate_per_s, c->answers[i].rate_low_per_s,
 					c->answers[i].rate_high_per_s);
+			if (!r->study->simulated)
+				continue;
+			answer_words(t, "%s",
+				     c->answers[i].limited_by ? c->answers[i].limited_by
+							      : "the application");
 		}
 	}
 }

@@ -35,7 +35,7 @@ struct study_row {
 };
 
 struct study_result {
-	const char *verb, *how; /* how: "models", "net", "relative", "run" or "replay" */
+	const char *verb, *how; /* how: "models", "net", "relative", "device", "run" or "replay" */
 	const struct study *study;
 	const struct study_case *cases;
 	size_t nr_cases;
@@ -52,6 +52,7 @@ struct study_result {
 	size_t nr_rows;
 	char conclusion[STUDY_WORDS_BYTES];
 	bool cannot_tell;	/* the conclusion says that no conclusion is possible */
+	bool overloaded;	/* the target surely serves fewer requests than a load offers */
 	const char *limited_by; /* "storage", "clients"; NULL unknown */
 };
 

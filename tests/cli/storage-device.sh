@@ -116,6 +116,45 @@ number "$slow > 2 * $(jq '.results[] | select(.type == "read" and .point == "mea
 is "$(jq '[.results[] | select(.target_s != .before_s)] | length' "$T/out")" 0 "relative to itself nothing changes"
 is "$(jq -r .by "$T/out")" "relative device" "and the answer says so"
 
+# Loads that share a device: each has its own times, none of them better than alone.
+demo=docs/examples/demo.seg
+"$blkcast" study migrate "$demo" --storage "$T/slow.json" --json -q >"$T/alone"
+exits 3 "two loads share a device" "$blkcast" study consolidate "$demo" "$demo" --storage "$T/slow.json" --json -q
+rows() { jq -c "[.results[] | select($1) | [.type, .point, .target_s]]" "$2"; }
+is "$(rows '.case == "alone" and .load == 1' "$T/out")" "$(rows true "$T/alone")" "alone, a load has what migrate says"
+is "$(rows '.case != "alone" and .load == 1' "$T/out")" "$(rows '.case != "alone" and .load == 2' "$T/out")" "two equal loads have equal times"
+is "$(jq '[.results[] | select(.case != "alone" and .target_s < .before_s)] | length' "$T/out")" 0 "nothing is better than alone"
+number "$(jq '[.results[] | select(.case != "alone" and .target_s > .before_s)] | length' "$T/out") > 4" "and most is worse"
+is "$(jq -r '[.results[].point] | unique | join(" ")' "$T/out")" "mean p50 p95 p99" "with percentiles"
+is "$(jq -r '.study, .by, .intervals_cover' "$T/out" | paste -sd' ')" "consolidate device configurations" "and the keys of a study"
+is "$(jq '[.throughput[] | select(.limited_by == null)] | length' "$T/out")" 0 "each throughput has what limits it"
+like "$(jq -r .conclusion "$T/out")" "^Cannot tell: .*the campaign measured no reads; measure with --run" "it says what was not measured"
+cp "$T/out" "$T/both"
+"$blkcast" study interference "$demo" "$demo" --storage "$T/slow.json" --json -q >"$T/out"
+is "$(rows '.case != "alone" and .load == 1' "$T/out")" "$(rows '.case != "alone" and .load == 1' "$T/both")" "interference answers the same for the first load"
+
+# Intervals that hold for a new application: nine of them that were off by a factor of 1.5, and by 3 at p99.
+{
+	echo application,type,point,predicted,measured
+	for app in a b c d e f g h i; do
+		printf '%s,read,mean,2,3\n%s,write,mean,3,2\n%s,read,p99,1,3\n%s,read,p95,,3\n' $app $app $app $app
+	done
+} >"$T/applications.csv"
+"$blkcast" study consolidate "$demo" "$demo" --storage "$T/slow.json" --intervals "$T/applications.csv" --json -q >"$T/out"
+ends() { jq -c "[.results[] | select($1) | [.target_s as \$at | .ci[] | . / \$at * 1000 | round]] | unique" "$T/out"; }
+is "$(ends '.type == "read" and .point == "mean"')" "[[667,1500]]" "means lie within what nine of ten applications kept"
+is "$(ends '.type == "write" and .point == "p99"')" "[[333,3000]]" "another type takes the errors of that point"
+is "$(jq -r .intervals_cover "$T/out")" applications "and the answer says so"
+"$blkcast" study migrate "$demo" --storage "$T/slow.json" --intervals "$T/applications.csv" --json -q >"$T/out"
+is "$(ends '.type == "read" and .point == "mean"')" "[[667,1500]]" "so it is for a migration"
+grep -v '^i,' "$T/applications.csv" >"$T/eight.csv"
+exits 2 "eight applications are too few" "$blkcast" study migrate "$demo" --storage "$T/slow.json" --intervals "$T/eight.csv"
+like "$(cat "$T/err")" "eight.csv: expected 9 applications or more .*got 8" "says how many are needed"
+echo "a,read,p42,1,1" >>"$T/eight.csv"
+exits 2 "another point is refused" "$blkcast" study migrate "$demo" --storage "$T/slow.json" --intervals "$T/eight.csv"
+like "$(cat "$T/err")" "eight.csv: line 34: point: expected mean, p50, p95 or p99, got 'p42'" "by line"
+exits 2 "intervals of a run" "$blkcast" study migrate "$demo" --run "$T" --intervals "$T/applications.csv"
+
 # Nets from the same store.
 exits 0 "qpn calibrate takes a store" "$blkcast" qpn calibrate --db "$T/r.db" --where type=read --where pattern=random -o "$T/net.yaml"
 like "$(cat "$T/err")" "7 runs are left out" "and counts the runs that have no place in a table"
@@ -129,7 +168,7 @@ exits 2 "a time below 0" "$blkcast" storage show "$T/bad.json"
 like "$(cat "$T/err")" "bad.json: read.base_s: expected a number" "names file and value"
 exits 2 "another kind of model" "$blkcast" study migrate docs/examples/demo.seg --storage "$T/plan.yaml"
 exits 2 "a device and a store at once" "$blkcast" study migrate docs/examples/demo.seg --storage "$T/known.json" --db "$T/r.db"
-exits 2 "a device is for migrate" "$blkcast" study consolidate docs/examples/demo.seg docs/examples/demo.seg --storage "$T/known.json"
+exits 2 "a device has no table of neighbours" "$blkcast" study interference docs/examples/demo.seg docs/examples/demo.seg --storage "$T/known.json" --sizes 4k
 exits 2 "no client" "$blkcast" storage solve "$T/known.json" --clients 0
 sqlite3 "$T/r.db" "delete from run where id > 5"
 exits 2 "too few configurations" "$blkcast" storage calibrate --db "$T/r.db" -o "$T/x.json"

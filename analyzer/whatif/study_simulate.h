@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * study_simulate: this module answers the cases of a study (study.h) by simulation: the stored
+ * requests of all loads of a case are sent by cause to one simulated device (stored_sim.h).
+ *
+ * Each load has its own requests, its own part of the device and its own times; the loads wait for
+ * each other only inside the device. A load that runs alone gets the answer of device_study.h. No
+ * time is shorter than that of the load alone, because other loads only add work for the storage:
+ * what is shorter by the random numbers of the simulation becomes the time alone.
+ *
+ * The 90 % intervals come from the held-out configurations of the device, which may be replaced by
+ * errors of recorded applications (application_errors.h).
+ *
+ *	struct study_simulate sim = { .target = &model, .replay = &plans, .seed = 1 };
+ *	int ret = study_simulate_case(&sim, &study, &one, &err);
+ *
+ * Several loads are simulated twice, in both orders, because requests that are sent at the same
+ * instant are served in the order of the loads. Equal loads thus get equal times.
+ */
+#ifndef ANALYZER_WHATIF_STUDY_SIMULATE_H
+#define ANALYZER_WHATIF_STUDY_SIMULATE_H
+
+#include "analyzer/models/storage/device_model.h"
+#include "analyzer/whatif/study_replay.h"
+
+struct study_simulate {
+	const struct device_model *target; /* borrowed */
+	const struct study_replay *replay; /* borrowed: the plans of all loads */
+	uint64_t seed;
+	/* The answers of loads alone, which study_simulate_case() keeps. */
+	struct study_answer alone[STUDY_LOADS_MAX];
+	bool has_alone[STUDY_LOADS_MAX];
+};
+
+/*
+ * Fills the answers of c, and says in c->why where the requests lie outside what the campaign of
+ * the device measured. Returns 0, -ENOMEM or -EINVAL.
+ */
+int study_simulate_case(struct study_simulate *sim, const struct study *s, struct study_case *c,
+			struct err *err);
+
+#endif
