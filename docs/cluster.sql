@@ -44,7 +44,9 @@ CREATE TABLE blkcast.bundle(
   sha256 bytea NOT NULL,
   segments bigint NOT NULL,
   used_bytes bigint NOT NULL,
-  generation int NOT NULL DEFAULT 0,        -- 0: as it was received; 1: written by compaction
+  generation int NOT NULL DEFAULT 0,        -- 0: as it was received; else how often compaction copied its segments
+  day date NOT NULL DEFAULT (now() AT TIME ZONE 'UTC')::date,     -- when its first segments were received
+  compact_after timestamptz,                -- until then compaction leaves it alone, because it is damaged
   made timestamptz NOT NULL DEFAULT now());
 
 -- day is derived from the segment's own clock where that lies within 400 days before and 2 days after the clock of
@@ -346,7 +348,8 @@ BEGIN
 END $$;
 
 -- Moves segments into a bundle that compaction wrote, where they still lie where compaction read them. Segments
--- that went away meanwhile stay away. Returns how many were moved.
+-- that went away meanwhile stay away. Returns how many were moved. No stream is locked, so that nobody who stores
+-- waits for it: a name and its hash stay the same, and whoever removes a segment finds it in either bundle.
 CREATE FUNCTION blkcast.compact(b jsonb) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   bundle_id bigint;
@@ -354,14 +357,13 @@ DECLARE
   moved_bytes bigint;
 BEGIN
   PERFORM blkcast.check_lease('keep', b->>'holder', (b->>'token')::bigint);
-  INSERT INTO blkcast.bundle(key, bytes, sha256, segments, used_bytes, generation)
-    VALUES (b->>'key', (b->>'bytes')::bigint, decode(b->>'sha256', 'hex'), 0, 0, 1) RETURNING id INTO bundle_id;
-  PERFORM 1 FROM blkcast.stream WHERE id IN (SELECT DISTINCT (v->>0)::bigint FROM jsonb_array_elements(b->'segments') v)
-    ORDER BY host, boot_id, epoch FOR UPDATE;
-  WITH want AS (SELECT (v->>0)::bigint AS stream, (v->>1)::bigint AS sequence, (v->>2)::bigint AS bundle,
-      (v->>3)::bigint AS at FROM jsonb_array_elements(b->'segments') v),
+  INSERT INTO blkcast.bundle(key, bytes, sha256, segments, used_bytes, generation, day)
+    VALUES (b->>'key', (b->>'bytes')::bigint, decode(b->>'sha256', 'hex'), 0, 0, (b->>'generation')::int,
+      (b->>'day')::date) RETURNING id INTO bundle_id;
+  WITH want AS MATERIALIZED (SELECT (v->>0)::bigint AS stream, (v->>1)::bigint AS sequence, (v->>2)::bigint AS bundle,
+      (v->>3)::bigint AS at, (v->>4)::date AS day FROM jsonb_array_elements(b->'segments') v),
     moved AS (UPDATE blkcast.segment g SET bundle = bundle_id, at = w.at FROM want w
-      WHERE g.stream = w.stream AND g.sequence = w.sequence AND g.bundle = w.bundle
+      WHERE g.stream = w.stream AND g.sequence = w.sequence AND g.day = w.day AND g.bundle = w.bundle
       RETURNING w.bundle AS was, g.bytes),
     less AS (UPDATE blkcast.bundle o SET segments = o.segments - g.nr, used_bytes = o.used_bytes - g.bytes
       FROM (SELECT was, count(*) AS nr, sum(bytes) AS bytes FROM moved GROUP BY was) g WHERE o.id = g.was RETURNING 1)

@@ -5,6 +5,7 @@
 
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/keep/retain_text.h"
 #include "analyzer/store/cluster_admin.h"
 #include "analyzer/store/store.h"
 #include "base/json.h"
@@ -123,15 +124,54 @@ static int cmd_cluster_status(struct cli *cli)
 	return s.is_durable ? CLI_DONE : CLI_FAILED;
 }
 
+/* Returns 1 where damaged segments were left where they are. */
+static int cmd_cluster_compact(struct cli *cli)
+{
+	const char *name = NULL;
+	const struct cli_option options[] = {
+		CLI_STRING("store", 's', "URL", &name,
+			   "the cluster whose small objects are joined"),
+		CLI_END,
+	};
+	struct store_compaction how = { .all = true };
+	struct compact_counts counts = { 0 };
+	char line[RETAIN_LINE_BYTES];
+	struct store *store = NULL;
+	struct err err = { 0 };
+	int token, ret;
+
+	if (!cmd_cluster_store(cli, options, &name))
+		return cli->status;
+	ret = store_open_for(&store, name, STORE_TO_FILL, &err);
+	if (ret == 0)
+		ret = store_lock(store, STORE_LOCK_RETENTION, &token, &err);
+	if (ret == 0) {
+		ret = store_compact(store, &how, &counts, &err);
+		store_unlock(store, STORE_LOCK_RETENTION, token);
+	}
+	store_close(store);
+	if (ret < 0)
+		return cli_fail(cli, &err);
+	retain_compaction_text(&counts, line);
+	if (cli->json)
+		cmd_cluster_print(json_pack("{s:s, s:o}", "schema", "blkcast.cluster-compact/1",
+					    "compaction", retain_compaction_json(&counts)));
+	else
+		printf("%s\n", line);
+	return counts.nr_left_out ? CLI_FAILED : CLI_DONE;
+}
+
 static int cmd_cluster_run(struct cli *cli)
 {
-	static const char *const verbs[] = { "init", "status", NULL };
+	static const char *const verbs[] = { "init", "status", "compact", NULL };
 
 	switch (cli_verb(cli, verbs)) {
 	case 0:
 		return cmd_cluster_init(cli);
 	case 1:
 		return cmd_cluster_status(cli);
+	case 2:
+		return cmd_cluster_compact(cli);
 	default:
 		return cli->status;
 	}
@@ -140,7 +180,7 @@ static int cmd_cluster_run(struct cli *cli)
 const struct command command_cluster = {
 	.name = "cluster",
 	.summary = "set up and look at a store in PostgreSQL and an object store",
-	.usage = "init --store URL\nstatus --store URL",
+	.usage = "init --store URL\nstatus --store URL\ncompact --store URL",
 	.details =
 		"A cluster takes the place of a store's folder where one machine is not enough: every "
 		"command takes\nits URL for --store DIR, and any number of `blkcast serve` may fill "
@@ -150,9 +190,11 @@ const struct command command_cluster = {
 		"passfile=; the keys of\nthe object store are the two lines of the file of keys=, or "
 		"AWS_ACCESS_KEY_ID and\nAWS_SECRET_ACCESS_KEY. `init` makes the schema or brings it up "
 		"to date. `status` says what is there\nand whether it would survive the loss of a "
-		"machine; `blkcast check --store URL` reads all of it.\n\n"
-		"Exit status of status: 0; 1 where PostgreSQL runs with fsync off; 2 where the cluster "
-		"cannot be opened.\n",
+		"machine; `blkcast check --store URL` reads all of it. `compact`\njoins "
+		"small objects into large ones now; serve and `blkcast retain` do the same, and leave "
+		"the objects of\ntoday until there are enough of them.\n\n"
+		"Exit status: 0; 1 where PostgreSQL runs with fsync off (status), or where damaged segments "
+		"stay where\nthey are (compact); 2 where the cluster cannot be opened.\n",
 	.example =
 		"blkcast cluster init --store 'pg://blkcast@db1,db2/blkcast?objects=https://s3.example.com/traces'\n"
 		"blkcast serve --store 'pg://blkcast@db1,db2/blkcast?objects=https://s3.example.com/traces'",

@@ -25,7 +25,11 @@ static int print_json(const char *dir, const struct retain_counts *c)
 				(json_int_t)c->summary_bytes, "dropped_requests",
 				(json_int_t)c->nr_dropped, "left_out_segments",
 				(json_int_t)c->nr_left_out);
-	int ret = all ? json_print(all, stdout, JSON_INDENT(2)) : -1;
+	int ret;
+
+	if (all && !store_is_folder(dir))
+		json_object_set_new(all, "compaction", retain_compaction_json(&c->compaction));
+	ret = all ? json_print(all, stdout, JSON_INDENT(2)) : -1;
 
 	putchar('\n');
 	json_decref(all);
@@ -37,6 +41,11 @@ static void print_text(const char *dir, const struct retain_counts *c)
 	char line[RETAIN_LINE_BYTES];
 
 	retain_counts_text(c, line);
+	shown_print(dir, stdout);
+	printf(": %s\n", line);
+	if (store_is_folder(dir))
+		return;
+	retain_compaction_text(&c->compaction, line);
 	shown_print(dir, stdout);
 	printf(": %s\n", line);
 }
@@ -89,7 +98,7 @@ static int cmd_retain_run(struct cli *cli)
 		return cli_usage(cli, "%s: expected no operand", cli->argv[0]);
 	if (!retain_options_take(cli, &chosen, &limits))
 		return cli->status;
-	if (!retain_limits_any(&limits))
+	if (!retain_limits_any(&limits) && store_is_folder(dir))
 		return cli_usage(cli, "expected a limit: --retain-requests TIME, ...");
 	ret = open_store(&store, dir, &err);
 	if (ret == 0)
@@ -104,7 +113,7 @@ static int cmd_retain_run(struct cli *cli)
 	else
 		print_text(dir, &counts);
 	/* the limits do not hold for these segments */
-	return counts.nr_left_out ? CLI_FAILED : CLI_DONE;
+	return counts.nr_left_out || counts.compaction.nr_left_out ? CLI_FAILED : CLI_DONE;
 }
 
 const struct command command_retain = {

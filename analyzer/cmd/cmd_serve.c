@@ -39,7 +39,7 @@ static int wait_for_end(struct server *server, const sigset_t *signals)
 /* The parts that run beside one another on a store. */
 struct serve_parts {
 	struct server *server;
-	struct retain_beside *beside; /* NULL: nothing is removed */
+	struct retain_beside *beside; /* NULL: nothing is removed or compacted */
 	struct page_server *page;     /* NULL: no page was asked for */
 };
 
@@ -77,7 +77,7 @@ static int cmd_serve_start(struct serve_parts *parts, struct store *store,
 	ret = server_start(&parts->server, store, config, err);
 	if (ret < 0)
 		return ret;
-	if (retain_limits_any(&retention->limits))
+	if (retain_limits_any(&retention->limits) || !store_is_folder(store_dir(store)))
 		ret = retain_beside_start(&parts->beside, store_dir(store), retention, err);
 	return ret;
 }

@@ -35,8 +35,3 @@ bool retain_options_take(struct cli *cli, const struct retain_options *o, struct
 	};
 	return true;
 }
-
-bool retain_limits_any(const struct retain_limits *l)
-{
-	return l->requests_ns || l->requests_bytes || l->summaries_ns || l->summaries_bytes;
-}

@@ -25,6 +25,5 @@ struct retain_options {
 /* Returns false after reporting what is wrong. */
 bool retain_options_take(struct cli *cli, const struct retain_options *o,
 			 struct retain_limits *out);
-bool retain_limits_any(const struct retain_limits *l);
 
 #endif

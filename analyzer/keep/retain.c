@@ -213,22 +213,46 @@ static int run_pass(struct pass *s)
 	return ret < 0 ? ret : failure;
 }
 
+bool retain_limits_any(const struct retain_limits *l)
+{
+	return l->requests_ns || l->requests_bytes || l->summaries_ns || l->summaries_bytes;
+}
+
+static int pass_within_limits(struct pass *s, const struct retain_limits *limits,
+			      uint64_t now_real_ns)
+{
+	int ret = store_refresh(s->store, s->err);
+
+	if (ret == 0)
+		ret = retain_plan_init(&s->plan, s->store, limits, now_real_ns, s->err);
+	if (ret == 0)
+		ret = run_pass(s);
+	retain_plan_release(&s->plan);
+	return ret;
+}
+
 int retain_pass(struct store *store, const struct retain_limits *limits, uint64_t now_real_ns,
 		const atomic_bool *stop, struct retain_counts *counts, struct err *err)
 {
 	struct pass s = { .store = store, .stop = stop, .counts = counts, .err = err };
-	int token, ret = store_lock(store, STORE_LOCK_RETENTION, &token, err);
+	struct store_compaction how = { .stop = stop };
+	struct err second = { 0 };
+	int token, compacted, ret = store_lock(store, STORE_LOCK_RETENTION, &token, err);
 
 	if (ret < 0)
 		return ret;
-	ret = store_refresh(store, err);
-	if (ret == 0)
-		ret = retain_plan_init(&s.plan, store, limits, now_real_ns, err);
-	if (ret == 0)
-		ret = run_pass(&s);
-	retain_plan_release(&s.plan);
-	store_unlock(store, STORE_LOCK_RETENTION, token);
+	if (retain_limits_any(limits))
+		ret = pass_within_limits(&s, limits, now_real_ns);
 	if (ret == -ENOMEM && !err->code)
 		err_set(err, ENOMEM, "no memory for a pass of retention");
+	/* A step of retention that failed does not keep small objects from being joined. */
+	if (ret != -ECANCELED) {
+		compacted = store_compact(store, &how, &counts->compaction, &second);
+		if (ret == 0 && compacted < 0) {
+			ret = compacted;
+			*err = second;
+		}
+	}
+	store_unlock(store, STORE_LOCK_RETENTION, token);
 	return ret;
 }

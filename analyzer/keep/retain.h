@@ -21,9 +21,11 @@
 #define ANALYZER_RETAIN_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analyzer/store/store.h"
+#include "analyzer/store/store_compact.h"
 
 #define RETAIN_WINDOW_NS 3600000000000ull /* the default */
 
@@ -33,15 +35,19 @@ struct retain_limits {				/* A limit of 0 means no limit. */
 	uint64_t window_ns;			/* 0: RETAIN_WINDOW_NS */
 };
 
+bool retain_limits_any(const struct retain_limits *limits);
+
 struct retain_counts {
 	uint64_t nr_segments, nr_requests;     /* what was summarized */
 	uint64_t segment_bytes, summary_bytes; /* bytes removed, and bytes written */
 	uint64_t nr_dropped;		       /* requests whose profiles were removed */
 	uint64_t nr_left_out; /* due segments that stay: damaged, too many, or set aside */
+	struct compact_counts compaction; /* all 0 in a folder */
 };
 
 /*
- * Makes one pass over the store, to its end or until *stop is set (may be NULL). now is
+ * Makes one pass over the store, to its end or until *stop is set (may be NULL), and then compacts
+ * it. Without limits it only compacts. now is
  * CLOCK_REALTIME. The counts are valid also on failure. Returns 0; -ECANCELED; -EBUSY: another pass
  * is running; -ENOSPC, -EIO, -ENOMEM, ... with one line in err from the first failed step, which
  * changed nothing while the pass continued with other segments. The store is opened for writing and

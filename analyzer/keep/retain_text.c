@@ -6,6 +6,26 @@
 
 #include "base/units.h"
 
+void retain_compaction_text(const struct compact_counts *c, char out[RETAIN_LINE_BYTES])
+{
+	char bytes[UNITS_BYTES];
+	int len;
+
+	units_bytes((double)c->bytes, bytes);
+	len = snprintf(out, RETAIN_LINE_BYTES,
+		       "%" PRIu64 " segments of %" PRIu64 " objects joined in %" PRIu64 " (%s)",
+		       c->nr_segments, c->nr_joined, c->nr_written, bytes);
+	if (c->nr_deleted || c->nr_orphans)
+		len += snprintf(out + len, RETAIN_LINE_BYTES - (size_t)len,
+				"; %" PRIu64 " replaced objects and %" PRIu64 " orphans deleted",
+				c->nr_deleted, c->nr_orphans);
+	if (c->nr_left_out)
+		snprintf(out + len, RETAIN_LINE_BYTES - (size_t)len,
+			 "; %" PRIu64
+			 " damaged segments left where they are: blkcast check says why",
+			 c->nr_left_out);
+}
+
 void retain_counts_text(const struct retain_counts *c, char out[RETAIN_LINE_BYTES])
 {
 	char before[UNITS_BYTES], after[UNITS_BYTES];
@@ -23,4 +43,14 @@ void retain_counts_text(const struct retain_counts *c, char out[RETAIN_LINE_BYTE
 		snprintf(out + len, RETAIN_LINE_BYTES - (size_t)len,
 			 "; %" PRIu64 " segments left as they are: blkcast check says why",
 			 c->nr_left_out);
+}
+
+json_t *retain_compaction_json(const struct compact_counts *c)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "segments",
+			 (json_int_t)c->nr_segments, "joined_objects", (json_int_t)c->nr_joined,
+			 "written_objects", (json_int_t)c->nr_written, "written_bytes",
+			 (json_int_t)c->bytes, "deleted_objects", (json_int_t)c->nr_deleted,
+			 "deleted_orphans", (json_int_t)c->nr_orphans, "left_out_segments",
+			 (json_int_t)c->nr_left_out);
 }

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* retain_text: describes in words what a pass of retention did. */
+/* retain_text: describes what a pass of retention and compaction did, in words or as JSON. */
 #ifndef ANALYZER_RETAIN_TEXT_H
 #define ANALYZER_RETAIN_TEXT_H
+
+#include <jansson.h>
 
 #include "analyzer/keep/retain.h"
 
 #define RETAIN_LINE_BYTES 320
-/* Writes one line. */
+/* Both write one line. */
+void retain_compaction_text(const struct compact_counts *c, char out[RETAIN_LINE_BYTES]);
 void retain_counts_text(const struct retain_counts *c, char out[RETAIN_LINE_BYTES]);
+
+json_t *retain_compaction_json(const struct compact_counts *c);
 
 #endif

@@ -64,6 +64,10 @@ static void retain_beside_report(struct retain_beside *r, int status, const stru
 		retain_counts_text(c, line);
 		retain_beside_note(r, line);
 	}
+	if (c->compaction.nr_written || c->compaction.nr_deleted || c->compaction.nr_orphans) {
+		retain_compaction_text(&c->compaction, line);
+		retain_beside_note(r, line);
+	}
 	if (status == 0 || c->nr_left_out > r->nr_left_out)
 		r->nr_left_out = c->nr_left_out;
 	if (status == 0)
@@ -131,7 +135,10 @@ int retain_beside_start(struct retain_beside **out, const char *dir,
 	pthread_cond_init(&r->wake, &clock);
 	pthread_condattr_destroy(&clock);
 	pthread_mutex_init(&r->lock, NULL);
-	ret = store_open(&r->store, dir, false, err);
+	/* Compaction alone needs no index of the store. */
+	ret = store_open_for(&r->store, dir,
+			     retain_limits_any(&config->limits) ? STORE_TO_READ : STORE_TO_FILL,
+			     err);
 	if (ret == 0) {
 		ret = -pthread_create(&r->thread, NULL, retain_beside_run, r);
 		if (ret < 0)

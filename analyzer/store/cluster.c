@@ -147,11 +147,18 @@ void cluster_new_key(struct cluster *c, const char *kind, const char *end, char 
 
 int cluster_lease_take(struct cluster *c, int *token, struct err *err)
 {
-	const char *values[] = { "keep", c->holder, "600" };
+	return cluster_lease_take_for(c, CLUSTER_LEASE_S, token, err);
+}
+
+int cluster_lease_take_for(struct cluster *c, uint64_t seconds, int *token, struct err *err)
+{
+	char limit[24];
+	const char *values[] = { "keep", c->holder, limit };
 	struct cluster_sql *sql;
 	PGresult *r = NULL;
 	int ret = cluster_keeper(c, &sql, err);
 
+	snprintf(limit, sizeof(limit), "%" PRIu64, seconds);
 	if (ret == 0)
 		ret = cluster_sql_call(sql, "SELECT take_lease($1, $2, $3::int)", 3, values, &r,
 				       err);
@@ -170,6 +177,11 @@ int cluster_lease_take(struct cluster *c, int *token, struct err *err)
 	}
 	*token = (int)strtol(PQgetvalue(r, 0, 0), NULL, 10);
 	PQclear(r);
+	if (c->token && *token != c->token)
+		return err_set(
+			err, EBUSY,
+			"another process retained or compacted meanwhile, because this one did "
+			"not for longer than its lease; the next pass goes on");
 	return 0;
 }
 

@@ -31,6 +31,7 @@ struct cluster {
 	/* hexadecimal number of this process, used in keys of objects */
 	char instance[17];
 	char holder[CLUSTER_HOLDER_BYTES]; /* its name in leases: machine, process, instance */
+	int token;			   /* of the lease while a pass holds it, else 0 */
 	atomic_ulong nr_objects;	   /* number of objects that this process has named */
 	pthread_mutex_t lock;		   /* guards the blocks */
 	struct cluster_block *blocks;	   /* data that was read recently, see cluster_read.h */
@@ -49,8 +50,10 @@ int cluster_keeper(struct cluster *c, struct cluster_sql **out, struct err *err)
 void cluster_new_key(struct cluster *c, const char *kind, const char *end,
 		     char out[OBJECT_KEY_MAX]);
 
-/* Takes the lease for retention and compaction. */
-#define CLUSTER_LEASE_S 600
+/* Takes the lease for retention and compaction, or extends it. It is -EBUSY if
+ * another process has the lease, or has had it since cluster_home_lock(). */
+#define CLUSTER_LEASE_S 300
+int cluster_lease_take_for(struct cluster *c, uint64_t seconds, int *token, struct err *err);
 int cluster_lease_take(struct cluster *c, int *token, struct err *err);
 void cluster_lease_end(struct cluster *c, int token);
 

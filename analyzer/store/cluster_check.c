@@ -6,19 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "analyzer/store/check_file.h"
 #include "analyzer/store/cluster.h"
 #include "analyzer/store/cluster_read.h"
+#include "analyzer/store/cluster_sweep.h"
 
 struct cluster_checker {
 	struct check_report *r;
 	struct cluster *c;
 	bool repair;
-	double orphan_s;
-	char **named; /* sorted keys of bundles, summaries and garbage */
-	size_t nr_named;
 	struct err *err;
 };
 
@@ -143,82 +140,12 @@ static int cluster_check_counts(struct cluster_checker *k)
 	return ret;
 }
 
-static int cluster_check_compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static int cluster_check_name(struct cluster_checker *k)
-{
-	PGresult *r = NULL;
-	int ret = cluster_sql_call(k->c->reader,
-				   "SELECT key FROM bundle UNION ALL SELECT key FROM summary UNION "
-				   "ALL SELECT key FROM garbage",
-				   0, NULL, &r, k->err);
-
-	if (ret < 0)
-		return ret;
-	k->named = calloc((size_t)PQntuples(r) + 1, sizeof(*k->named));
-	for (int i = 0; k->named && i < PQntuples(r); i++) {
-		k->named[k->nr_named] = strdup(PQgetvalue(r, i, 0));
-		if (!k->named[k->nr_named])
-			ret = -ENOMEM;
-		else
-			k->nr_named++;
-	}
-	PQclear(r);
-	if (!k->named || ret < 0)
-		return err_set(k->err, ENOMEM, "out of memory");
-	qsort(k->named, k->nr_named, sizeof(*k->named), cluster_check_compare);
-	return 0;
-}
-
-/* Returns the seconds since the object was written; 0 if the object store does not say. */
-static double cluster_object_age_s(const char *modified)
-{
-	struct tm tm = { 0 };
-
-	if (!strptime(modified, "%Y-%m-%dT%H:%M:%S", &tm))
-		return 0;
-	return difftime(time(NULL), timegm(&tm));
-}
-
-/*
- * Asks the primary about this key again, because a commit may have happened between the two
- * listings.
- */
-static bool cluster_check_is_orphan(struct cluster_checker *k, const char *key)
-{
-	const char *values[] = { key };
-	struct cluster_sql *sql;
-	PGresult *r = NULL;
-	bool is_orphan;
-
-	if (cluster_keeper(k->c, &sql, NULL) < 0)
-		return false;
-	is_orphan = cluster_sql_call(sql,
-				     "SELECT 1 FROM bundle WHERE key = $1 UNION ALL SELECT 1 FROM "
-				     "summary WHERE key = $1 UNION ALL SELECT 1 FROM garbage WHERE "
-				     "key = $1",
-				     1, values, &r, NULL) == 0 &&
-		    PQntuples(r) == 0;
-	PQclear(r);
-	return is_orphan;
-}
-
-static int cluster_check_object(void *ctx, const char *key, uint64_t bytes, const char *modified)
+static int cluster_check_orphan(void *ctx, const char *key, uint64_t bytes)
 {
 	struct cluster_checker *k = ctx;
 	struct check_finding *f;
 	char why[128];
 
-	if (k->nr_named &&
-	    bsearch(&key, k->named, k->nr_named, sizeof(*k->named), cluster_check_compare))
-		return 0;
-	if (cluster_object_age_s(modified) < k->orphan_s)
-		return 0;
-	if (!cluster_check_is_orphan(k, key))
-		return 0;
 	snprintf(why, sizeof(why), "nothing in the catalog names this object of %" PRIu64 " bytes",
 		 bytes);
 	f = check_note(k->r, key, CHECK_LEFTOVER, why, "removed");
@@ -229,35 +156,11 @@ static int cluster_check_object(void *ctx, const char *key, uint64_t bytes, cons
 	return 0;
 }
 
-/* Deletes objects that were replaced, after their readers have had time to finish. */
-static int cluster_check_garbage(struct cluster_checker *k)
-{
-	struct cluster_sql *sql;
-	PGresult *r = NULL;
-	int ret;
-
-	if (!k->repair)
-		return 0;
-	ret = cluster_keeper(k->c, &sql, k->err);
-	if (ret == 0)
-		ret = cluster_sql_call(sql, "SELECT key FROM garbage WHERE after < now()", 0, NULL,
-				       &r, k->err);
-	for (int i = 0; ret == 0 && i < PQntuples(r); i++) {
-		const char *values[] = { PQgetvalue(r, i, 0) };
-
-		ret = object_delete(k->c->objects, values[0], k->err);
-		if (ret == 0)
-			ret = cluster_sql_call(sql, "DELETE FROM garbage WHERE key = $1", 1, values,
-					       NULL, k->err);
-	}
-	PQclear(r);
-	return ret;
-}
-
 int cluster_check_since(struct check_report *r, const char *name, bool repair, double orphan_s,
 			struct err *err)
 {
-	struct cluster_checker k = { .r = r, .repair = repair, .orphan_s = orphan_s, .err = err };
+	struct cluster_checker k = { .r = r, .repair = repair, .err = err };
+	uint64_t nr_deleted = 0;
 	struct store *s;
 	int ret = store_open(&s, name, false, err);
 
@@ -270,16 +173,9 @@ int cluster_check_since(struct check_report *r, const char *name, bool repair, d
 	if (ret == 0)
 		ret = cluster_check_counts(&k);
 	if (ret == 0)
-		ret = cluster_check_name(&k);
-	if (ret == 0)
-		ret = object_list(k.c->objects, "bundles/", cluster_check_object, &k, err);
-	if (ret == 0)
-		ret = object_list(k.c->objects, "summaries/", cluster_check_object, &k, err);
-	if (ret == 0)
-		ret = cluster_check_garbage(&k);
-	for (size_t i = 0; i < k.nr_named; i++)
-		free(k.named[i]);
-	free(k.named);
+		ret = cluster_sweep_orphans(k.c, orphan_s, cluster_check_orphan, &k, err);
+	if (ret == 0 && repair)
+		ret = cluster_sweep_garbage(k.c, &nr_deleted, err);
 	store_close(s);
 	return ret == -ENOMEM ? err_set(err, ENOMEM, "no memory to check the cluster") : ret;
 }

@@ -13,8 +13,6 @@
 
 #include "analyzer/store/store_check.h"
 
-#define CLUSTER_ORPHAN_S 86400.0 /* age from which an object that nothing names is an orphan */
-
 /* Takes the same arguments and returns the same values as check_store(). */
 int cluster_check(struct check_report *r, const char *name, bool repair, struct err *err);
 int cluster_check_since(struct check_report *r, const char *name, bool repair, double orphan_s,

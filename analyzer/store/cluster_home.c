@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyzer/store/cluster.h"
+#include "analyzer/store/cluster_compact.h"
 #include "analyzer/store/cluster_facts.h"
 #include "analyzer/store/cluster_intake.h"
 #include "analyzer/store/cluster_read.h"
@@ -129,14 +130,23 @@ static void cluster_home_space(const struct store *s, uint64_t *nr_inodes, uint6
 
 static int cluster_home_lock(struct store *s, enum store_lock which, int *token, struct err *err)
 {
+	int ret;
+
 	*token = -1;
-	return which == STORE_LOCK_SERVE ? 0 : cluster_lease_take(s->cluster, token, err);
+	if (which == STORE_LOCK_SERVE)
+		return 0;
+	ret = cluster_lease_take(s->cluster, token, err);
+	if (ret == 0)
+		s->cluster->token = *token;
+	return ret;
 }
 
 static void cluster_home_unlock(struct store *s, enum store_lock which, int token)
 {
-	if (which == STORE_LOCK_RETENTION)
-		cluster_lease_end(s->cluster, token);
+	if (which != STORE_LOCK_RETENTION)
+		return;
+	cluster_lease_end(s->cluster, token);
+	s->cluster->token = 0;
 }
 
 static int cluster_home_hash(struct store *s, const struct segment_name *n,
@@ -159,13 +169,7 @@ static int cluster_home_hash(struct store *s, const struct segment_name *n,
 			4, values, &r, NULL);
 	if (ret < 0)
 		return ret;
-	ret = PQntuples(r) ? 0 : -ENOENT;
-	for (size_t i = 0; ret == 0 && i < sizeof(out->bytes); i++) {
-		unsigned int byte = 0;
-
-		sscanf(PQgetvalue(r, 0, 0) + 2 * i, "%2x", &byte);
-		out->bytes[i] = (uint8_t)byte;
-	}
+	ret = PQntuples(r) ? segment_hash_parse(out, PQgetvalue(r, 0, 0)) : -ENOENT;
 	PQclear(r);
 	return ret;
 }
@@ -302,6 +306,7 @@ const struct store_home store_home_cluster = {
 	.hash = cluster_home_hash,
 	.take_out = cluster_home_take_out,
 	.replace = cluster_home_replace,
+	.compact = cluster_home_compact,
 	.intake_new = cluster_intake_new,
 	.intake_free = cluster_intake_free,
 	.intake_gather = cluster_intake_gather,

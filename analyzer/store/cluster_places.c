@@ -49,18 +49,6 @@ static int places_compare_bundle(const void *id, const void *bundle)
 	return (want > b->id) - (want < b->id);
 }
 
-static int places_hash(struct segment_hash *h, const char *text)
-{
-	for (size_t i = 0; i < sizeof(h->bytes); i++) {
-		unsigned int byte;
-
-		if (sscanf(text + 2 * i, "%2x", &byte) != 1)
-			return -EBADMSG;
-		h->bytes[i] = (uint8_t)byte;
-	}
-	return 0;
-}
-
 /*
  * Returns the stream of the row, which is the last stream or a new one, because rows come in the
  * order of names.
@@ -101,7 +89,7 @@ static int places_add_segment(void *ctx, const PGresult *row, struct err *err)
 	if (!s || array_grow(&p->places, &p->cap_places, p->nr_places + 1, sizeof(*p->places)) < 0)
 		ret = err_set(err, ENOMEM, "out of memory");
 	else if (!bundle ||
-		 places_hash(&f.hash, PQgetvalue(row, 0, CLUSTER_FACTS_NR_COLUMNS + 3)) < 0)
+		 segment_hash_parse(&f.hash, PQgetvalue(row, 0, CLUSTER_FACTS_NR_COLUMNS + 3)) < 0)
 		ret = err_set(err, EBADMSG, "catalog: segment %s/%s/%llu/%llu is in no bundle",
 			      f.name.host, f.name.boot_id, (unsigned long long)f.name.epoch,
 			      (unsigned long long)f.name.sequence);

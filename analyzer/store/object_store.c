@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "analyzer/store/object_list.h"
 
 #define CONNECT_TIMEOUT_MS 5000l
 #define TIMEOUT_MS	   60000l
+#define SLOWEST_PER_MS	   2048u      /* bytes; a large request may last longer */
 #define REPLY_MAX_BYTES	   (4u << 20) /* of an error or of one page of a list */
 #define LIST_MAX_PAGES	   1000000
 #define URL_BYTES	   2048
@@ -33,6 +35,7 @@ struct object_request {
 	size_t part_offset;
 	struct buf *reply;
 	uint64_t reply_limit;
+	uint64_t bytes; /* of the body in either direction, as far as known */
 	struct curl_slist *headers;
 	char url[URL_BYTES];
 };
@@ -176,19 +179,15 @@ static int object_prepare(struct object_store *o, struct object_request *r, cons
 	curl_easy_setopt(c, CURLOPT_PASSWORD, o->secret_key);
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1l);
 	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
-	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, o->timeout_ms);
+	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, o->timeout_ms + (long)(r->bytes / SLOWEST_PER_MS));
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1l);
 	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, object_take);
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, r);
 	if (o->ca)
 		curl_easy_setopt(c, CURLOPT_CAINFO, o->ca);
 	if (r->parts) {
-		curl_off_t bytes = 0;
-
-		for (int i = 0; i < r->nr_parts; i++)
-			bytes += (curl_off_t)r->parts[i].iov_len;
 		curl_easy_setopt(c, CURLOPT_UPLOAD, 1l);
-		curl_easy_setopt(c, CURLOPT_INFILESIZE_LARGE, bytes);
+		curl_easy_setopt(c, CURLOPT_INFILESIZE_LARGE, (curl_off_t)r->bytes);
 		curl_easy_setopt(c, CURLOPT_READFUNCTION, object_send);
 		curl_easy_setopt(c, CURLOPT_READDATA, r);
 		curl_easy_setopt(c, CURLOPT_SEEKFUNCTION, object_rewind);
@@ -249,6 +248,12 @@ static int object_refused(const struct object_request *r, long status, struct er
 	if (strcmp(code, "NoSuchBucket") == 0)
 		return err_set(err, ENXIO, "%s: the object store has no such bucket; make it first",
 			       r->url);
+	if (strcmp(code, "RequestTimeTooSkewed") == 0)
+		return err_set(
+			err, nr,
+			"%s: the clock of this machine and that of the object store differ by "
+			"more than 15 minutes; set the clock",
+			r->url);
 	if (nr == EPERM)
 		return err_set(err, nr,
 			       "%s: the object store refuses the keys (HTTP %ld%s%s); see keys= in "
@@ -295,6 +300,8 @@ int object_put(struct object_store *o, const char *key, const struct iovec *part
 	if (ret < 0)
 		return ret;
 	object_sha256(parts, nr, sha256);
+	for (int i = 0; i < nr; i++)
+		r.bytes += parts[i].iov_len;
 	buf_init(&reply);
 	r.reply = &reply;
 	pthread_mutex_lock(&o->lock);
@@ -311,6 +318,7 @@ int object_get(struct object_store *o, const char *key, uint64_t offset, uint64_
 	       struct err *err)
 {
 	struct object_request r = { .reply = b,
+				    .bytes = nr,
 				    .reply_limit = nr > REPLY_MAX_BYTES ? nr : REPLY_MAX_BYTES };
 	char range[64];
 	int ret = object_url(o, key, &r, err);
@@ -377,8 +385,9 @@ static int object_list_url(const struct object_store *o, const char *prefix, con
 }
 
 static int object_list_page(struct object_store *o, const char *prefix, const char *token,
-			    struct object_page *page, struct err *err)
+			    struct object_page *page, time_t *now_s, struct err *err)
 {
+	struct curl_header *date;
 	struct object_request r = { .reply_limit = REPLY_MAX_BYTES };
 	struct buf reply;
 	int ret;
@@ -393,6 +402,8 @@ static int object_list_page(struct object_store *o, const char *prefix, const ch
 		ret = object_prepare(o, &r, EMPTY_SHA256, err);
 	if (ret == 0)
 		ret = object_perform(o, &r, err);
+	if (ret == 0 && curl_easy_header(o->curl, "Date", 0, CURLH_HEADER, -1, &date) == CURLHE_OK)
+		*now_s = curl_getdate(date->value, NULL);
 	pthread_mutex_unlock(&o->lock);
 	curl_slist_free_all(r.headers);
 	if (ret == 0)
@@ -401,9 +412,19 @@ static int object_list_page(struct object_store *o, const char *prefix, const ch
 	return ret;
 }
 
+/* Both times are those of the object store's clock. */
+static double object_age_s(const char *modified, time_t now_s)
+{
+	struct tm tm = { 0 };
+
+	if (now_s < 0 || !modified || !strptime(modified, "%Y-%m-%dT%H:%M:%S", &tm))
+		return 0;
+	return difftime(now_s, timegm(&tm));
+}
+
 int object_list(struct object_store *o, const char *prefix,
-		int (*visit)(void *ctx, const char *key, uint64_t bytes, const char *modified),
-		void *ctx, struct err *err)
+		int (*visit)(void *ctx, const char *key, uint64_t bytes, double age_s), void *ctx,
+		struct err *err)
 {
 	const char *below = o->url[o->base_len] ? o->url + o->base_len + 1 : "";
 	size_t strip = *below ? strlen(below) + 1 : 0;
@@ -412,12 +433,13 @@ int object_list(struct object_store *o, const char *prefix,
 
 	for (int pages = 0; ret == 0 && pages < LIST_MAX_PAGES; pages++) {
 		struct object_page page = { 0 };
+		time_t now_s = -1;
 
-		ret = object_list_page(o, prefix, token, &page, err);
+		ret = object_list_page(o, prefix, token, &page, &now_s, err);
 		for (size_t i = 0; i < page.nr && ret == 0; i++)
 			if (strlen(page.items[i].key) > strip)
 				ret = visit(ctx, page.items[i].key + strip, page.items[i].bytes,
-					    page.items[i].modified);
+					    object_age_s(page.items[i].modified, now_s));
 		free(token);
 		token = page.next;
 		page.next = NULL;

@@ -29,7 +29,7 @@ struct object_store_config {
 	const char *access_key, *secret_key;
 	const char *region; /* NULL: us-east-1 */
 	const char *ca;	    /* file of the certificates that sign the store's; NULL: the system's */
-	long timeout_ms;    /* of one request; 0: 60 000 */
+	long timeout_ms;    /* of one request, and 1 ms more for each 2 KiB of it; 0: 60 000 */
 };
 
 /* Nothing is asked yet. -EINVAL, -ENOMEM. The strings are copied. */
@@ -49,11 +49,14 @@ int object_get(struct object_store *o, const char *key, uint64_t offset, uint64_
 	       struct err *err);
 /* An object that is not there is deleted already. */
 int object_delete(struct object_store *o, const char *key, struct err *err);
-/* Calls visit for each object whose key begins with prefix, in order of keys; it ends early where visit
- * returns nonzero, which is returned. visit may delete objects. */
+/*
+ * Calls visit for each object whose key begins with prefix, in order of keys. It ends early if visit
+ * returns nonzero, and returns that value. visit may delete objects. age_s is the time since the
+ * object was written by the clock of the object store, and 0 if the store gives no times.
+ */
 int object_list(struct object_store *o, const char *prefix,
-		int (*visit)(void *ctx, const char *key, uint64_t bytes, const char *modified),
-		void *ctx, struct err *err);
+		int (*visit)(void *ctx, const char *key, uint64_t bytes, double age_s), void *ctx,
+		struct err *err);
 
 void object_sha256(const struct iovec *parts, int nr, char out[OBJECT_SHA256_HEX]);
 

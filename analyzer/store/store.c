@@ -134,3 +134,9 @@ int store_replace(struct store *s, const struct store_replacement *r, struct err
 {
 	return s->home->replace(s, r, err);
 }
+
+int store_compact(struct store *s, const struct store_compaction *how,
+		  struct compact_counts *counts, struct err *err)
+{
+	return s->home->compact ? s->home->compact(s, how, counts, err) : 0;
+}

@@ -11,6 +11,7 @@
 
 #include "analyzer/store/ingest.h"
 #include "analyzer/store/store.h"
+#include "analyzer/store/store_compact.h"
 #include "analyzer/store/store_journal.h"
 #include "analyzer/store/store_replace.h"
 
@@ -40,6 +41,10 @@ struct store_home {
 	int (*hash)(struct store *s, const struct segment_name *n, struct segment_hash *out);
 	void (*take_out)(struct store *s, const struct segment_name *names, size_t nr);
 	int (*replace)(struct store *s, const struct store_replacement *r, struct err *err);
+
+	/* NULL where there is nothing to compact. */
+	int (*compact)(struct store *s, const struct store_compaction *how,
+		       struct compact_counts *counts, struct err *err);
 
 	/* NULL where ingest.c itself writes to the folder. */
 	int (*intake_new)(struct home_intake **out, struct store *s, struct err *err);

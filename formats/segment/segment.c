@@ -33,6 +33,22 @@ void segment_hash_text(const struct segment_hash *h, char out[SEGMENT_HASH_TEXT]
 		snprintf(out + 2 * i, 3, "%02x", h->bytes[i]);
 }
 
+int segment_hash_parse(struct segment_hash *h, const char *text)
+{
+	char again[SEGMENT_HASH_TEXT];
+	unsigned int byte;
+
+	if (strlen(text) != SEGMENT_HASH_TEXT - 1)
+		return -EBADMSG;
+	for (size_t i = 0; i < sizeof(h->bytes); i++) {
+		if (sscanf(text + 2 * i, "%2x", &byte) != 1)
+			return -EBADMSG;
+		h->bytes[i] = (uint8_t)byte;
+	}
+	segment_hash_text(h, again);
+	return strcmp(again, text) == 0 ? 0 : -EBADMSG;
+}
+
 int64_t segment_length(const void *data, size_t len)
 {
 	struct cursor c = cursor_make(data, len);

@@ -113,6 +113,8 @@ struct segment_hash {
 struct segment_hash segment_hash_of(const void *data, size_t len);
 #define SEGMENT_HASH_TEXT 33
 void segment_hash_text(const struct segment_hash *h, char out[SEGMENT_HASH_TEXT]);
+/* Reads what segment_hash_text() wrote; 0 or -EBADMSG. */
+int segment_hash_parse(struct segment_hash *h, const char *text);
 
 struct segment_reader;
 

@@ -307,22 +307,6 @@ static void take_losses(struct reading *r, const json_t *from)
 	}
 }
 
-static bool take_hash(const char *text, struct segment_hash *out)
-{
-	char again[SEGMENT_HASH_TEXT];
-	unsigned int byte;
-
-	if (!text || strlen(text) != SEGMENT_HASH_TEXT - 1)
-		return false;
-	for (size_t i = 0; i < sizeof(out->bytes); i++) {
-		if (sscanf(text + 2 * i, "%2x", &byte) != 1)
-			return false;
-		out->bytes[i] = (uint8_t)byte;
-	}
-	segment_hash_text(out, again);
-	return !strcmp(again, text);
-}
-
 static void take_members(struct reading *r, const json_t *from)
 {
 	const json_t *list = take_list(r, from, "segments", SUMMARY_MAX_MEMBERS);
@@ -336,9 +320,10 @@ static void take_members(struct reading *r, const json_t *from)
 	r->s->members = all;
 	for (size_t i = 0; i < nr && !r->status; i++) {
 		const json_t *item = json_array_get(list, i);
+		const char *hash = json_string_value(json_array_get(item, 1));
 
 		all[i].sequence = take_number(r, json_array_get(item, 0), "segments");
-		if (!take_hash(json_string_value(json_array_get(item, 1)), &all[i].hash))
+		if (!hash || segment_hash_parse(&all[i].hash, hash) < 0)
 			segment_summary_file_refuse(r, "segments",
 						    "a hash of 32 hexadecimal digits");
 		if (i && all[i].sequence <= all[i - 1].sequence)

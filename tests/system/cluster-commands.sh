@@ -1,0 +1,181 @@
+#!/usr/bin/env bash
+# Every command on a cluster answers with the same bytes as on a folder with the same segments, before and after
+# compaction. Compaction is fenced, leaves damaged segments where they are, and survives being killed. Faults of the
+# cluster's parts are told in one line each.
+. tests/support/tap.sh
+need cluster "not root, or PostgreSQL, Ceph's radosgw or setpriv is missing" tests/cluster/have.sh
+need jq "jq is missing" have jq
+faketime=$(ls /usr/lib/*/faketime/libfaketime.so.1 2>/dev/null | head -n 1)
+need faketime "libfaketime is missing" test -n "$faketime"
+blkcast=$BUILD/blkcast
+export CLUSTER_DIR=$T/engines
+end_engines() { tests/cluster/up.sh stop >/dev/null 2>&1; }
+at_exit end_engines
+chmod 755 "$T"
+tests/cluster/up.sh start >"$T/up" 2>&1 || {
+	fail "the engines start" "$(tail -n 3 "$T/up")"
+	done_testing
+}
+eval "$(tests/cluster/up.sh env)"
+sql() { tests/cluster/up.sh psql 0 "$1"; }
+keys=$CLUSTER_DIR/keys
+# s3 METHOD KEY [CURL'S OPTIONS]: a request that blkcast did not make
+s3() {
+	curl -sf -X "$1" --aws-sigv4 aws:amz:us-east-1:s3 --user "$(paste -sd: "$keys")" -H \
+		"x-amz-content-sha256: UNSIGNED-PAYLOAD" "$S3_URL/$2" "${@:3}"
+}
+exits 0 "cluster init makes the schema" "$blkcast" cluster init --store "$STORE"
+
+# Two hosts, and a third whose trace another program recorded.
+"$BUILD/tests/system/sample_store" "$T/made"
+"$blkcast" export -f segments --store "$T/made" -o "$T/all.seg" 2>/dev/null
+seq 1 400 | awk 'BEGIN { print "time,offset,size,op" } { print $1 * 0.001 "," ($1 * 7919 % 9973) * 4096 ",4096," ($1 % 3 ? "R" : "W") }' >"$T/other.csv"
+imported=(--map time=1:s,offset=2:bytes,size=3,op=4 --host other --device sdc --begin 2026-01-01T00:00:02 --utc)
+for s in "$T/folder" "$STORE"; do
+	exits 0 "import of segments into ${s%%:*}" "$blkcast" import --store "$s" "$T/all.seg"
+	exits 0 "import of another program's trace" "$blkcast" import --store "$s" "${imported[@]}" "$T/other.csv"
+	exits 0 "import of the same again" "$blkcast" import --store "$s" "$T/all.seg"
+	like "$(cat "$T/out" "$T/err")" " 0 segments stored" "stores nothing"
+done
+
+# each COMMAND...: what it prints for the folder is what it prints for the cluster. STORE stands for the store, OUT for a file.
+answers() {
+	local where=$1 name=$2
+	shift 2
+	"${@//STORE/"$name"}" >"$T/$where.out" 2>"$T/$where.err"
+	echo "exit status $?" >>"$T/$where.out"
+	[ ! -e "$T/made.file" ] || mv "$T/made.file" "$T/$where.file"
+	FROM="$T/folder" TO=$STORE perl -pi -e 's/\Q$ENV{FROM}\E|\Q$ENV{TO}\E/STORE/g; s/\Q@{[$ENV{TO} =~ s,&,&amp;,gr]}\E/STORE/g; s/\x27STORE\x27/STORE/g' "$T/$where".*
+}
+each() {
+	rm -f "$T"/{folder,cluster}.{out,err,file}
+	answers folder "$T/folder" "${@//OUT/$T/made.file}"
+	answers cluster "$STORE" "${@//OUT/$T/made.file}"
+	like "$(tail -n 1 "$T/folder.out")" "status [01]$" "$* does what it is asked to"
+	holds "$when, the cluster answers $*" cmp "$T/folder.out" "$T/cluster.out"
+	[ ! -e "$T/folder.file" ] || holds "with the same file" cmp "$T/folder.file" "$T/cluster.file"
+	is "$(grep -v 'were checked when' "$T/cluster.err")" "$(grep -v 'were checked when' "$T/folder.err")" "and the same remarks"
+}
+b=$blkcast when="as received"
+each "$b" ls --store STORE --utc
+each "$b" ls --store STORE --json
+each "$b" characterize --store STORE --json
+each "$b" characterize --store STORE --host web1 --device sda --window 1s --json
+each "$b" characterize --store STORE --together --json
+each "$b" characterize --store STORE --begin 2026-01-01T00:00:01 --end 2026-01-01T00:00:03 --utc
+each "$b" report --store STORE --host db1 --utc -o OUT
+each "$b" report --store STORE --host db1 --figure heatmap --csv --utc
+each "$b" dump --store STORE --format csv
+each "$b" dump --store STORE --profiles
+each "$b" export -f segments --store STORE -o OUT
+each "$b" export -f csv --store STORE -o OUT
+each "$b" export -f blkparse --store STORE --host web1 --device sda -o OUT
+each "$b" export -f fio-iolog --store STORE --host other -o OUT
+each "$b" compare --host web1 STORE STORE
+each "$b" compare --host db1 STORE "$T/folder" --json
+each "$b" study cache STORE --json
+each "$b" check --store STORE --json
+
+is "$(sql "SELECT count(*) FROM blkcast.bundle")" 8 "imported segments lie in objects of their own"
+exits 0 "compact joins them" "$blkcast" cluster compact --store "$STORE" --json
+is "$(jq -c '.compaction | [.segments, .joined_objects, .written_objects, .left_out_segments]' "$T/out")" "[8,8,1,0]" "all of them in one object"
+is "$(sql "SELECT count(*) FROM blkcast.garbage WHERE after > now() + interval '50 minutes'")" 8 "the old objects wait an hour"
+is "$(sql "SELECT string_agg(t.host || ' ' || s.sequence, ', ' ORDER BY s.at) FROM blkcast.segment s JOIN blkcast.stream t ON t.id = s.stream")" \
+	"db1 0, db1 1, db1 3, other 0, web1 0, web1 1, web1 2, web1 3" "it is sorted by host and time"
+exits 0 "compact again" "$blkcast" cluster compact --store "$STORE" --json
+is "$(jq -c '.compaction | [.segments, .written_objects, .deleted_objects]' "$T/out")" "[0,0,0]" "has nothing to do"
+sql "UPDATE blkcast.garbage SET after = now() - interval '1 second'"
+exits 0 "once the hour is over" "$blkcast" cluster compact --store "$STORE" --json
+is "$(jq .compaction.deleted_objects "$T/out")" 8 "the old objects are deleted"
+when=compacted
+each "$blkcast" ls --store STORE --json
+each "$blkcast" characterize --store STORE --json
+each "$blkcast" dump --store STORE --format csv
+each "$blkcast" export -f segments --store STORE -o OUT
+each bash -c "'$blkcast' check --store 'STORE' --json | jq 'del(.files)'" # objects are fewer than files
+exits 0 "a late retry of compacted segments is acknowledged" "$blkcast" import --store "$STORE" "$T/all.seg"
+like "$(cat "$T/out" "$T/err")" " 0 segments stored" "and not stored again"
+
+# The catalog may change only for the newest holder of the lease.
+old=$(sql "SELECT blkcast.take_lease('keep', 'first', 600)")
+exits 1 "while another process compacts, compact gives up" "$blkcast" cluster compact --store "$STORE"
+like "$(cat "$T/err")" "another pass of retention or compaction is under way: first" "and names it"
+sql "UPDATE blkcast.lease SET until = now() - interval '1 second' WHERE name = 'keep'"
+number "$(sql "SELECT blkcast.take_lease('keep', 'second', 600)") > $old" "the next holder gets a newer token"
+for who in "first $old" "second $old"; do
+	said=$(sql "SELECT blkcast.compact(jsonb_build_object('holder', '${who% *}', 'token', ${who#* }, 'key', 'bundles/x', 'bytes', 1, 'sha256', '00', 'generation', 1, 'day', '2026-01-01', 'segments', (SELECT jsonb_agg(jsonb_build_array(stream, sequence, bundle, 0, day)) FROM blkcast.segment)))" 2>&1)
+	like "$said" "the lease keep went to another process" "with the old token, holder ${who% *} changes nothing"
+done
+is "$(sql "SELECT count(*) FROM blkcast.bundle WHERE key = 'bundles/x'")" 0 "and leaves nothing behind"
+sql "DELETE FROM blkcast.lease"
+
+# add N: N more segments of another epoch each, in objects of their own
+added=0
+add() {
+	local i
+	for i in $(seq "$1"); do
+		added=$((added + 1))
+		"$blkcast" import --store "$STORE" "${imported[@]}" --host "extra$added" "$T/other.csv" >/dev/null 2>&1
+		"$blkcast" import --store "$T/folder" "${imported[@]}" --host "extra$added" "$T/other.csv" >/dev/null 2>&1
+	done
+}
+same_requests() {
+	"$blkcast" dump --store "$T/folder" --format csv >"$T/want" 2>/dev/null
+	"$blkcast" dump --store "$STORE" --format csv >"$T/got" 2>"$T/err" && cmp "$T/want" "$T/got"
+}
+# Compaction that is killed at any moment changes nothing or all of a step.
+for after in 0.05 0.15 0.3; do
+	add 2
+	"$blkcast" cluster compact --store "$STORE" >/dev/null 2>&1 &
+	sleep $after
+	kill -KILL $! 2>/dev/null
+	wait $! 2>/dev/null
+	sql "DELETE FROM blkcast.lease"
+	holds "killed after $after s, compaction lost and doubled nothing" same_requests
+done
+exits 0 "compact goes on after that" "$blkcast" cluster compact --store "$STORE"
+holds "and keeps every request" same_requests
+number "$(sql "SELECT count(*) FROM blkcast.bundle") <= 2" "in few objects"
+exits 0 "catalog and objects agree" "$blkcast" check --store "$STORE"
+
+# An object without a row is an orphan once it is a day old by the object store's clock, whatever this machine's says.
+echo orphan >"$T/orphan"
+s3 PUT bundles/20260101/0000000000000000-1.seg --data-binary @"$T/orphan"
+exits 0 "a sweep with a young orphan" "$blkcast" cluster compact --store "$STORE" --json
+is "$(jq .compaction.deleted_orphans "$T/out")" 0 "leaves it, since its commit may be under way"
+holds "so that it is still there" s3 GET bundles/20260101/0000000000000000-1.seg -o "$T/back"
+
+# Damage is named, stays where it is, and keeps nothing else from being read or joined.
+add 2
+key=$(sql "SELECT b.key FROM blkcast.bundle b JOIN blkcast.segment s ON s.bundle = b.id JOIN blkcast.stream t ON t.id = s.stream WHERE t.host = 'extra$added'")
+s3 GET "$key" -o "$T/good"
+{ head -c 100 "$T/good" && printf X && tail -c +102 "$T/good"; } >"$T/bad"
+s3 PUT "$key" --data-binary @"$T/bad"
+exits 1 "compact with a corrupt object ends with exit status 1" "$blkcast" cluster compact --store "$STORE" --json
+is "$(jq -c '.compaction | [.written_objects, .left_out_segments]' "$T/out")" "[1,1]" "joins the others and leaves it out"
+exits 1 "dump reads the rest" "$blkcast" dump --store "$STORE" --format csv
+is "$(wc -l <"$T/out")" "$(($("$blkcast" dump --store "$T/folder" --format csv 2>/dev/null | wc -l) - 400))" "all of it"
+like "$(cat "$T/err")" "$key: the segment at offset 0 has not the hash" "and names the object that is corrupt"
+s3 DELETE "$key"
+exits 1 "dump reads the rest also where the object is missing" "$blkcast" dump --store "$STORE" --format csv
+like "$(cat "$T/err")" "$key: the object is missing in the object store" "and names it"
+exits 1 "check finds the missing object" "$blkcast" check --store "$STORE" --json
+is "$(jq -r '.findings[0].path' "$T/out")" "$key" "and says which"
+s3 PUT "$key" --data-binary @"$T/good"
+holds "once it is restored, all can be read" same_requests
+
+# fault TEXT COMMAND...: it fails with one line that says TEXT
+fault() {
+	local want=$1
+	shift
+	"$@" >/dev/null 2>"$T/err"
+	number "$? > 0" "$want: the command fails"
+	is "$(wc -l <"$T/err")" 1 "with one line"
+	like "$(cat "$T/err")" "$want" "that says what and where"
+}
+fault "$S3_URL.*: the clock of this machine and that of the object store differ" \
+	env LD_PRELOAD="$faketime" FAKETIME=-2h "$blkcast" cluster init --store "$STORE"
+tests/cluster/up.sh psql 0 "ALTER ROLE blkcast SET default_transaction_read_only = on"
+fault "PostgreSQL 127.0.0.1.*/blkcast: .*session is read-only" "$blkcast" import --store "$STORE" "${imported[@]}" --host late "$T/other.csv"
+tests/cluster/up.sh psql 0 "ALTER ROLE blkcast RESET default_transaction_read_only"
+done_testing
