@@ -114,5 +114,13 @@ int answer_print(const struct answer *a, enum answer_form form, FILE *out);
 json_t *answer_json(const struct answer *a);
 /* The page, appended to out: it needs nothing else, runs no script and asks no network. */
 int answer_html(const struct answer *a, struct buf *out);
+/*
+ * The live page of serve asks a question by running this program as a child, with the environment
+ * variable ANSWER_FOR_PAGE. The answer is then one JSON object: "shown" has the texts that people
+ * see, "answer" is that of answer_json(), and "html" that of answer_html().
+ */
+#define ANSWER_FOR_PAGE "BLKCAST_FOR_PAGE"
+bool answer_is_for_page(void);
+int answer_print_for_page(const struct answer *a, FILE *out);
 
 #endif

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/answer/progress.h"
-#include "base/units.h"
 
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "analyzer/answer/answer.h"
+#include "base/units.h"
 
 #define QUIET_NS  1000000000ull /* work shorter than this needs no bar */
 #define REDRAW_NS 100000000ull
@@ -24,7 +26,8 @@ void progress_begin(struct progress *p, const char *label, uint64_t total, bool 
 		.label = label,
 		.total = total,
 		.begin_ns = now_ns(),
-		.on = !quiet && isatty(STDERR_FILENO),
+		.for_page = answer_is_for_page(),
+		.on = !quiet && (isatty(STDERR_FILENO) || answer_is_for_page()),
 	};
 }
 
@@ -41,6 +44,11 @@ void progress_update(struct progress *p, uint64_t done)
 	if (now - p->begin_ns < QUIET_NS || now - p->shown_ns < REDRAW_NS)
 		return;
 	p->shown_ns = now;
+	if (p->for_page) {
+		fprintf(stderr, PROGRESS_WORD "%llu %llu\n", (unsigned long long)done,
+			(unsigned long long)p->total);
+		return;
+	}
 	p->drawn = true;
 	spent_s = (double)(now - p->begin_ns) / 1e9;
 	if (!p->total) {

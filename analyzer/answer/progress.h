@@ -14,7 +14,11 @@ struct progress {
 	uint64_t total;	   /* units of work; 0: unknown */
 	uint64_t begin_ns, shown_ns;
 	bool on, drawn;
+	bool for_page; /* lines for the process that asked (answer.h), not a bar */
 };
+
+/* Such a line is this word, the work done and the whole work: "progress 12 100". */
+#define PROGRESS_WORD "progress "
 
 void progress_begin(struct progress *p, const char *label, uint64_t total, bool quiet);
 /* Cheap enough to call per batch: draws at most ten times a second. */

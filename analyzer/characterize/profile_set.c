@@ -109,6 +109,13 @@ static int take_window(void *ctx, struct profile *p)
 	return g ? add_window(g, p) : -ENOMEM;
 }
 
+static void profile_set_told(void *ctx, uint64_t done, uint64_t total)
+{
+	const struct profile_set *s = ctx;
+
+	s->progress(s->progress_ctx, done + (s->is_second ? total : 0), 2 * total);
+}
+
 static int replay_once(const char *path, const struct selection *chosen,
 		       struct replay_config *config, struct err *err)
 {
@@ -151,7 +158,10 @@ static uint64_t profile_set_nr_windows(size_t nr_groups)
 static int load_trace(struct profile_set *s, const char *path, const struct selection *sel,
 		      struct err *err)
 {
-	struct replay_config config = { .profile = take_whole, .ctx = s };
+	struct replay_config config = { .profile = take_whole,
+					.ctx = s,
+					.progress = s->progress ? profile_set_told : NULL,
+					.progress_ctx = s };
 	struct window_taker taker = { .set = s };
 	double longest_s = 0;
 	int ret = replay_once(path, sel, &config, err);
@@ -168,6 +178,7 @@ static int load_trace(struct profile_set *s, const char *path, const struct sele
 	taker.window_s = (double)config.window_ns / 1e9;
 	config.profile = take_window;
 	config.ctx = &taker;
+	s->is_second = true;
 	/* These are not compared between short windows. */
 	config.window.leave_out_regions = true;
 	return replay_once(path, sel, &config, err);

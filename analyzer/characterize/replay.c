@@ -303,8 +303,8 @@ int replay(struct scan *scan, const struct replay_config *config, struct err *er
 		}
 		ret = feed_batch(&run, (size_t)nr);
 		if (config->progress)
-			config->progress(config->ctx, scan_done_requests(scan),
-					 scan_total_requests(scan));
+			config->progress(config->progress_ctx ? config->progress_ctx : config->ctx,
+					 scan_done_requests(scan), scan_total_requests(scan));
 	}
 	if (ret == 0)
 		ret = replay_finish(&run);

@@ -45,6 +45,7 @@ struct replay_config {
 	/* Called with the number of requests read so far and the number of all. May be NULL. */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *ctx;
+	void *progress_ctx; /* of progress(); NULL: ctx */
 };
 
 /*

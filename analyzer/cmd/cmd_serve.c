@@ -66,6 +66,8 @@ static int cmd_serve_start(struct serve_parts *parts, struct store *store,
 	readers.access.client_crl = config->access.client_crl;
 	if (page->access.tokens && !page->listen)
 		return err_set(err, EINVAL, "--page-tokens: expected --page with it");
+	if (page->models && !page->listen)
+		return err_set(err, EINVAL, "--models: expected --page with it");
 	if (page->listen)
 		ret = page_server_start(&parts->page, store_dir(store), &readers, err);
 	if (ret < 0)
@@ -167,12 +169,20 @@ static int check_readable(const struct server_config *config, const char *user, 
 		       paths[first], user, user, list);
 }
 
+/* Answers a question of the page, in a process of its own. It knows no other commands. */
+static int cmd_serve_question(int argc, char **argv)
+{
+	static const struct command *const commands[] = { &command_study, &command_headroom };
+
+	return cli_main(argc, argv, commands, 2);
+}
+
 /*
  * Before anything is read that others wrote, determines the user to run as, and checks that this
  * user can write.
  */
 static int open_store(struct store **out, const char *dir, const char *user,
-		      const struct server_config *config, struct err *err)
+		      const struct server_config *config, struct page_config *page, struct err *err)
 {
 	struct run_as who;
 	int ret = run_as_find(&who, user, err);
@@ -183,6 +193,9 @@ static int open_store(struct store **out, const char *dir, const char *user,
 		ret = run_as_become(&who, err);
 	if (ret == 0)
 		ret = check_readable(config, who.by_root ? user : NULL, err);
+	/* A child of the helper gets none of the files that are opened from here on. */
+	if (ret == 0 && page->listen)
+		ret = page_helper_start(&page->helper, cmd_serve_question, err);
 	if (ret == 0)
 		ret = store_open_for(out, dir, STORE_TO_FILL, err);
 	if (ret == 0 && store_is_folder(dir) && access(dir, W_OK) < 0) {
@@ -194,7 +207,7 @@ static int open_store(struct store **out, const char *dir, const char *user,
 }
 
 static int open_and_serve(struct cli *cli, const char *dir, const char *user,
-			  struct server_config *config, const struct page_config *page,
+			  struct server_config *config, struct page_config *page,
 			  struct retain_beside_config *retention)
 {
 	struct store *store;
@@ -207,10 +220,13 @@ static int open_and_serve(struct cli *cli, const char *dir, const char *user,
 	if (retain_limits_any(&retention->limits))
 		config->retention = retention->totals;
 	stop_to_main(&signals);
-	if (open_store(&store, dir, user, config, &err) < 0)
+	if (open_store(&store, dir, user, config, page, &err) < 0) {
+		page_helper_stop(page->helper);
 		return cli_fail(cli, &err);
+	}
 	ret = cmd_serve_perform(cli, store, config, page, retention, &signals);
 	store_close(store);
+	page_helper_stop(page->helper);
 	return ret;
 }
 
@@ -243,6 +259,8 @@ static int cmd_serve_run(struct cli *cli)
 			   "show the fleet to browsers, e.g. at 127.0.0.1:7119"),
 		CLI_STRING("page-tokens", 0, "FILE", &page.access.tokens,
 			   "who may look: lines of a host, or `fleet`, and the SHA-256 of a token"),
+		CLI_STRING("models", 0, "DIR", &page.models,
+			   "models, measurement stores and scenarios for the page's questions"),
 		CLI_STRING("user", 0, "NAME", &user,
 			   "whom to run as where root starts it, which it never runs as"),
 		CLI_STRING("tls-cert", 0, "FILE", &config.access.cert,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/answer/progress.h"
 #include "analyzer/cmd/selection_options.h"
 #include "analyzer/whatif/load_facts.h"
 
@@ -35,11 +36,26 @@ void load_options_release(struct load_options *o)
 	o->argv = NULL;
 }
 
+static void load_options_progress(void *ctx, uint64_t done, uint64_t total)
+{
+	struct progress *progress = ctx;
+
+	progress->total = total;
+	progress_update(progress, done);
+}
+
 int load_options_read(const struct load_options *o, const struct cli *cli, const char *path,
 		      struct profile_set *set, struct err *err)
 {
-	int ret = profile_set_load(set, path, &o->sel, err);
+	struct progress progress;
+	int ret;
 
+	progress_begin(&progress, cli->command->name, 0, cli->quiet);
+	set->progress = load_options_progress;
+	set->progress_ctx = &progress;
+	ret = profile_set_load(set, path, &o->sel, err);
+	progress_end(&progress);
+	set->progress = NULL;
 	return ret == -ENODATA ? selection_nothing_of(&o->sel, cli, path, err) : ret;
 }
 

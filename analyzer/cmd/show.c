@@ -31,6 +31,8 @@ int cli_show(const struct cli *cli, const struct answer *a, const char *report_p
 		if (ret)
 			return ret;
 	}
+	if (answer_is_for_page())
+		return answer_print_for_page(a, stdout);
 	return answer_print(a, cli->json ? ANSWER_JSON : ANSWER_TEXT, stdout);
 }
 

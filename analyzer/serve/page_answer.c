@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The answers of page_server.h, from the arguments of the request to the reply. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +168,88 @@ enum MHD_Result page_answer_who(struct page_server *p, struct MHD_Connection *c,
 				const struct page_reader *reader)
 {
 	return page_answer_period(p, c, reader, page_who_json);
+}
+
+enum MHD_Result page_answer_models(struct page_server *p, struct MHD_Connection *c,
+				   const struct page_reader *reader)
+{
+	json_t *object;
+
+	(void)reader;
+	if (!page_turn_begin(p))
+		return page_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE,
+					"too many questions at once; ask again");
+	object = page_questions_models(p->questions);
+	page_turn_end(p);
+	return page_reply_json(c, object);
+}
+
+static enum MHD_Result page_question_begin(struct page_server *p, struct MHD_Connection *c,
+					   const struct page_reader *reader)
+{
+	struct page_question_words w = {
+		.ask = page_argument(c, "ask"),
+		.host = page_argument(c, "host"),
+		.device = page_argument(c, "device"),
+		.model = page_argument(c, "model"),
+		.scenario = page_argument(c, "scenario"),
+		.slo = page_argument(c, "slo"),
+		.size = page_argument(c, "size"),
+		.hits = page_argument(c, "hits"),
+		.hit_time = page_argument(c, "hit_time"),
+		.miss_time = page_argument(c, "miss_time"),
+	};
+	struct page_reader hosts = *reader;
+	char id[PAGE_QUESTION_ID];
+	struct err err = { 0 };
+	int ret = page_number(c, "begin_s", NAN, &w.begin_s, &err);
+
+	if (ret == 0)
+		ret = page_number(c, "end_s", NAN, &w.end_s, &err);
+	if (ret == 0)
+		ret = page_questions_ask(p->questions, &w,
+					 reader->sees_all ? NULL : page_answer_permits, &hosts, id,
+					 &err);
+	if (ret == -EINVAL)
+		return page_reply_error(c, MHD_HTTP_BAD_REQUEST, err.line);
+	if (ret == -EACCES)
+		return page_reply_error(c, MHD_HTTP_FORBIDDEN, err.line);
+	if (ret < 0)
+		return page_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE,
+					err.line[0] ? err.line : "memory is out; ask again");
+	return page_reply_json_exact(c, page_questions_state(p->questions, id));
+}
+
+enum MHD_Result page_answer_question(struct page_server *p, struct MHD_Connection *c,
+				     const struct page_reader *reader, const char *method)
+{
+	const char *id = page_argument(c, "id");
+	json_t *state;
+
+	if (strcmp(method, "POST") == 0)
+		return page_question_begin(p, c, reader);
+	if (strcmp(method, "DELETE") == 0)
+		page_questions_stop(p->questions, id);
+	state = page_questions_state(p->questions, id);
+	if (!state)
+		return page_reply_error(c, MHD_HTTP_NOT_FOUND,
+					"id: this question is not known any more; ask it again");
+	return page_reply_json_exact(c, state);
+}
+
+enum MHD_Result page_answer_question_page(struct page_server *p, struct MHD_Connection *c,
+					  const struct page_reader *reader)
+{
+	json_t *html = page_questions_html(p->questions, page_argument(c, "id"));
+	enum MHD_Result queued;
+
+	(void)reader; /* The name of the question is known to its asker alone. */
+	if (!html)
+		return page_reply_error(c, MHD_HTTP_NOT_FOUND,
+					"id: there is no such answer any more; ask it again");
+	queued = page_reply_page(c, json_string_value(html), json_string_length(html));
+	json_decref(html);
+	return queued;
 }
 
 /* One page that waits for events. The response owns it. */

@@ -12,8 +12,12 @@
 	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " \
 	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+/* Of a page that holds its own styles and pictures. */
+#define PAGE_POLICY                                                                       \
+	"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; " \
+	"form-action 'none'; frame-ancestors 'none'; sandbox"
+
 static const char *const page_fields[][2] = {
-	{ "Content-Security-Policy", POLICY },
 	{ "X-Content-Type-Options", "nosniff" },
 	{ "Referrer-Policy", "no-referrer" },
 	{ "Cross-Origin-Opener-Policy", "same-origin" },
@@ -21,12 +25,35 @@ static const char *const page_fields[][2] = {
 	{ "Permissions-Policy", "camera=(), microphone=(), geolocation=()" },
 };
 
-enum MHD_Result page_reply_guard(struct MHD_Response *reply)
+static enum MHD_Result page_reply_guard_by(struct MHD_Response *reply, const char *policy)
 {
+	if (MHD_add_response_header(reply, "Content-Security-Policy", policy) != MHD_YES)
+		return MHD_NO;
 	for (size_t i = 0; i < sizeof(page_fields) / sizeof(page_fields[0]); i++)
 		if (MHD_add_response_header(reply, page_fields[i][0], page_fields[i][1]) != MHD_YES)
 			return MHD_NO;
 	return MHD_YES;
+}
+
+enum MHD_Result page_reply_guard(struct MHD_Response *reply)
+{
+	return page_reply_guard_by(reply, POLICY);
+}
+
+enum MHD_Result page_reply_page(struct MHD_Connection *c, const char *html, size_t len)
+{
+	struct MHD_Response *reply = MHD_create_response_from_buffer(len, (void *)(uintptr_t)html,
+								     MHD_RESPMEM_MUST_COPY);
+	enum MHD_Result queued = MHD_NO;
+
+	if (!reply)
+		return MHD_NO;
+	if (page_reply_guard_by(reply, PAGE_POLICY) == MHD_YES &&
+	    MHD_add_response_header(reply, "Content-Type", "text/html; charset=utf-8") == MHD_YES &&
+	    MHD_add_response_header(reply, "Cache-Control", "no-store") == MHD_YES)
+		queued = MHD_queue_response(c, MHD_HTTP_OK, reply);
+	MHD_destroy_response(reply);
+	return queued;
 }
 
 /*
@@ -79,9 +106,10 @@ enum MHD_Result page_reply_error(struct MHD_Connection *c, int status, const cha
 		MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE), NULL);
 }
 
-enum MHD_Result page_reply_json(struct MHD_Connection *c, json_t *object)
+static enum MHD_Result page_reply_json_by(struct MHD_Connection *c, json_t *object,
+					  size_t precision)
 {
-	char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
+	char *text = object ? json_dumps(object, JSON_COMPACT | precision) : NULL;
 	char etag[ETAG_BYTES];
 
 	json_decref(object);
@@ -92,6 +120,16 @@ enum MHD_Result page_reply_json(struct MHD_Connection *c, json_t *object)
 	return page_reply_send(
 		c, MHD_HTTP_OK, "application/json", "no-cache",
 		MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE), etag);
+}
+
+enum MHD_Result page_reply_json(struct MHD_Connection *c, json_t *object)
+{
+	return page_reply_json_by(c, object, JSON_REAL_PRECISION(10));
+}
+
+enum MHD_Result page_reply_json_exact(struct MHD_Connection *c, json_t *object)
+{
+	return page_reply_json_by(c, object, 0);
 }
 
 enum MHD_Result page_reply_cookie(struct MHD_Connection *c, const char *cookie)

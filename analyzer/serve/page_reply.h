@@ -20,8 +20,15 @@ enum MHD_Result page_reply_error(struct MHD_Connection *c, int status, const cha
  * ETag, the reply is 304.
  */
 enum MHD_Result page_reply_json(struct MHD_Connection *c, json_t *object);
+/* Does the same with all digits of its numbers; the other one gives ten. */
+enum MHD_Result page_reply_json_exact(struct MHD_Connection *c, json_t *object);
 /* Replies with 204 and a Set-Cookie field. */
 enum MHD_Result page_reply_cookie(struct MHD_Connection *c, const char *cookie);
+/*
+ * Replies with a page that was made from the answer of a command (analyzer/answer). It may use its
+ * own styles and nothing else: no script runs, and it has no access to this origin.
+ */
+enum MHD_Result page_reply_page(struct MHD_Connection *c, const char *html, size_t len);
 enum MHD_Result page_reply_asset(struct MHD_Connection *c, const struct page_asset *asset);
 
 #endif

@@ -67,6 +67,8 @@ static const struct {
 	{ "/api/v1/device", page_answer_device },
 	{ "/api/v1/who", page_answer_who },
 	{ "/api/v1/live", page_answer_live },
+	{ "/api/v1/models", page_answer_models },
+	{ "/api/v1/question/page", page_answer_question_page },
 };
 
 /*
@@ -98,20 +100,31 @@ static enum MHD_Result page_answer_session(struct page_server *p, struct MHD_Con
 }
 
 static enum MHD_Result page_answer_data(struct page_server *p, struct MHD_Connection *c,
-					const char *url)
+					const char *url, const char *method)
 {
 	struct page_reader reader;
+	bool is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+	bool is_question = strcmp(url, "/api/v1/question") == 0;
+
+	if (!is_get && !is_question)
+		return page_reply_error(c, MHD_HTTP_METHOD_NOT_ALLOWED, "method: expected GET");
+	if (!is_get && !MHD_lookup_connection_value(c, MHD_HEADER_KIND, "X-Blkcast"))
+		return page_reply_error(c, MHD_HTTP_FORBIDDEN,
+					"X-Blkcast: expected this field with a question");
 
 	if (page_login_who(p->login, c, &reader) < 0)
 		return page_reply_error(
 			c, MHD_HTTP_UNAUTHORIZED,
 			"Authorization: expected a login, a token or a certificate");
+	if (is_question)
+		return page_answer_question(p, c, &reader, method);
 	for (size_t i = 0; i < sizeof(page_paths) / sizeof(page_paths[0]); i++)
 		if (strcmp(url, page_paths[i].path) == 0)
 			return page_paths[i].answer(p, c, &reader);
 	return page_reply_error(c, MHD_HTTP_NOT_FOUND,
 				"path: expected /, /assets/..., /api/v1/fleet, /api/v1/device, "
-				"/api/v1/who, /api/v1/live or /api/v1/session");
+				"/api/v1/who, /api/v1/live, /api/v1/models, /api/v1/question or "
+				"/api/v1/session");
 }
 
 static enum MHD_Result page_answer(struct page_server *p, struct MHD_Connection *c, const char *url,
@@ -128,11 +141,10 @@ static enum MHD_Result page_answer(struct page_server *p, struct MHD_Connection 
 					"Sec-Fetch-Site: a page of another place may not ask");
 	if (strcmp(url, "/api/v1/session") == 0)
 		return page_answer_session(p, c, method);
-	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-		return page_reply_error(c, MHD_HTTP_METHOD_NOT_ALLOWED, "method: expected GET");
-	if (page_asset_find(url, &asset))
+	if ((strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0) &&
+	    page_asset_find(url, &asset))
 		return page_reply_asset(c, &asset);
-	return page_answer_data(p, c, url);
+	return page_answer_data(p, c, url, method);
 }
 
 /*
@@ -248,6 +260,10 @@ int page_server_start(struct page_server **out, const char *dir, const struct pa
 	ret = page_store_open(&p->store, dir, err);
 	if (ret < 0)
 		goto out;
+	ret = page_questions_new(&p->questions, config->helper, page_store_dir(p->store),
+				 config->models);
+	if (ret < 0)
+		goto out;
 	ret = page_fleet_start(&p->fleet, p->store, err);
 	if (ret < 0)
 		goto out;
@@ -272,6 +288,7 @@ void page_server_stop(struct page_server *p)
 		page_fleet_wake(p->fleet);
 	if (p->daemon)
 		MHD_stop_daemon(p->daemon);
+	page_questions_free(p->questions);
 	page_fleet_stop(p->fleet);
 	page_store_close(p->store);
 	page_login_free(p->login);

@@ -9,6 +9,9 @@
  *   GET /api/v1/who        the processes and control groups that made its requests
  *   GET /api/v1/live       server-sent events: a line after each change, at most one per second
  *
+ *   GET /api/v1/models     the models and scenarios about which questions can be asked
+ *   POST, GET, DELETE /api/v1/question   asks a question, tells its state, ends it
+ *   GET /api/v1/question/page            its answer as a page (page_question.h)
  *   POST, DELETE /api/v1/session   exchanges a token for a cookie; ends the session (page_login.h)
  *
  * docs/api.md describes the answers. The server refuses to listen on another address than loopback
@@ -27,6 +30,7 @@
 #include <stdint.h>
 
 #include "analyzer/serve/access.h"
+#include "analyzer/serve/page_child.h"
 #include "analyzer/serve/page_fleet.h"
 #include "base/err.h"
 
@@ -36,6 +40,8 @@
 
 struct page_config {
 	const char *listen;	     /* "ADDR:PORT"; port 0: any free port */
+	const char *models;	     /* folder of models and scenarios, or NULL */
+	struct page_helper *helper;  /* borrowed: runs the commands of questions */
 	struct access_config access; /* the readers' credentials and the server's certificate */
 };
 

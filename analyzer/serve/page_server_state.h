@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "analyzer/serve/page_login.h"
+#include "analyzer/serve/page_question.h"
 #include "analyzer/serve/page_server.h"
 #include "analyzer/serve/page_store.h"
 
@@ -19,6 +20,7 @@ struct page_server {
 	struct page_store *store;
 	struct page_fleet *fleet;
 	struct page_login *login;
+	struct page_questions *questions;
 	/* owned: libmicrohttpd (MHD) asks browsers for certificates if it is set */
 	char *client_ca;
 	const char *listen; /* borrowed */
@@ -39,5 +41,12 @@ enum MHD_Result page_answer_who(struct page_server *p, struct MHD_Connection *c,
 				const struct page_reader *reader);
 enum MHD_Result page_answer_live(struct page_server *p, struct MHD_Connection *c,
 				 const struct page_reader *reader);
+enum MHD_Result page_answer_models(struct page_server *p, struct MHD_Connection *c,
+				   const struct page_reader *reader);
+/* Asks (POST), tells the state of (GET) or ends (DELETE) a question. */
+enum MHD_Result page_answer_question(struct page_server *p, struct MHD_Connection *c,
+				     const struct page_reader *reader, const char *method);
+enum MHD_Result page_answer_question_page(struct page_server *p, struct MHD_Connection *c,
+					  const struct page_reader *reader);
 
 #endif

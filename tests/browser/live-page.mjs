@@ -105,6 +105,28 @@ ok(await until(page, (t) => location.hash !== t, zoomed), "keyboard: the same by
 await page.goBack();
 ok((await page.evaluate(() => location.hash)) === zoomed, "the way back leads to the period before");
 
+// ---- questions ----
+await page.goto(PAGE + "/#/question");
+ok(await until(page, () => document.querySelectorAll("[name=model]").length === 2), "questions: the stored models can be chosen");
+await check(page, "questions light");
+await page.getByLabel("Hosts").fill("guest1");
+await page.getByLabel("disks-read.json").check();
+await page.getByLabel("disks-write.json").check();
+await page.getByLabel("Objectives", { exact: true }).fill("read.mean=1us");
+await page.getByRole("button", { name: "Predict the migration" }).click();
+ok(await until(page, () => document.querySelector("#answer") && document.querySelectorAll("table.answer tbody tr").length > 1), "questions: a migration is answered",
+  await page.evaluate(() => document.querySelector("main").textContent));
+ok(/^blkcast study migrate .* --host guest1 --slo read.mean=1us$/.test(await text(page, ".command code")), "questions: the command that says the same", await text(page, ".command code"));
+ok(/does not hold|does not fit/.test(await page.evaluate(() => document.querySelector("#answer").parentElement.textContent)), "questions: what limits it is said");
+const asked = await page.evaluate(() => location.hash);
+await check(page, "questions answered");
+await page.goto(PAGE + "/#/");
+await page.goto(PAGE + "/" + asked);
+ok(await until(page, () => document.querySelectorAll("table.answer tbody tr").length > 1), "questions: the link asks again");
+ok(await page.evaluate(() => document.querySelectorAll("[name=model]:checked").length) === 2, "questions: with the same choices");
+await page.goto(PAGE + "/#/question?ask=migrate&host=nobody&model=disks-read.json&run=1");
+ok(await until(page, () => /Change what the sentence below names/.test((document.querySelector(".verdict") || {}).textContent)), "questions: a load that is not there is refused with a sentence");
+
 // ---- a server that starts again under the open page ----
 await page.goto(PAGE + "/#/");
 await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 1);
@@ -121,6 +143,9 @@ await check(page, "fleet dark 320");
 await page.locator("table.fleet tbody a").click();
 await until(page, () => document.querySelectorAll(".pictures section:not([hidden]) canvas").length >= 5);
 await check(page, "device dark 320");
+await page.goto(PAGE + "/" + asked);
+ok(await until(page, () => document.querySelectorAll("table.answer tbody tr").length > 1), "questions: the answer is there in a narrow window, too");
+await check(page, "questions dark 320");
 await page.locator("#theme").click();
 ok((await page.evaluate(() => getComputedStyle(document.body).backgroundColor)) === "rgb(255, 255, 255)", "the button changes to light");
 await page.context().close();

@@ -14,7 +14,12 @@ jq -c 'if type == "array" then .[0] else . end |
 "$BUILD/tests/system/sample_store" "$T/store" hostile "$T/profile.json"
 serve_owns "$T/store"
 : >"$T/serve.err"
-"$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 --page 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
+mkdir "$T/models"
+cp docs/examples/scenarios/*-*.json docs/examples/scenarios/today.yaml docs/examples/scenarios/growth.yaml "$T/models/"
+cp docs/examples/demo.seg "$T/"
+echo '{"no":"model"}' >"$T/models/other.json"
+serve_owns "$T/models" "$T/demo.seg"
+"$b" serve $serve_user --store "$T/store" --models "$T/models" --listen 127.0.0.1:0 --page 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
 server=$!
 stop_server() { kill -9 $server 2>/dev/null; wait 2>/dev/null; }
 at_exit stop_server
@@ -90,9 +95,49 @@ fleet >"$T/fleet"
 curl -sm 20 "$url/api/v1/who?host=web1&device=8:0&begin_s=0&end_s=9000000000" >"$T/who"
 curl -sm 20 "$url/api/v1/device?host=web1" >"$T/error"
 is "$(jq '.requests == ([.processes[].requests] | add) and .requests > 0' "$T/who")" true "the processes' requests add up to all"
+
+# Questions: the answer is that of the command, and the limits of what may be asked.
+is "$(curl -sm 20 "$url/api/v1/models" | tee "$T/models.json" | jq -c '[.models[] | [.name, .kind, .response]]')" \
+	'[["disks-read.json","regression","read_s"],["disks-write.json","regression","write_s"],["flash-read.json","regression","read_s"],["flash-write.json","regression","write_s"],["growth.yaml","scenario",null],["other.json",null,null],["today.yaml","scenario",null]]' \
+	"the models and scenarios of the folder are listed"
+question() { ask -X POST -H 'X-Blkcast: 1' "$url/api/v1/question?$1"; }
+is_done() { curl -sm 20 "$url/api/v1/question?id=$id" >"$T/question"; [ "$(jq -r .state "$T/question")" = done ]; }
+answer() { question "$1" >/dev/null; id=$(jq -r .id "$T/body"); wait_until 60 is_done && jq -r .verdict "$T/question"; }
+is "$(ask -X POST "$url/api/v1/question?ask=cache&host=db1")" 403 "a form of another place can ask nothing"
+period='begin_s=1700000000&end_s=1900000000'
+is "$(answer "ask=migrate&host=db1&$period&model=disks-read.json,disks-write.json&slo=read.mean=1us")" broken \
+	"a migration is predicted, and the objective that it breaks is known"
+like "$(jq -r .command "$T/question")" \
+	'^blkcast study migrate --model MODELS/disks-read.json --model MODELS/disks-write.json --store DIR --host db1 --begin 2023-11-14T22:13:20Z --end 2030-03-17T17:46:40Z --slo read.mean=1us$' \
+	"the command is told, without the paths of the server"
+line=$(jq -r .command "$T/question" | sed "s#^blkcast#$b#; s#MODELS#$T/models#g; s# DIR # $T/store #")
+bash -c "$line --json" >"$T/direct.json" 2>"$T/err"
+is "$(jq -cS .answer "$T/question")" "$(jq -cS . "$T/direct.json")" "the answer is what that command prints"
+is "$(jq -r .shown.conclusion "$T/question")" "$(jq -r .conclusion "$T/direct.json")" "with its conclusion"
+is "$(jq '[.shown.tables[] | (.head | length) as $n | .rows[] | length == $n] | all and length > 0' "$T/question")" true \
+	"every row of its tables has all cells"
+cp "$T/question" "$T/migrate"
+id=$(jq -r .id "$T/question")
+is "$(ask "$url/api/v1/question/page?id=$id")" 200 "the answer is a page as well"
+like "$(cat "$T/body")" '<svg' "with its picture"
+like "$(curl -sIm 20 "$url/api/v1/question/page?id=$id")" "Content-Security-Policy: .*sandbox" "which may run nothing"
+is "$(answer "ask=cache&host=db1&hit_time=10us")" answered "a cache needs no model"
+is "$(answer "ask=headroom&host=db1&$period&model=disks-read.json,disks-write.json&slo=read.mean=1s")" answered "headroom"
+is "$(answer "ask=consolidate&host=db1,web1&$period&model=disks-read.json,disks-write.json")" "cannot tell" \
+	"loads that lie outside the model together get no answer to trust"
+like "$(jq -r '.remarks[]' "$T/question")" 'outside what the target' "which is said"
+is "$(answer "ask=scenario&scenario=today.yaml,growth.yaml")" answered "scenarios are compared"
+is "$(answer "ask=migrate&host=db1&model=other.json")" refused "a file that is no model is refused"
+like "$(jq -r '.remarks[]' "$T/question")" '^MODELS/other.json: ' "and named without the server's path"
+is "$(answer "ask=migrate&host=nobody&model=disks-read.json")" refused "a host that is not there"
+for bad in 'host=db1' 'ask=run&host=db1' 'ask=cache' 'ask=migrate&host=db1' 'ask=migrate&host=db1&model=../other.json' \
+	'ask=migrate&host=db1&model=today.yaml' 'ask=headroom&host=db1&model=disks-read.json' 'ask=cache&host=db1&begin_s=5&end_s=4'; do
+	is "$(question "$bad")" 400 "refused: $bad"
+done
+is "$(ask "$url/api/v1/question?id=0123456789abcdef0123456789abcdef")" 404 "a question that is not known"
 if python3 -c 'import yaml, jsonschema; jsonschema.Draft202012Validator' 2>/dev/null; then
 	exits 0 "the answers are what docs/openapi.yaml says" python3 "$T/openapi.py" Fleet="$T/fleet" Device="$T/device" \
-		Who="$T/who" Error="$T/error"
+		Who="$T/who" Error="$T/error" Models="$T/models.json" Question="$T/question" Question="$T/migrate"
 	sed 's/,"rows":/,"row_count":/' "$T/fleet" >"$T/other"
 	exits 1 "and a key of another name would be noticed" python3 "$T/openapi.py" Fleet="$T/other"
 else
@@ -152,6 +197,8 @@ secure -H "$(bearer "$T/other")" "$url/api/v1/fleet" >/dev/null
 is "$(jq -c '[.rows, .hosts, .together]' "$T/body")" '[0,0,null]' "that of another host sees no row, no count, no sum"
 is "$(secure -H "$(bearer "$T/other")" "$url/api/v1/device?$query")" 400 "a bad question is one for everybody"
 is "$(secure -H "$(bearer "$T/other")" "$url/api/v1/who?host=web1&device=$device&begin_s=1&end_s=2")" 403 "nor the device"
+is "$(secure -X POST -H 'X-Blkcast: 1' -H "$(bearer "$T/other")" "$url/api/v1/question?ask=cache&host=db1,web1")" 403 "nor asks about it"
+is "$(secure -X POST -H 'X-Blkcast: 1' -H "$(bearer "$T/other")" "$url/api/v1/question?ask=scenario&scenario=x.yaml")" 403 "nor about plans for all"
 is "$(secure -X POST -H "$(bearer "$T/all")" "$url/api/v1/session")" 403 "a form of another place makes no session"
 curl -sm 20 --cacert "$T/cert.pem" -D "$T/head" -X POST -H 'X-Blkcast: 1' -H "$(bearer "$T/all")" "$url/api/v1/session"
 like "$(tr -d '\r' <"$T/head")" \

@@ -1,7 +1,7 @@
 // The view of one device over a period: pictures over time that share their cursor, request sizes, and the
 // command that prints the same numbers.
 import { words } from "./words.mjs";
-import { h, ask, say, link, count, perSecond, bytes, bytesPerSecond, seconds, duration, ratio, plain, time, iso, shell } from "./tools.mjs";
+import { h, ask, say, link, copyButton, count, perSecond, bytes, bytesPerSecond, seconds, duration, ratio, plain, time, iso, shell } from "./tools.mjs";
 import { timeChart, bars } from "./charts.mjs";
 import { tellState } from "./fleet.mjs";
 
@@ -76,10 +76,8 @@ export function deviceView(main, values, tell) {
       h("button", { type: "button", onclick: () => zoom(0.5) }, w.narrower), h("button", { type: "button", onclick: () => zoom(2) }, w.wider), markButton));
   const error = h("div", { class: "empty", role: "alert", hidden: true });
   const command = h("code", {});
-  const copy = h("button", { type: "button", onclick: async () => {
-    try { await navigator.clipboard.writeText(command.textContent); say(copy, w.copied); } catch (e) { getSelection().selectAllChildren(command); }
-    setTimeout(() => say(copy, w.copy), 1500);
-  } }, w.copy);
+  const copy = copyButton(() => command.textContent);
+  const question = h("a", {}, w.question);
   const figures = pictures.map((picture) => {
     const about = h("p", { class: "about" }), rows = h("tbody"), id = "picture-" + picture.key;
     const chart = timeChart({ ...picture, label: p[picture.key].title, range, onzoom: show, onout: () => zoom(2) });
@@ -108,7 +106,7 @@ export function deviceView(main, values, tell) {
   const whoCut = h("p", { class: "about" }), whoTables = h("div", { class: "who" });
   const whoSection = h("section", { "aria-labelledby": "who" }, h("h2", { id: "who" }, w.who), h("p", { class: "about" }, w.whoAbout), whoCut, whoTables);
   const content = h("div", { class: "pictures" }, figures.map((f) => f.section), sizesSection);
-  const commandSection = h("section", { "aria-labelledby": "command" }, h("h2", { id: "command" }, w.command), h("div", { class: "command" }, h("pre", { tabindex: 0 }, command), copy));
+  const commandSection = h("section", { "aria-labelledby": "command" }, h("h2", { id: "command" }, w.command), h("div", { class: "command" }, h("pre", { tabindex: 0 }, command), copy), h("p", {}, question));
   main.append(h("p", { class: "back" }, h("a", { href: "#/" }, w.back)), title, lead, remarks, tools, rangeText, error, compareSection, content, phasesSection, whoSection, commandSection);
 
   function fillLead() {
@@ -224,6 +222,7 @@ export function deviceView(main, values, tell) {
     for (const b of periodButtons) b.setAttribute("aria-pressed", String(following() && Number(b.dataset.s) === length()));
     say(command, ["blkcast", "report", "--store", "DIR", "--host", shell(where.host || ""), "--device", shell(where.device || ""),
       "--begin", iso(data.begin_s), "--end", iso(data.end_s), "-o", "report.html"].join(" "));
+    question.href = link("question", { ask: "migrate", host: where.host, device: data.device_name || where.device, begin_s: data.begin_s, end_s: data.end_s });
     fillLead();
     if (empty) return;
     fillPictures();

@@ -110,3 +110,12 @@ export function link(view, values) {
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
+
+// A button that copies a text.
+export function copyButton(text) {
+  const button = h("button", { type: "button", onclick: async () => {
+    try { await navigator.clipboard.writeText(text()); say(button, words.device.copied); } catch (e) { getSelection().selectAllChildren(button.previousElementSibling); }
+    setTimeout(() => say(button, words.device.copy), 1500);
+  } }, words.device.copy);
+  return button;
+}
