@@ -13,18 +13,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/models/regression/cart_split.h"
 #include "analyzer/models/regression/technique.h"
-#include "analyzer/models/regression/tree_grow.h"
+#include "base/array.h"
 
 #define MAX_DEPTH 30 /* the limit of rpart, whose node numbers end there */
+#define LEAST_RISK \
+	1e-24 /* a smaller share of the root's risk is the rounding error of equal values */
 
 enum { MINSPLIT, CP };
 
 struct cart_tree {
-	struct grown grown;
+	struct forest forest;
+	struct cart_node *nodes; /* by node of the forest */
+	size_t cap;
 	/* the cp for which the tree was grown; it serves this cp and larger ones */
 	double cp;
 	double *complexity; /* by node; a node is split while this is above cp x the root's risk */
+	/* Used while the tree grows. */
+	struct cart_split split;
+	size_t min_split;
 };
 
 struct cart {
@@ -61,8 +69,8 @@ static double cart_settle(double risk, struct branch_cost *weaker, double weaker
 /* Sets complexity from the leaves upwards, in the order of rpart's partition() with alpha 0. */
 static struct branch_cost cart_weigh(struct cart_tree *t, int32_t at)
 {
-	const struct tree_node *node = &t->grown.forest.nodes[at];
-	const struct grown_node *g = t->grown.nodes;
+	const struct tree_node *node = &t->forest.nodes[at];
+	const struct cart_node *g = t->nodes;
 	struct branch_cost left, right;
 	double *cp = t->complexity;
 
@@ -86,8 +94,8 @@ static struct branch_cost cart_weigh(struct cart_tree *t, int32_t at)
  */
 static void cart_cap(struct cart_tree *t)
 {
-	for (size_t i = 0; i < t->grown.forest.nr_nodes; i++) {
-		const struct tree_node *node = &t->grown.forest.nodes[i];
+	for (size_t i = 0; i < t->forest.nr_nodes; i++) {
+		const struct tree_node *node = &t->forest.nodes[i];
 
 		if (node->left < 0)
 			continue;
@@ -96,44 +104,132 @@ static void cart_cap(struct cart_tree *t)
 	}
 }
 
-static void tree_free(struct cart_tree *t)
+static void cart_tree_free(struct cart_tree *t)
 {
 	if (t) {
-		grown_release(&t->grown);
+		forest_release(&t->forest);
+		free(t->nodes);
 		free(t->complexity);
 	}
 	free(t);
 }
 
-static int tree_new(struct cart_tree **out, const struct cart *c, size_t minsplit, double cp)
+static void cart_measure(const struct tree_growth *g, struct cart_node *node)
 {
-	struct grow_config config = { .schema = c->in->schema,
-				      .data = c->in->train,
-				      .y = c->in->train->y,
-				      .order = c->order,
-				      .min_split = minsplit,
-				      .min_bucket = (size_t)fmax(1, rint((double)minsplit / 3)),
-				      .max_depth = MAX_DEPTH,
-				      .least_share = cp };
-	struct cart_tree *t = calloc(1, sizeof(*t));
-	int ret = t ? grow(&t->grown, &config) : -ENOMEM;
+	const struct dataset *d = g->data;
+	double weights = 0, sum = 0;
 
-	if (!ret) {
-		t->complexity = calloc(t->grown.forest.nr_nodes + 1, sizeof(*t->complexity));
-		ret = t->complexity ? 0 : -ENOMEM;
+	for (size_t i = node->begin; i < node->end; i++) {
+		double weight = d->weight ? d->weight[g->rows[i]] : 1;
+
+		weights += weight;
+		sum += weight * d->y[g->rows[i]];
 	}
-	if (ret) {
-		tree_free(t);
-		return ret;
+	node->mean = sum / weights;
+	for (size_t i = node->begin; i < node->end; i++) {
+		double weight = d->weight ? d->weight[g->rows[i]] : 1;
+		double e = d->y[g->rows[i]] - node->mean;
+
+		node->risk += weight * e * e;
 	}
+}
+
+static int64_t cart_add(struct tree_growth *g, int64_t parent, size_t begin, size_t end)
+{
+	struct cart_tree *t = g->tree;
+	struct cart_node node = { .begin = begin, .end = end };
+	struct tree_node leaf = { .nr_rows = (uint32_t)(end - begin) };
+	int64_t at;
+
+	(void)parent;
+	cart_measure(g, &node);
+	leaf.value = node.mean;
+	at = forest_add_node(&t->forest, &leaf);
+	if (at < 0)
+		return at;
+	if (array_grow(&t->nodes, &t->cap, (size_t)at + 1, sizeof(*t->nodes)))
+		return -ENOMEM;
+	t->nodes[at] = node;
+	return at;
+}
+
+/*
+ * A node whose risk is at most cp times the root's risk stays a leaf: pruning with this cp or a
+ * larger one would remove its subtree anyway, since no subtree gains more than the risk of its
+ * root.
+ */
+static bool cart_is_leaf(struct tree_growth *g, int64_t at, unsigned int depth)
+{
+	const struct cart_tree *t = g->tree;
+	const struct cart_node *node = &t->nodes[at];
+
+	return node->end - node->begin < t->min_split || depth >= MAX_DEPTH ||
+	       !(node->risk > LEAST_RISK * t->nodes[0].risk) ||
+	       !(node->risk > t->cp * t->nodes[0].risk);
+}
+
+static int cart_choose(struct tree_growth *g, int64_t at)
+{
+	struct cart_tree *t = g->tree;
+	const struct variable *v;
+	int64_t levels = 0;
+
+	cart_split_best(&t->split, g, &t->nodes[at]);
+	if (!(g->split.gain > 0))
+		return 0;
+	v = &g->schema->variables[g->split.variable];
+	if (v->factor)
+		levels = forest_add_levels(&t->forest, g->split.left, v->nr_levels);
+	if (levels < 0)
+		return (int)levels;
+	t->forest.nodes[at].variable = (uint32_t)g->split.variable;
+	t->forest.nodes[at].cut = g->split.cut;
+	t->forest.nodes[at].levels_at = (uint32_t)levels;
+	return 1;
+}
+
+static void cart_link(struct tree_growth *g, int64_t at, int64_t left, int64_t right)
+{
+	struct cart_tree *t = g->tree;
+
+	t->forest.nodes[at].left = (int32_t)left;
+	t->forest.nodes[at].right = (int32_t)right;
+}
+
+static const struct tree_grower cart_grower = { cart_add, cart_is_leaf, cart_choose, cart_link };
+
+static int cart_tree_new(struct cart_tree **out, const struct cart *c, size_t minsplit, double cp)
+{
+	struct cart_tree *t = calloc(1, sizeof(*t));
+	int ret;
+
+	if (!t)
+		return -ENOMEM;
+	forest_init(&t->forest);
 	t->cp = cp;
+	t->min_split = minsplit;
+	t->split.min_bucket = (size_t)fmax(1, rint((double)minsplit / 3));
+	ret = cart_split_init(&t->split, c->in->schema);
+	if (ret)
+		goto out;
+	ret = tree_grow(&cart_grower, t, c->in->schema, c->in->train, c->order, NULL);
+	if (ret)
+		goto out;
+	t->complexity = calloc(t->forest.nr_nodes + 1, sizeof(*t->complexity));
+	ret = t->complexity ? 0 : -ENOMEM;
+	if (ret)
+		goto out;
 	cart_weigh(t, 0);
 	cart_cap(t);
 	*out = t;
-	return 0;
+out:
+	cart_split_release(&t->split);
+	if (ret)
+		cart_tree_free(t);
+	return ret;
 }
 
-static int tree_of(struct cart *c, const double *p, const struct cart_tree **out)
+static int cart_tree_of(struct cart *c, const double *p, const struct cart_tree **out)
 {
 	size_t minsplit = (size_t)p[MINSPLIT];
 	int ret;
@@ -150,9 +246,9 @@ static int tree_of(struct cart *c, const double *p, const struct cart_tree **out
 	if (!c->trees[minsplit] || c->trees[minsplit]->cp > p[CP]) {
 		double cp = c->trees[minsplit] ? 0 : p[CP];
 
-		tree_free(c->trees[minsplit]);
+		cart_tree_free(c->trees[minsplit]);
 		c->trees[minsplit] = NULL;
-		ret = tree_new(&c->trees[minsplit], c, minsplit, cp);
+		ret = cart_tree_new(&c->trees[minsplit], c, minsplit, cp);
 		if (ret)
 			return ret;
 		c->nr_fits++;
@@ -169,7 +265,7 @@ static int cart_open(void **sweep, const struct technique *t, const struct sweep
 	if (!c)
 		return -ENOMEM;
 	c->in = in;
-	c->order = grow_order(in->schema, in->train);
+	c->order = tree_order(in->schema, in->train);
 	if (!c->order) {
 		free(c);
 		return -ENOMEM;
@@ -183,7 +279,7 @@ static void cart_close(void *sweep)
 	struct cart *c = sweep;
 
 	for (size_t i = 0; i < c->nr_trees; i++)
-		tree_free(c->trees[i]);
+		cart_tree_free(c->trees[i]);
 	free(c->trees);
 	free(c->order);
 	free(c);
@@ -191,7 +287,7 @@ static void cart_close(void *sweep)
 
 static bool cart_splits(const struct cart_tree *t, int32_t at, double alpha)
 {
-	return t->grown.forest.nodes[at].left >= 0 && t->complexity[at] > alpha;
+	return t->forest.nodes[at].left >= 0 && t->complexity[at] > alpha;
 }
 
 static int cart_predict(void *sweep, const double *p, double *out)
@@ -199,24 +295,24 @@ static int cart_predict(void *sweep, const double *p, double *out)
 	struct cart *c = sweep;
 	const struct schema *s = c->in->schema;
 	const struct cart_tree *t;
-	int ret = tree_of(c, p, &t);
+	int ret = cart_tree_of(c, p, &t);
 
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < c->in->nr_rows; i++) {
 		const double *x = c->in->rows + i * s->nr;
-		double alpha = p[CP] * t->grown.nodes[0].risk;
+		double alpha = p[CP] * t->nodes[0].risk;
 		int32_t at = 0;
 
 		while (cart_splits(t, at, alpha)) {
-			const struct tree_node *node = &t->grown.forest.nodes[at];
+			const struct tree_node *node = &t->forest.nodes[at];
 
-			at = tree_left(&t->grown.forest, node, &s->variables[node->variable],
+			at = tree_left(&t->forest, node, &s->variables[node->variable],
 				       x[node->variable])
 				     ? node->left
 				     : node->right;
 		}
-		out[i] = t->grown.nodes[at].mean;
+		out[i] = t->nodes[at].mean;
 	}
 	return 0;
 }
@@ -225,7 +321,7 @@ static int cart_predict(void *sweep, const double *p, double *out)
 static int64_t cart_copy(struct forest *to, const struct cart_tree *t, const struct schema *s,
 			 int32_t at, double alpha)
 {
-	const struct forest *from = &t->grown.forest;
+	const struct forest *from = &t->forest;
 	struct tree_node node = from->nodes[at];
 	const struct variable *v = &s->variables[node.variable];
 	int64_t levels = 0, new, child;
@@ -255,12 +351,12 @@ static int cart_extract(void *sweep, const double *p, struct model *m)
 {
 	struct cart *c = sweep;
 	const struct cart_tree *t;
-	int64_t root = tree_of(c, p, &t);
+	int64_t root = cart_tree_of(c, p, &t);
 
 	if (root)
 		return (int)root;
 	m->form = MODEL_FOREST;
-	root = cart_copy(&m->forest, t, c->in->schema, 0, p[CP] * t->grown.nodes[0].risk);
+	root = cart_copy(&m->forest, t, c->in->schema, 0, p[CP] * t->nodes[0].risk);
 	return root < 0 ? (int)root : forest_add_root(&m->forest, (int32_t)root);
 }
 

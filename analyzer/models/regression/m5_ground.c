@@ -77,7 +77,7 @@ int m5_ground_init(struct m5_ground *g, const struct schema *s, const struct dat
 	double variance, mean;
 
 	*g = (struct m5_ground){ .schema = s, .data = d };
-	g->order = grow_order(s, d);
+	g->order = tree_order(s, d);
 	if (design_init(&g->design, s, d))
 		return -ENOMEM;
 	g->spread = calloc(g->design.nr_columns + 1, sizeof(*g->spread));

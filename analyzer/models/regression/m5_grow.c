@@ -11,163 +11,126 @@
 /* in deviations of y; a node whose model has a smaller error is not split */
 #define LEAST_RESIDUAL 1e-9
 
-struct grower {
+struct m5_growth {
 	struct m5_tree *t;
 	struct m5_split split;
-	uint32_t *order, *moved;
-	uint8_t *side;	  /* by row: 1 goes left */
 	double *residual; /* by row */
+	double *fitted;	  /* by row of a node */
 	double *model;
-	bool *tested, *use; /* by variable */
+	bool *tested; /* by variable: tested above the present node */
+	bool *use;    /* by variable */
 };
 
-static int grower_init(struct grower *w, struct m5_tree *t)
+static int m5_growth_init(struct m5_growth *w, struct m5_tree *t)
 {
 	const struct dataset *d = t->ground->data;
-	size_t n = d->nr_rows, p = d->nr_vars;
 	int ret;
 
-	*w = (struct grower){ .t = t };
-	w->order = reallocarray(NULL, n * p + 1, sizeof(*w->order));
-	w->moved = calloc(n + 1, sizeof(*w->moved));
-	w->side = calloc(n + 1, 1);
-	w->residual = calloc(n + 1, sizeof(*w->residual));
+	*w = (struct m5_growth){ .t = t };
+	w->residual = calloc(d->nr_rows + 1, sizeof(*w->residual));
+	w->fitted = calloc(d->nr_rows + 1, sizeof(*w->fitted));
 	w->model = calloc(t->ground->design.nr_columns + 1, sizeof(*w->model));
-	w->tested = calloc(p + 1, sizeof(*w->tested));
-	w->use = calloc(p + 1, sizeof(*w->use));
-	if (!w->order || !w->moved || !w->side || !w->residual || !w->model || !w->tested ||
-	    !w->use)
+	w->tested = calloc(d->nr_vars + 1, sizeof(*w->tested));
+	w->use = calloc(d->nr_vars + 1, sizeof(*w->use));
+	if (!w->residual || !w->fitted || !w->model || !w->tested || !w->use)
 		return -ENOMEM;
-	memcpy(w->order, t->ground->order, n * p * sizeof(*w->order));
 	ret = m5_split_init(&w->split, t->ground);
 	w->split.least_cover = t->least_cover;
 	w->split.residual = w->residual;
-	w->split.order = w->order;
-	w->split.rows = t->rows;
 	return ret;
 }
 
-static void grower_release(struct grower *w)
+static void m5_growth_release(struct m5_growth *w)
 {
 	m5_split_release(&w->split);
-	free(w->order);
-	free(w->moved);
-	free(w->side);
 	free(w->residual);
+	free(w->fitted);
 	free(w->model);
 	free(w->tested);
 	free(w->use);
 }
 
-static int64_t new_node(struct m5_tree *t, int32_t parent, size_t begin, size_t end)
+static int64_t m5_grow_add(struct tree_growth *g, int64_t parent, size_t begin, size_t end)
 {
+	struct m5_tree *t = ((struct m5_growth *)g->tree)->t;
+
 	if (array_grow(&t->nodes, &t->cap, t->nr + 1, sizeof(*t->nodes)))
 		return -ENOMEM;
 	t->nodes[t->nr] = (struct m5_node){
-		.parent = parent, .left = -1, .right = -1, .begin = begin, .end = end
+		.parent = (int32_t)parent, .left = -1, .right = -1, .begin = begin, .end = end
 	};
 	return (int64_t)t->nr++;
 }
 
-/*
- * Computes the residuals of the node's own model over the variables tested above it. Returns the
- * largest residual.
- */
-static double take_residuals(struct grower *w, int32_t parent, size_t begin, size_t end)
+/* Marks the variables that are tested above the node. */
+static void m5_grow_mark_above(const struct m5_tree *t, const struct m5_node *node, bool *use)
 {
+	memset(use, 0, t->ground->schema->nr * sizeof(*use));
+	for (int32_t up = node->parent; up >= 0; up = t->nodes[up].parent)
+		use[t->nodes[up].variable] = true;
+}
+
+/*
+ * Computes the residuals of the node's own model over the variables tested above it. The node is a
+ * leaf if the largest residual is nearly 0.
+ */
+static bool m5_grow_is_leaf(struct tree_growth *g, int64_t at, unsigned int depth)
+{
+	struct m5_growth *w = g->tree;
 	struct m5_tree *t = w->t;
-	const uint32_t *rows = t->rows;
+	const struct m5_node *node = &t->nodes[at];
+	const uint32_t *rows = g->rows + node->begin;
+	size_t nr = node->end - node->begin;
 	double most = 0;
 
-	if (parent >= 0)
-		m5_linear_fit(&t->linear, rows + begin, end - begin, w->tested, w->model);
-	for (size_t i = begin; i < end; i++) {
-		double f = parent >= 0 ? m5_linear_cut(&t->linear, w->model, rows[i]) : 0;
-
-		w->residual[rows[i]] = t->linear.y[rows[i]] - f;
+	m5_grow_mark_above(t, node, w->tested);
+	memset(w->fitted, 0, nr * sizeof(*w->fitted));
+	if (node->parent >= 0) {
+		m5_linear_fit(&t->linear, rows, nr, w->tested, w->model);
+		m5_linear_cut(&t->linear, w->model, rows, nr, w->fitted);
+	}
+	for (size_t i = 0; i < nr; i++) {
+		w->residual[rows[i]] = t->linear.y[rows[i]] - w->fitted[i];
 		most = fmax(most, fabs(w->residual[rows[i]]));
 	}
-	return most;
+	return depth == MAX_DEPTH || most < LEAST_RESIDUAL * t->ground->sd;
 }
 
-static size_t m5_grow_partition(uint32_t *rows, size_t begin, size_t end, const uint8_t *side,
-				uint32_t *moved)
+static int m5_grow_choose(struct tree_growth *g, int64_t at)
 {
-	size_t to = begin, nr = 0;
-
-	for (size_t i = begin; i < end; i++) {
-		if (side[rows[i]])
-			rows[to++] = rows[i];
-		else
-			moved[nr++] = rows[i];
-	}
-	memcpy(rows + to, moved, nr * sizeof(*moved));
-	return to;
-}
-
-/*
- * Stores the split in the node and partitions its rows. Returns the index where the right half
- * begins, or -ENOMEM.
- */
-static int64_t m5_grow_divide(struct grower *w, size_t at)
-{
+	struct m5_growth *w = g->tree;
 	struct m5_tree *t = w->t;
-	const struct dataset *d = t->ground->data;
 	struct m5_node *node = &t->nodes[at];
-	const struct variable *v = &t->ground->schema->variables[w->split.variable];
-	const double *x = d->x + w->split.variable * d->nr_rows;
+	const struct variable *v;
+	uint8_t *levels;
 
-	node->variable = (uint32_t)w->split.variable;
-	node->cut = w->split.cut;
-	if (v->factor) {
-		uint8_t *levels = reallocarray(t->levels, t->nr_levels + v->nr_levels, 1);
-
-		if (!levels)
-			return -ENOMEM;
-		t->levels = levels;
-		node->levels_at = t->nr_levels;
-		memcpy(levels + t->nr_levels, w->split.left, v->nr_levels);
-		t->nr_levels += v->nr_levels;
-	}
-	for (size_t i = node->begin; i < node->end; i++)
-		w->side[t->rows[i]] = m5_goes_left(t, node, x[t->rows[i]]);
-	for (size_t k = 0; k < d->nr_vars; k++)
-		if (!t->ground->schema->variables[k].factor)
-			m5_grow_partition(w->order + k * d->nr_rows, node->begin, node->end,
-					  w->side, w->moved);
-	return (int64_t)m5_grow_partition(t->rows, node->begin, node->end, w->side, w->moved);
+	if (!m5_split_best(&w->split, g, node, w->tested))
+		return 0;
+	v = &g->schema->variables[g->split.variable];
+	node->variable = (uint32_t)g->split.variable;
+	node->cut = g->split.cut;
+	if (!v->factor)
+		return 1;
+	levels = reallocarray(t->levels, t->nr_levels + v->nr_levels, 1);
+	if (!levels)
+		return -ENOMEM;
+	t->levels = levels;
+	node->levels_at = t->nr_levels;
+	memcpy(levels + t->nr_levels, g->split.left, v->nr_levels);
+	t->nr_levels += v->nr_levels;
+	return 1;
 }
 
-static int64_t grow_node(struct grower *w, int32_t parent, size_t begin, size_t end, int depth)
+static void m5_grow_link(struct tree_growth *g, int64_t at, int64_t left, int64_t right)
 {
-	struct m5_tree *t = w->t;
-	int64_t at = new_node(t, parent, begin, end), middle, child;
-	double most;
-	bool before;
-	size_t v;
+	struct m5_tree *t = ((struct m5_growth *)g->tree)->t;
 
-	if (at < 0)
-		return at;
-	most = take_residuals(w, parent, begin, end);
-	if (depth == MAX_DEPTH || most < LEAST_RESIDUAL * t->ground->sd ||
-	    !m5_split_best(&w->split, begin, end, w->tested, parent < 0))
-		return at;
-	middle = m5_grow_divide(w, (size_t)at);
-	if (middle < 0)
-		return middle;
-	v = t->nodes[at].variable;
-	before = w->tested[v];
-	w->tested[v] = true;
-	child = grow_node(w, (int32_t)at, begin, (size_t)middle, depth + 1);
-	if (child >= 0) {
-		t->nodes[at].left = (int32_t)child;
-		child = grow_node(w, (int32_t)at, (size_t)middle, end, depth + 1);
-	}
-	if (child >= 0)
-		t->nodes[at].right = (int32_t)child;
-	w->tested[v] = before;
-	return child < 0 ? child : at;
+	t->nodes[at].left = (int32_t)left;
+	t->nodes[at].right = (int32_t)right;
 }
+
+static const struct tree_grower m5_grower = { m5_grow_add, m5_grow_is_leaf, m5_grow_choose,
+					      m5_grow_link };
 
 static void mark_below(const struct m5_tree *t, int32_t at, bool *use)
 {
@@ -181,16 +144,14 @@ static void mark_below(const struct m5_tree *t, int32_t at, bool *use)
 }
 
 /* Fits a model for every node over the variables that are tested above or below it. */
-static void fit_models(struct grower *w)
+static void fit_models(struct m5_growth *w)
 {
 	struct m5_tree *t = w->t;
 
 	for (size_t i = 0; i < t->nr; i++) {
 		const struct m5_node *node = &t->nodes[i];
 
-		memset(w->use, 0, t->ground->schema->nr * sizeof(*w->use));
-		for (int32_t p = node->parent; p >= 0; p = t->nodes[p].parent)
-			w->use[t->nodes[p].variable] = true;
+		m5_grow_mark_above(t, node, w->use);
 		mark_below(t, (int32_t)i, w->use);
 		m5_linear_fit(&t->linear, t->rows + node->begin, node->end - node->begin, w->use,
 			      m5_model(t, i));
@@ -209,28 +170,31 @@ void m5_tree_free(struct m5_tree *t)
 	free(t);
 }
 
-static int grow_tree(struct m5_tree *t)
+static int m5_grow(struct m5_tree *t)
 {
-	struct grower w;
-	int64_t root = grower_init(&w, t);
+	const struct m5_ground *g = t->ground;
+	struct m5_growth w;
+	int ret = m5_growth_init(&w, t);
 
-	if (!root)
-		root = grow_node(&w, -1, 0, t->ground->data->nr_rows, 0);
-	if (root >= 0) {
-		t->models = calloc(t->nr * (t->ground->design.nr_columns + 1) + 1, sizeof(double));
-		root = t->models ? 0 : -ENOMEM;
-	}
-	if (!root)
-		fit_models(&w);
-	grower_release(&w);
-	return (int)root;
+	if (ret)
+		goto out;
+	ret = tree_grow(&m5_grower, &w, g->schema, g->data, g->order, &t->rows);
+	if (ret)
+		goto out;
+	t->models = calloc(t->nr * (g->design.nr_columns + 1) + 1, sizeof(double));
+	ret = t->models ? 0 : -ENOMEM;
+	if (ret)
+		goto out;
+	fit_models(&w);
+out:
+	m5_growth_release(&w);
+	return ret;
 }
 
 int m5_tree_new(struct m5_tree **out, const struct m5_ground *g, const double *y,
 		size_t least_cover, size_t max_leaves, size_t *natural)
 {
 	struct m5_tree *t = calloc(1, sizeof(*t));
-	size_t n = g->data->nr_rows;
 	int ret;
 
 	if (!t)
@@ -244,13 +208,10 @@ int m5_tree_new(struct m5_tree **out, const struct m5_ground *g, const double *y
 					.floor = g->floor,
 					.ceiling = g->ceiling,
 					.spread = g->spread };
-	t->rows = calloc(n + 1, sizeof(*t->rows));
-	ret = t->rows ? m5_linear_init(&t->linear, n, g->design.nr_columns) : -ENOMEM;
+	ret = m5_linear_init(&t->linear, g->data->nr_rows, g->design.nr_columns);
 	if (ret)
 		goto out;
-	for (size_t i = 0; i < n; i++)
-		t->rows[i] = (uint32_t)i;
-	ret = grow_tree(t);
+	ret = m5_grow(t);
 	if (ret)
 		goto out;
 	ret = m5_tree_prune(t, max_leaves, natural);

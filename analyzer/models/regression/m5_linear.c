@@ -15,6 +15,9 @@
 int m5_linear_init(struct m5_linear *l, size_t nr_rows, size_t nr_columns)
 {
 	l->q = reallocarray(NULL, nr_columns * nr_rows + 1, sizeof(double));
+	l->node_x = reallocarray(NULL, nr_columns * nr_rows + 1, sizeof(double));
+	l->node_y = calloc(nr_rows + 1, sizeof(double));
+	l->node_weight = calloc(nr_rows + 1, sizeof(double));
 	l->r = calloc(nr_columns * nr_columns + 1, sizeof(double));
 	l->w = calloc(nr_columns * nr_columns + 1, sizeof(double));
 	l->z = calloc(nr_columns + 1, sizeof(double));
@@ -24,11 +27,10 @@ int m5_linear_init(struct m5_linear *l, size_t nr_rows, size_t nr_columns)
 	l->best = calloc(nr_columns + 1, sizeof(double));
 	l->centre = calloc(nr_columns + 1, sizeof(double));
 	l->error = calloc(nr_rows + 1, sizeof(double));
-	l->rows = calloc(nr_rows + 1, sizeof(*l->rows));
 	l->all = calloc(nr_columns + 1, sizeof(*l->all));
 	l->kept = calloc(nr_columns + 1, sizeof(*l->kept));
-	if (l->q && l->r && l->w && l->z && l->beta && l->mean && l->deviation && l->best &&
-	    l->centre && l->error && l->rows && l->all && l->kept)
+	if (l->q && l->node_x && l->node_y && l->node_weight && l->r && l->w && l->z && l->beta &&
+	    l->mean && l->deviation && l->best && l->centre && l->error && l->all && l->kept)
 		return 0;
 	m5_linear_release(l);
 	return -ENOMEM;
@@ -37,6 +39,9 @@ int m5_linear_init(struct m5_linear *l, size_t nr_rows, size_t nr_columns)
 void m5_linear_release(struct m5_linear *l)
 {
 	free(l->q);
+	free(l->node_x);
+	free(l->node_y);
+	free(l->node_weight);
 	free(l->r);
 	free(l->w);
 	free(l->z);
@@ -46,7 +51,6 @@ void m5_linear_release(struct m5_linear *l)
 	free(l->best);
 	free(l->centre);
 	free(l->error);
-	free(l->rows);
 	free(l->all);
 	free(l->kept);
 	memset(l, 0, sizeof(*l));
@@ -59,27 +63,33 @@ double m5_adjusted(double error, double nr_rows, double nr_params)
 	return error * (nr_rows + p) / (nr_rows - p);
 }
 
-double m5_linear_at(const struct m5_linear *l, const double *model, uint32_t row)
+void m5_linear_at(const struct m5_linear *l, const double *model, const uint32_t *rows, size_t nr,
+		  double *out)
 {
-	double sum = model[0];
+	for (size_t i = 0; i < nr; i++)
+		out[i] = model[0];
+	for (size_t v = 0; v < l->design->nr_columns; v++) {
+		const double *x = l->design->x + v * l->data->nr_rows;
 
-	for (size_t v = 0; v < l->design->nr_columns; v++)
-		if (model[v + 1] != 0)
-			sum += model[v + 1] * l->design->x[v * l->data->nr_rows + row];
-	return sum;
+		if (model[v + 1] == 0)
+			continue;
+		for (size_t i = 0; i < nr; i++)
+			out[i] += model[v + 1] * x[rows ? rows[i] : i];
+	}
 }
 
-double m5_linear_cut(const struct m5_linear *l, const double *model, uint32_t row)
+static double m5_linear_limit(const struct m5_linear *l, double f)
 {
-	double f = m5_linear_at(l, model, row);
-
 	f = f > l->ceiling ? l->ceiling : f;
 	return f < l->floor ? l->floor : f;
 }
 
-static double weight_of(const struct m5_linear *l, uint32_t row)
+void m5_linear_cut(const struct m5_linear *l, const double *model, const uint32_t *rows, size_t nr,
+		   double *out)
 {
-	return l->weight ? l->weight[row] : 1;
+	m5_linear_at(l, model, rows, nr, out);
+	for (size_t i = 0; i < nr; i++)
+		out[i] = m5_linear_limit(l, out[i]);
 }
 
 static double m5_linear_dot(const double *a, const double *b, size_t nr)
@@ -101,66 +111,76 @@ static void m5_linear_subtract(double *a, double c, const double *b, size_t nr)
 		a[i] -= c * b[i];
 }
 
+static double *m5_linear_column(const struct m5_linear *l, size_t column)
+{
+	return l->node_x + column * l->data->nr_rows;
+}
+
+static double m5_linear_mean(const struct m5_linear *l, const double *x, size_t nr, double weights)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		sum += l->node_weight[i] * x[i];
+	return sum / weights;
+}
+
 /*
- * Computes the weighted mean and the mean deviation of the column at the rows. Returns its
- * variance.
+ * Computes the weighted mean and the mean deviation of a column of the node. Returns its variance.
  */
-static double m5_linear_describe(const struct m5_linear *l, const double *x, const uint32_t *rows,
-				 size_t nr, double weights, double *mean, double *deviation)
+static double m5_linear_describe(const struct m5_linear *l, const double *x, size_t nr,
+				 double weights, double *mean, double *deviation)
 {
 	double sum = 0, squares = 0;
 
-	for (size_t i = 0; i < nr; i++)
-		sum += weight_of(l, rows[i]) * x[rows[i]];
-	*mean = sum / weights;
-	sum = 0;
+	*mean = m5_linear_mean(l, x, nr, weights);
 	for (size_t i = 0; i < nr; i++) {
-		double d = x[rows[i]] - *mean;
+		double d = x[i] - *mean;
 
-		sum += weight_of(l, rows[i]) * fabs(d);
-		squares += weight_of(l, rows[i]) * d * d;
+		sum += l->node_weight[i] * fabs(d);
+		squares += l->node_weight[i] * d * d;
 	}
 	*deviation = sum / weights;
 	return squares / weights;
 }
 
-/* Collects the variables that vary at the rows in l->all. */
+/*
+ * Copies the node's rows of the columns in use, so that every later pass reads them one after the
+ * other, and collects the columns that vary in l->all.
+ */
 static size_t m5_linear_candidates(struct m5_linear *l, const uint32_t *rows, size_t nr,
-				   const bool *use, double weights)
+				   const bool *use, double *weights)
 {
 	size_t n = l->data->nr_rows, found = 0;
 
-	m5_linear_describe(l, l->y, rows, nr, weights, &l->mean[0], &l->deviation[0]);
+	*weights = 0;
+	for (size_t i = 0; i < nr; i++) {
+		l->node_weight[i] = l->weight ? l->weight[rows[i]] : 1;
+		l->node_y[i] = l->y[rows[i]];
+		*weights += l->node_weight[i];
+	}
+	m5_linear_describe(l, l->node_y, nr, *weights, &l->mean[0], &l->deviation[0]);
 	for (size_t v = 0; v < l->design->nr_columns; v++) {
+		const double *x = l->design->x + v * n;
+		double *column = m5_linear_column(l, v);
+
 		if (!use[l->design->columns[v].variable])
 			continue;
-		if (m5_linear_describe(l, l->design->x + v * n, rows, nr, weights, &l->mean[v + 1],
+		for (size_t i = 0; i < nr; i++)
+			column[i] = x[rows[i]];
+		if (m5_linear_describe(l, column, nr, *weights, &l->mean[v + 1],
 				       &l->deviation[v + 1]) > LEAST_SPREAD * l->spread[v])
 			l->all[found++] = (uint32_t)v;
 	}
 	return found;
 }
 
-/* Loads column v minus its mean, times the square root of the weight. */
-static void m5_linear_load(const struct m5_linear *l, const double *x, double mean,
-			   const uint32_t *rows, size_t nr, double *out)
+/* Loads a column of the node minus its mean, times the square root of the weight. */
+static void m5_linear_load(const struct m5_linear *l, const double *x, double mean, size_t nr,
+			   double *out)
 {
-	for (size_t i = 0; i < nr; i++) {
-		out[i] = x[rows[i]] - mean;
-		if (l->weight)
-			out[i] *= sqrt(l->weight[rows[i]]);
-	}
-}
-
-static double mean_at(const struct m5_linear *l, const double *x, const uint32_t *rows, size_t nr)
-{
-	double sum = 0, weights = 0;
-
-	for (size_t i = 0; i < nr; i++) {
-		sum += weight_of(l, rows[i]) * x[rows[i]];
-		weights += weight_of(l, rows[i]);
-	}
-	return sum / weights;
+	for (size_t i = 0; i < nr; i++)
+		out[i] = (x[i] - mean) * (l->weight ? sqrt(l->node_weight[i]) : 1);
 }
 
 /* Computes the rows of inv(r) in w; m is small. */
@@ -185,16 +205,16 @@ static void m5_linear_invert(struct m5_linear *l, size_t m, size_t cap)
  * Computes the QR decomposition of the centred candidates by Gram-Schmidt, repeated once. Columns
  * that depend on others are left out. Returns the number of columns kept.
  */
-static size_t m5_linear_factor(struct m5_linear *l, const uint32_t *rows, size_t nr, size_t nr_all)
+static size_t m5_linear_factor(struct m5_linear *l, size_t nr, size_t nr_all, double weights)
 {
-	size_t n = l->data->nr_rows, cap = l->design->nr_columns, m = 0;
+	size_t cap = l->design->nr_columns, m = 0;
 
 	for (size_t a = 0; a < nr_all && m + 1 < nr; a++) {
 		double *q = l->q + m * nr, *r = l->r + m * cap, length, left;
-		const double *x = l->design->x + l->all[a] * n;
+		const double *x = m5_linear_column(l, l->all[a]);
 
-		l->centre[l->all[a] + 1] = mean_at(l, x, rows, nr);
-		m5_linear_load(l, x, l->centre[l->all[a] + 1], rows, nr, q);
+		l->centre[l->all[a] + 1] = m5_linear_mean(l, x, nr, weights);
+		m5_linear_load(l, x, l->centre[l->all[a] + 1], nr, q);
 		length = sqrt(m5_linear_dot(q, q, nr));
 		memset(r, 0, cap * sizeof(*r));
 		for (int pass = 0; pass < 2 && m; pass++) {
@@ -213,8 +233,8 @@ static size_t m5_linear_factor(struct m5_linear *l, const uint32_t *rows, size_t
 			q[i] /= left;
 		l->kept[m++] = l->all[a];
 	}
-	l->centre[0] = mean_at(l, l->y, rows, nr);
-	m5_linear_load(l, l->y, l->centre[0], rows, nr, l->error);
+	l->centre[0] = m5_linear_mean(l, l->node_y, nr, weights);
+	m5_linear_load(l, l->node_y, l->centre[0], nr, l->error);
 	for (size_t k = 0; k < m; k++)
 		l->z[k] = m5_linear_dot(l->q + k * nr, l->error, nr);
 	m5_linear_invert(l, m, cap);
@@ -249,46 +269,41 @@ static void take_out(struct m5_linear *l, size_t all, size_t m, size_t out)
 	memmove(l->kept + out, l->kept + out + 1, (m - out - 1) * sizeof(*l->kept));
 }
 
+/* Computes the values of the model, whose variables are among these columns, at the node's rows. */
+static void m5_linear_values(const struct m5_linear *l, size_t nr, const uint32_t *columns,
+			     size_t nr_columns, const double *model, double *out)
+{
+	for (size_t i = 0; i < nr; i++)
+		out[i] = model[0];
+	for (size_t k = 0; k < nr_columns; k++) {
+		const double *x = m5_linear_column(l, columns[k]);
+		double coefficient = model[columns[k] + 1];
+
+		for (size_t i = 0; i < nr; i++)
+			out[i] += coefficient * x[i];
+	}
+}
+
 /* Returns the weighted mean of |y - f| for the m kept variables. */
-static double error_of(struct m5_linear *l, const uint32_t *rows, size_t nr, size_t m,
-		       const double *model, double weights)
+static double m5_linear_error(struct m5_linear *l, size_t nr, size_t m, const double *model,
+			      double weights)
 {
 	double *f = l->error, sum = 0;
 
+	m5_linear_values(l, nr, l->kept, m, model, f);
 	for (size_t i = 0; i < nr; i++)
-		f[i] = model[0];
-	for (size_t k = 0; k < m; k++) {
-		const double *x = l->design->x + l->kept[k] * l->data->nr_rows;
-
-		for (size_t i = 0; i < nr; i++)
-			f[i] += l->beta[k] * x[rows[i]];
-	}
-	for (size_t i = 0; i < nr; i++) {
-		double cut = f[i] > l->ceiling ? l->ceiling : f[i];
-
-		cut = cut < l->floor ? l->floor : cut;
-		sum += weight_of(l, rows[i]) * fabs(l->y[rows[i]] - cut);
-	}
+		sum += l->node_weight[i] * fabs(l->node_y[i] - m5_linear_limit(l, f[i]));
 	return sum / weights;
-}
-
-static double weights_of(const struct m5_linear *l, const uint32_t *rows, size_t nr)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < nr; i++)
-		sum += weight_of(l, rows[i]);
-	return sum;
 }
 
 /*
  * Finds the model of least adjusted error; of equal ones, the model that has the fewest variables.
  */
-static void m5_linear_simplify(struct m5_linear *l, const uint32_t *rows, size_t nr, size_t nr_all,
+static void m5_linear_simplify(struct m5_linear *l, size_t nr, size_t nr_all, double weights,
 			       double *model)
 {
-	double weights = weights_of(l, rows, nr), least = INFINITY;
-	size_t all = m5_linear_factor(l, rows, nr, nr_all);
+	size_t all = m5_linear_factor(l, nr, nr_all, weights);
+	double least = INFINITY;
 
 	for (size_t m = all;; m--) {
 		bool stable = weights >= 2 * (double)m;
@@ -306,7 +321,7 @@ static void m5_linear_simplify(struct m5_linear *l, const uint32_t *rows, size_t
 			}
 		}
 		if (stable || !m) {
-			adjusted = m5_adjusted(error_of(l, rows, nr, m, l->best, weights), weights,
+			adjusted = m5_adjusted(m5_linear_error(l, nr, m, l->best, weights), weights,
 					       (double)m);
 			if (adjusted <= least) {
 				least = adjusted;
@@ -330,42 +345,53 @@ static bool only_constant(const struct m5_linear *l, const double *model)
 
 /*
  * Removes the bias that the limits cause from the model, and the rows with the largest errors from
- * the rows.
+ * the node's rows. Returns how many are left, and their weight in *weights.
  */
-static size_t m5_linear_filter(struct m5_linear *l, const uint32_t *rows, size_t nr, double weights,
+static size_t m5_linear_filter(struct m5_linear *l, size_t nr, size_t nr_all, double *weights,
 			       double *model)
 {
-	double sum = 0, bias = 0;
+	double sum = 0, bias = 0, left_weights = 0;
 	size_t left = 0;
 
+	m5_linear_values(l, nr, l->all, nr_all, model, l->error);
 	for (size_t i = 0; i < nr; i++) {
-		double w = weight_of(l, rows[i]);
+		double w = l->node_weight[i];
 
-		l->error[i] = l->y[rows[i]] - m5_linear_cut(l, model, rows[i]);
+		l->error[i] = l->node_y[i] - m5_linear_limit(l, l->error[i]);
 		sum += w * fabs(l->error[i]);
 		bias += w * l->error[i];
 	}
-	model[0] += bias / weights;
-	for (size_t i = 0; i < nr; i++)
-		if (!(fabs(l->error[i]) > OUTLIER * sum / weights))
-			l->rows[left++] = rows[i];
+	model[0] += bias / *weights;
+	for (size_t i = 0; i < nr; i++) {
+		if (fabs(l->error[i]) > OUTLIER * sum / *weights)
+			continue;
+		for (size_t a = 0; a < nr_all; a++) {
+			double *x = m5_linear_column(l, l->all[a]);
+
+			x[left] = x[i];
+		}
+		l->node_y[left] = l->node_y[i];
+		l->node_weight[left] = l->node_weight[i];
+		left_weights += l->node_weight[left++];
+	}
+	*weights = left_weights;
 	return left;
 }
 
 void m5_linear_fit(struct m5_linear *l, const uint32_t *rows, size_t nr, const bool *use,
 		   double *model)
 {
-	double weights = weights_of(l, rows, nr);
-	size_t nr_all = m5_linear_candidates(l, rows, nr, use, weights), left;
+	double weights;
+	size_t nr_all = m5_linear_candidates(l, rows, nr, use, &weights), left;
 
 	memset(model, 0, (l->design->nr_columns + 1) * sizeof(*model));
 	model[0] = l->mean[0];
 	if (!nr_all || weights < 2 * (double)nr_all)
 		return;
-	m5_linear_simplify(l, rows, nr, nr_all, model);
+	m5_linear_simplify(l, nr, nr_all, weights, model);
 	if (only_constant(l, model))
 		return;
-	left = m5_linear_filter(l, rows, nr, weights, model);
+	left = m5_linear_filter(l, nr, nr_all, &weights, model);
 	if (left < nr)
-		m5_linear_simplify(l, l->rows, left, nr_all, model);
+		m5_linear_simplify(l, left, nr_all, weights, model);
 }

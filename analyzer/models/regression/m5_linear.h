@@ -25,7 +25,9 @@ struct m5_linear {
 	double *mean, *deviation;     /* index 0: of y; index c + 1: of column c, at the node */
 	double *error, *best;
 	double *centre; /* like mean, but over the rows of the present fit */
-	uint32_t *rows, *all, *kept;
+	uint32_t *all, *kept;
+	/* The rows of the present fit: the columns in use, nr_rows apart, the response, weights. */
+	double *node_x, *node_y, *node_weight;
 };
 
 int m5_linear_init(struct m5_linear *l, size_t nr_rows, size_t nr_columns);
@@ -33,9 +35,14 @@ void m5_linear_release(struct m5_linear *l);
 /* use has one flag per variable: whether it may be used. The cost is O(rows x variables^2). */
 void m5_linear_fit(struct m5_linear *l, const uint32_t *rows, size_t nr, const bool *use,
 		   double *model);
-/* Returns the value of the model at a row of the data. cut limits it to floor and ceiling. */
-double m5_linear_at(const struct m5_linear *l, const double *model, uint32_t row);
-double m5_linear_cut(const struct m5_linear *l, const double *model, uint32_t row);
+/*
+ * Computes the values of the model at rows of the data. cut limits them to floor and ceiling. If
+ * rows is NULL, the rows are the first nr.
+ */
+void m5_linear_at(const struct m5_linear *l, const double *model, const uint32_t *rows, size_t nr,
+		  double *out);
+void m5_linear_cut(const struct m5_linear *l, const double *model, const uint32_t *rows, size_t nr,
+		   double *out);
 /* Returns error x (n + p) / (n - p), with p at most n - 1. */
 double m5_adjusted(double error, double nr_rows, double nr_params);
 

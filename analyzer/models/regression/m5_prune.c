@@ -76,10 +76,11 @@ static double variance_of(const struct m5_tree *t, const struct m5_node *node, c
 {
 	double weights = 0, sum = 0, squares = 0;
 
+	m5_linear_cut(&t->linear, model, t->rows + node->begin, nr_rows(node), error);
 	for (size_t i = node->begin; i < node->end; i++) {
 		uint32_t row = t->rows[i];
 		double w = weight_of(t, row);
-		double e = t->linear.y[row] - m5_linear_cut(&t->linear, model, row);
+		double e = t->linear.y[row] - error[i - node->begin];
 
 		error[i - node->begin] = e;
 		weights += w;
@@ -157,9 +158,10 @@ static void m5_prune_settle(struct pruner *p, size_t at)
 	for (size_t v = 0; v < t->ground->design.nr_columns; v++)
 		if (model[v + 1] != 0)
 			model[v + 1] = m5_prune_rounded(t, v, model[v + 1]);
+	m5_linear_at(&t->linear, model, t->rows + node->begin, nr_rows(node), p->error);
 	for (size_t i = node->begin; i < node->end; i++) {
 		uint32_t row = t->rows[i];
-		double e = m5_linear_at(&t->linear, model, row) - t->linear.y[row];
+		double e = p->error[i - node->begin] - t->linear.y[row];
 
 		p->residuals[i - node->begin] = (struct stats_weighted){ e, weight_of(t, row) };
 	}
@@ -179,21 +181,22 @@ static void m5_prune_smooth(struct pruner *p, int32_t at)
 	m5_prune_settle(p, (size_t)at);
 }
 
-static void m5_prune_measure(struct m5_tree *t, int32_t at)
+static void m5_prune_measure(struct pruner *p, int32_t at)
 {
+	struct m5_tree *t = p->t;
 	struct m5_node *node = &t->nodes[at];
-	const double *model = m5_model(t, (size_t)at);
+	const uint32_t *rows = t->rows + node->begin;
 
+	m5_linear_at(&t->linear, m5_model(t, (size_t)at), rows, nr_rows(node), p->error);
 	node->leaf_error = 0;
-	for (size_t i = node->begin; i < node->end; i++)
+	for (size_t i = 0; i < nr_rows(node); i++)
 		node->leaf_error +=
-			weight_of(t, t->rows[i]) *
-			fabs(t->linear.y[t->rows[i]] - m5_linear_at(&t->linear, model, t->rows[i]));
+			weight_of(t, rows[i]) * fabs(t->linear.y[rows[i]] - p->error[i]);
 	node->tree_error = node->leaf_error;
 	if (!m5_prune_inner(node))
 		return;
-	m5_prune_measure(t, node->left);
-	m5_prune_measure(t, node->right);
+	m5_prune_measure(p, node->left);
+	m5_prune_measure(p, node->right);
 	node->tree_error = t->nodes[node->left].tree_error + t->nodes[node->right].tree_error;
 }
 
@@ -289,7 +292,7 @@ int m5_tree_prune(struct m5_tree *t, size_t max_leaves, size_t *natural)
 	drop_small(t, 0);
 	count_params(t, 0);
 	m5_prune_smooth(&p, 0);
-	m5_prune_measure(t, 0);
+	m5_prune_measure(&p, 0);
 	t->nr_leaves = count_leaves(t, 0);
 	cut_within(t, 0, true, 1);
 	cut_within(t, SLACK * m5_prune_adjusted(t, t->nodes[0].tree_error, t->nodes[0].params),

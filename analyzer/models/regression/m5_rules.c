@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/models/regression/m5_rules.h"
+#include "analyzer/models/regression/tree_grow.h"
 
 /* One test on the path to a leaf. */
 struct test {
@@ -45,12 +46,9 @@ static size_t depth_of(const struct m5_tree *t, int32_t at)
 
 static int former_init(struct former *f, const struct m5_tree *t, struct rules *out)
 {
-	size_t n = t->ground->data->nr_rows, most = 1;
+	size_t n = t->ground->data->nr_rows;
 
 	*f = (struct former){ .t = t, .out = out, .first = out->nr, .deepest = depth_of(t, 0) };
-	for (size_t v = 0; v < t->ground->schema->nr; v++)
-		if (t->ground->schema->variables[v].nr_levels > most)
-			most = t->ground->schema->variables[v].nr_levels;
 	f->estimate = calloc(t->nr_leaves + 1, sizeof(*f->estimate));
 	f->path = calloc(f->deepest + 1, sizeof(*f->path));
 	f->failed = calloc(f->deepest * n + 1, 1);
@@ -62,7 +60,7 @@ static int former_init(struct former *f, const struct m5_tree *t, struct rules *
 	f->gain = calloc(f->deepest + 1, sizeof(*f->gain));
 	f->covers = calloc(f->deepest + 1, sizeof(*f->covers));
 	f->gone = calloc(f->deepest + 1, sizeof(*f->gone));
-	f->levels = calloc(most, 1);
+	f->levels = calloc(tree_most_levels(t->ground->schema), 1);
 	return f->estimate && f->path && f->failed && f->nr_failed && f->of_path && f->sum &&
 			       f->count && f->value && f->gain && f->covers && f->gone && f->levels
 		       ? 0
@@ -107,8 +105,10 @@ static void begin_counts(struct former *f, int32_t at)
 		begin_counts(f, node->right);
 		return;
 	}
+	m5_linear_cut(&t->linear, m5_model(t, (size_t)at), t->rows + node->begin,
+		      node->end - node->begin, f->value);
 	for (size_t i = node->begin; i < node->end; i++) {
-		f->sum[t->rows[i]] = m5_linear_cut(&t->linear, m5_model(t, (size_t)at), t->rows[i]);
+		f->sum[t->rows[i]] = f->value[i - node->begin];
 		f->count[t->rows[i]] = 1;
 	}
 }
@@ -319,8 +319,7 @@ static int form_rule(struct former *f, size_t leaf)
 	double estimate;
 	int ret;
 
-	for (size_t i = 0; i < t->ground->data->nr_rows; i++)
-		f->value[i] = m5_linear_at(&t->linear, model, (uint32_t)i);
+	m5_linear_at(&t->linear, model, NULL, t->ground->data->nr_rows, f->value);
 	drop_tests(f);
 	c = cover_of(f);
 	estimate = m5_adjusted(c.error / c.weight, (double)c.nr, t->nodes[leaf].coefficients);

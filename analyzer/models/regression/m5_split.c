@@ -25,17 +25,13 @@ static double m5_split_chance(size_t nr)
 
 int m5_split_init(struct m5_split *s, const struct m5_ground *g)
 {
-	size_t n = g->data->nr_rows, most = 1;
+	size_t n = g->data->nr_rows, most = tree_most_levels(g->schema);
 
 	*s = (struct m5_split){ .ground = g };
-	for (size_t v = 0; v < g->schema->nr; v++)
-		if (g->schema->variables[v].nr_levels > most)
-			most = g->schema->variables[v].nr_levels;
 	s->chance = calloc(n + 1, sizeof(*s->chance));
 	s->levels = calloc(most, sizeof(*s->levels));
-	s->left = calloc(most, 1);
 	s->scratch_left = calloc(most, 1);
-	if (!s->chance || !s->levels || !s->left || !s->scratch_left) {
+	if (!s->chance || !s->levels || !s->scratch_left) {
 		m5_split_release(s);
 		return -ENOMEM;
 	}
@@ -48,7 +44,6 @@ void m5_split_release(struct m5_split *s)
 {
 	free(s->chance);
 	free(s->levels);
-	free(s->left);
 	free(s->scratch_left);
 	memset(s, 0, sizeof(*s));
 }
@@ -91,36 +86,40 @@ static double m5_split_spread(const struct m5_split *s, const struct side *a)
 	return a->weight * m5_split_deviation(s, a->weight, yy);
 }
 
-static void m5_split_number(struct m5_split *s, size_t v, size_t begin, size_t end, double sd,
-			    double *gain, double *cut)
+static double m5_split_weight(const struct m5_split *s, uint32_t row)
 {
-	const struct dataset *d = s->ground->data;
-	const double *x = d->x + v * d->nr_rows, *weight = s->ground->weight;
-	const uint32_t *order = s->order + v * d->nr_rows;
-	size_t nr = end - begin;
+	return s->ground->weight ? s->ground->weight[row] : 1;
+}
+
+/* order has the nr rows of the node by ascending value. Changes *best if a cut gains more. */
+static void m5_split_number(const struct m5_split *s, size_t v, const uint32_t *order, size_t nr,
+			    double sd, struct tree_split *best)
+{
+	const double *x = s->ground->data->x + v * s->ground->data->nr_rows;
 	size_t edge = nr >= 3 * s->least_cover ? s->least_cover : M5_LEAST_ROWS;
-	double middle = x[order[begin + nr / 2]];
+	double middle = x[order[nr / 2]];
 	struct side all = { 0 }, low = { 0 };
 
-	for (size_t i = begin; i < end; i++)
-		m5_split_add(&all, weight ? weight[order[i]] : 1, x[order[i]] - middle,
+	for (size_t i = 0; i < nr; i++)
+		m5_split_add(&all, m5_split_weight(s, order[i]), x[order[i]] - middle,
 			     s->residual[order[i]]);
-	for (size_t i = begin; i + edge < end; i++) {
-		double here = x[order[i]], next = x[order[i + 1]], g;
+	for (size_t i = 0; i + edge < nr; i++) {
+		double here = x[order[i]], next = x[order[i + 1]], gain;
 		struct side high;
 
-		m5_split_add(&low, weight ? weight[order[i]] : 1, here - middle,
+		m5_split_add(&low, m5_split_weight(s, order[i]), here - middle,
 			     s->residual[order[i]]);
 		if (!(next > here) || low.nr < edge)
 			continue;
 		high = m5_split_rest(&all, &low);
-		g = sd - (m5_split_spread(s, &low) + m5_split_spread(s, &high)) / all.weight;
-		if (g > *gain) {
-			*gain = g;
-			*cut = here + (next - here) / 2;
-			if (!(*cut < next))
-				*cut = here;
-		}
+		gain = sd - (m5_split_spread(s, &low) + m5_split_spread(s, &high)) / all.weight;
+		if (!(gain > best->gain))
+			continue;
+		best->gain = gain;
+		best->nr_left = low.nr;
+		best->cut = here + (next - here) / 2;
+		if (!(best->cut < next))
+			best->cut = here;
 	}
 }
 
@@ -135,17 +134,17 @@ static int by_mean(const void *a, const void *b)
 }
 
 /* Collects the levels that the node holds, by descending mean. */
-static size_t m5_split_gather(struct m5_split *s, size_t v, size_t begin, size_t end)
+static size_t m5_split_gather(struct m5_split *s, size_t v, const uint32_t *rows, size_t nr_rows)
 {
 	const struct dataset *d = s->ground->data;
 	size_t nr_levels = s->ground->schema->variables[v].nr_levels, nr = 0;
 
 	for (size_t k = 0; k < nr_levels; k++)
 		s->levels[k] = (struct m5_level){ .level = k };
-	for (size_t i = begin; i < end; i++) {
-		uint32_t row = s->rows[i];
+	for (size_t i = 0; i < nr_rows; i++) {
+		uint32_t row = rows[i];
 		struct m5_level *l = &s->levels[(size_t)d->x[v * d->nr_rows + row]];
-		double w = s->ground->weight ? s->ground->weight[row] : 1;
+		double w = m5_split_weight(s, row);
 
 		l->nr++;
 		l->weight += w;
@@ -175,11 +174,11 @@ static void m5_split_join(struct m5_level *to, const struct m5_level *l, int sig
 }
 
 /* Moves levels from left to right, the one of the highest mean first. */
-static void m5_split_factor(struct m5_split *s, size_t v, size_t begin, size_t end, double sd,
-			    double *gain)
+static void m5_split_factor(struct m5_split *s, size_t v, const uint32_t *rows, size_t nr_rows,
+			    double sd, double *gain)
 {
 	size_t nr_levels = s->ground->schema->variables[v].nr_levels;
-	size_t nr = m5_split_gather(s, v, begin, end);
+	size_t nr = m5_split_gather(s, v, rows, nr_rows);
 	struct m5_level low = { 0 }, high = { 0 };
 
 	for (size_t k = 0; k < nr; k++)
@@ -202,43 +201,48 @@ static void m5_split_factor(struct m5_split *s, size_t v, size_t begin, size_t e
 	}
 }
 
-static double node_deviation(const struct m5_split *s, size_t begin, size_t end)
+static double m5_split_node_deviation(const struct m5_split *s, const uint32_t *rows, size_t nr)
 {
 	struct side all = { 0 };
 
-	for (size_t i = begin; i < end; i++)
-		m5_split_add(&all, s->ground->weight ? s->ground->weight[s->rows[i]] : 1, 0,
-			     s->residual[s->rows[i]]);
+	for (size_t i = 0; i < nr; i++)
+		m5_split_add(&all, m5_split_weight(s, rows[i]), 0, s->residual[rows[i]]);
 	return m5_split_deviation(s, all.weight, all.yy - all.y * all.y / all.weight);
 }
 
-bool m5_split_best(struct m5_split *s, size_t begin, size_t end, const bool *tested, bool root)
+/* Returns true if the variable is taken after the best one found so far. */
+static bool m5_split_is_better(const struct m5_split *s, const struct tree_split *new,
+			       const struct tree_split *best)
 {
-	const struct schema *schema = s->ground->schema;
-	double sd = node_deviation(s, begin, end), least = LEAST_GAIN * s->ground->sd;
+	return new->gain > best->gain ||
+	       (new->gain > NEAR * best->gain &&
+		s->ground->preference[new->variable] > s->ground->preference[best->variable]);
+}
 
-	s->gain = 0;
-	if (end - begin < 2 * M5_LEAST_ROWS)
+bool m5_split_best(struct m5_split *s, struct tree_growth *g, const struct m5_node *node,
+		   const bool *tested)
+{
+	const uint32_t *rows = g->rows + node->begin;
+	size_t nr = node->end - node->begin;
+	double sd = m5_split_node_deviation(s, rows, nr), least = LEAST_GAIN * s->ground->sd;
+
+	g->split.gain = 0;
+	if (nr < 2 * M5_LEAST_ROWS)
 		return false;
-	for (size_t v = 0; v < schema->nr; v++) {
-		const struct variable *var = &schema->variables[v];
-		double gain = least, cut = 0;
+	for (size_t v = 0; v < g->schema->nr; v++) {
+		const struct variable *var = &g->schema->variables[v];
+		struct tree_split new = { .gain = least, .variable = v, .left = g->split.left };
 
 		if (!var->factor)
-			m5_split_number(s, v, begin, end, sd, &gain, &cut);
-		else if (root || var->nr_levels > 2 || !tested[v])
-			m5_split_factor(s, v, begin, end, sd, &gain);
-		if (!(gain > least) ||
-		    (!(gain > s->gain) &&
-		     !(gain > NEAR * s->gain &&
-		       s->ground->preference[v] > s->ground->preference[s->variable])))
+			m5_split_number(s, v, g->order + v * g->data->nr_rows + node->begin, nr, sd,
+					&new);
+		else if (node->parent < 0 || var->nr_levels > 2 || !tested[v])
+			m5_split_factor(s, v, rows, nr, sd, &new.gain);
+		if (!(new.gain > least) || !m5_split_is_better(s, &new, &g->split))
 			continue;
-		s->gain = gain;
-		s->variable = v;
+		g->split = new;
 		if (var->factor)
-			memcpy(s->left, s->scratch_left, var->nr_levels);
-		else
-			s->cut = cut;
+			memcpy(g->split.left, s->scratch_left, var->nr_levels);
 	}
-	return s->gain > 0;
+	return g->split.gain > 0;
 }

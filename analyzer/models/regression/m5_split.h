@@ -10,6 +10,7 @@
 #define ANALYZER_REGRESSION_M5_SPLIT_H
 
 #include "analyzer/models/regression/m5_tree.h"
+#include "analyzer/models/regression/tree_grow.h"
 
 struct m5_level {
 	size_t level, nr;
@@ -20,25 +21,19 @@ struct m5_split {
 	const struct m5_ground *ground;
 	size_t least_cover;
 	const double *residual; /* by row */
-	const uint32_t *order;	/* per number, nr_rows apart: the rows of a node are contiguous */
-	const uint32_t *rows;
 	/* by number of rows: the squared correlation that chance alone may give */
 	double *chance;
 	struct m5_level *levels; /* scratch */
 	uint8_t *scratch_left;
-	/* The best split found so far. */
-	double gain;
-	size_t variable;
-	double cut;
-	uint8_t *left; /* by level: 1 goes left */
 };
 
 int m5_split_init(struct m5_split *s, const struct m5_ground *g);
 void m5_split_release(struct m5_split *s);
 /*
- * Looks at every variable; tested has the flags of those that are tested above the node. Returns
- * false if no split gains.
+ * Looks at every variable and fills in g->split; tested has the flags of those that are tested
+ * above the node. Returns false if no split gains.
  */
-bool m5_split_best(struct m5_split *s, size_t begin, size_t end, const bool *tested, bool root);
+bool m5_split_best(struct m5_split *s, struct tree_growth *g, const struct m5_node *node,
+		   const bool *tested);
 
 #endif
