@@ -32,6 +32,8 @@ static int write_requests(struct cli *cli, struct scan *scan, struct exporter *e
 			ret = e->format->request(e, &batch[i], scan_stream(scan, batch[i].stream));
 		progress_update(&progress, scan_done_requests(scan));
 	}
+	if (ret == 0 && nr == 0 && e->format->finish && !ferror(e->out))
+		ret = e->format->finish(e);
 	if (e->format->end)
 		e->format->end(e);
 	progress_end(&progress);
@@ -142,7 +144,7 @@ static int cmd_export_run(struct cli *cli)
 	const struct cli_option options[] = {
 		SELECTION_OPTIONS(&sel),
 		CLI_STRING("format", 'f', "FORMAT", &format,
-			   "segments, fio-iolog, blkparse or csv"),
+			   "segments, fio-iolog, blkparse, csv or parquet"),
 		CLI_STRING("output", 'o', "FILE", &output, "instead of standard output"),
 		CLI_STRING("target", 't', "PATH", &e.target,
 			   "fio-iolog: one file or device in place of the traced ones"),
@@ -156,8 +158,9 @@ static int cmd_export_run(struct cli *cli)
 	e.format = format ? format_named(format) : NULL;
 	is_whole = format && strcmp(format, "segments") == 0;
 	if (!e.format && !is_whole)
-		return cli_usage(cli, "--format: expected segments, fio-iolog, blkparse or csv%s%s",
-				 format ? ", got " : "", format ? format : "");
+		return cli_usage(
+			cli, "--format: expected segments, fio-iolog, blkparse, csv or parquet%s%s",
+			format ? ", got " : "", format ? format : "");
 	if (cli->json && !output)
 		return cli_usage(cli, "--json: expected -o FILE for the trace beside it");
 	if (is_whole)
@@ -172,12 +175,13 @@ static int cmd_export_run(struct cli *cli)
 
 const struct command command_export = {
 	.name = "export",
-	.summary = "a trace as one file: whole, or for fio, blkparse, CSV",
+	.summary = "a trace as one file: whole, or for fio, blkparse, CSV, Parquet",
 	.usage = "--format FORMAT [SELECTION] (--store DIR | FILE...) [-o FILE]",
 	.example = "blkcast export --store traces --device loop0 --format fio-iolog --target "
 		   "/tmp/disk.img -o trace.log\nfio --name=replay --read_iolog=trace.log",
-	.details = "fio-iolog keeps times in whole microseconds and no response times; blkparse "
-		   "keeps all times and\nlengths in sectors; csv keeps every field. `blkcast "
-		   "import` reads all three.",
+	.details =
+		"fio-iolog keeps times in whole microseconds and no response times; blkparse "
+		"keeps all times and\nlengths in sectors; csv keeps every field. `blkcast "
+		"import` reads these three. parquet keeps every field for DuckDB, Spark and pandas.",
 	.run = cmd_export_run,
 };

@@ -9,5 +9,7 @@
 extern const struct export_format export_fio_iolog;
 /* Writes Q, G, D and C events for one CPU; times count from the first request. */
 extern const struct export_format export_blkparse;
+/* Writes one row for each request, with every field. */
+extern const struct export_format export_parquet;
 
 #endif

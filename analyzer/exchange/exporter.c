@@ -26,5 +26,5 @@ static const struct export_format export_csv = {
 };
 
 const struct export_format *const export_formats[] = { &export_csv, &export_fio_iolog,
-						       &export_blkparse };
+						       &export_blkparse, &export_parquet };
 const size_t nr_export_formats = sizeof(export_formats) / sizeof(*export_formats);

@@ -27,12 +27,14 @@ struct export_format {
 	const char *name;
 	const char *title;
 	/*
-	 * Each returns 0 or -ENOMEM. Requests come in order of arrival, except late ones. begin()
-	 * and end() may be NULL; end() also frees the state.
+	 * Each returns 0 or -ENOMEM. Requests come in order of arrival, except late ones. begin(),
+	 * finish() and end() may be NULL. finish() writes what comes after the last request, and
+	 * end() frees the state in any case.
 	 */
 	int (*begin)(struct exporter *e);
 	int (*request)(struct exporter *e, const struct scan_request *q,
 		       const struct scan_stream *st);
+	int (*finish)(struct exporter *e);
 	void (*end)(struct exporter *e);
 };
 
