@@ -110,9 +110,12 @@ endif
 comma := ,
 objs = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
+# What uses MPI is a shared object, which is built where OpenMPI is; blkcast loads it under mpirun and srun.
+mpi_src      := analyzer/models/num/ranks_mpi.c
+has_mpi      := $(if $(CROSS)$(STATIC),,$(shell $(PKG_CONFIG) --exists ompi-c 2>/dev/null && echo yes))
 lib_src      := $(sort $(wildcard base/*.c formats/*.c formats/*/*.c workload/*.c))
 agent_src    := $(sort $(filter-out agent/main.c,$(wildcard agent/*.c agent/*/*.c)))
-analyzer_src := $(sort $(filter-out analyzer/main.c,$(shell find analyzer -name "*.c")))
+analyzer_src := $(sort $(filter-out analyzer/main.c $(mpi_src),$(shell find analyzer -name "*.c")))
 slow_src     := $(sort $(wildcard tests/literal/*.c tests/support/*.c)) \
 		$(sort $(filter-out %/main.c,$(wildcard tests/system-under-study/*.c)))
 bpf_src      := $(sort $(wildcard bpf/*.bpf.c))
@@ -127,7 +130,7 @@ anlib    := $(BUILD)/libanalyzer.a
 slowlib  := $(BUILD)/libslow.a
 skels    := $(patsubst bpf/%.bpf.c,$(BUILD)/gen/bpf/%.skel.h,$(bpf_src))
 programs := $(if $(wildcard agent/main.c),$(BUILD)/blkcast-agent) \
-	    $(if $(wildcard analyzer/main.c),$(BUILD)/blkcast)
+	    $(if $(wildcard analyzer/main.c),$(BUILD)/blkcast) $(if $(has_mpi),$(BUILD)/libblkcast-mpi.so)
 unit     := $(patsubst %.c,$(BUILD)/%,$(unit_src))
 benches  := $(patsubst %.c,$(BUILD)/%,$(bench_src))
 fuzzers  := $(patsubst %.c,$(BUILD)/%,$(fuzz_src))
@@ -191,9 +194,16 @@ $(call objs,$(agent_src)) $(BUILD)/agent/main.o: | $(skels)
 
 $(BUILD)/blkcast-agent: $(BUILD)/agent/main.o $(agentlib) $(lib)
 $(BUILD)/blkcast: $(BUILD)/analyzer/main.o $(anlib) $(lib)
-$(programs):
+$(BUILD)/blkcast-agent $(BUILD)/blkcast:
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# Headers of OpenMPI are a system's headers, which our warnings do not concern.
+$(call objs,$(mpi_src)): override CPPFLAGS += $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags ompi-c 2>/dev/null))
+$(call objs,$(mpi_src)): override CFLAGS += -fPIC
+$(BUILD)/libblkcast-mpi.so: $(call objs,$(mpi_src))
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^ $(shell $(PKG_CONFIG) --libs ompi-c)
 
 $(unit) $(benches) $(tool_bin): $(BUILD)/%: $(BUILD)/%.o $(slowlib) $(agentlib) $(anlib) $(lib)
 	$(call msg,LINK,$@)
@@ -410,6 +420,8 @@ install: programs
 		$(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -m 755 $(BUILD)/blkcast $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(BUILD)/blkcast-agent $(DESTDIR)$(PREFIX)/sbin/
+	if [ -e $(BUILD)/libblkcast-mpi.so ]; then \
+		install -D -m 644 $(BUILD)/libblkcast-mpi.so $(DESTDIR)$(PREFIX)/lib/blkcast/libblkcast-mpi.so; fi
 	install -m 644 docs/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 docs/*.8 $(DESTDIR)$(PREFIX)/share/man/man8/
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/blkcast/monitoring
@@ -421,7 +433,8 @@ install: programs
 	install -D -m 755 scripts/certs.sh $(DESTDIR)$(PREFIX)/share/blkcast/scripts/certs.sh
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/blkcast $(DESTDIR)$(PREFIX)/sbin/blkcast-agent
+	rm -f $(DESTDIR)$(PREFIX)/bin/blkcast $(DESTDIR)$(PREFIX)/sbin/blkcast-agent \
+		$(DESTDIR)$(PREFIX)/lib/blkcast/libblkcast-mpi.so
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(wildcard docs/*.1)))
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man8/,$(notdir $(wildcard docs/*.8)))
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/bash-completion/completions/,blkcast blkcast-agent)

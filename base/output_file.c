@@ -3,11 +3,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* A flag of the whole process, as the one of stop.h is. */
+static atomic_bool output_file_discards;
+
+void output_file_discard(void)
+{
+	output_file_discards = true;
+}
 
 static void output_file_release(struct output_file *o)
 {
@@ -46,7 +55,7 @@ int output_file_begin(struct output_file *o, const char *path, mode_t mode, stru
 	int ret, fd = -1;
 
 	*o = (struct output_file){ .name = path };
-	ret = find_place(o, path);
+	ret = find_place(o, output_file_discards ? "/dev/null" : path);
 	if (!ret) {
 		fd = o->beside ? open(o->beside,
 				      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)

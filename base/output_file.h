@@ -32,4 +32,10 @@ int output_file_begin(struct output_file *o, const char *path, mode_t mode, stru
  */
 int output_file_end(struct output_file *o, int status, struct err *err);
 
+/*
+ * From this call on, every file that this process would write is discarded: it is one of several
+ * processes that have the same answer, and another one writes.
+ */
+void output_file_discard(void);
+
 #endif

@@ -12,6 +12,15 @@
 #define REDRAW_NS 100000000ull
 #define BAR_CELLS 24
 
+#define LINES_NS  10000000000ull
+
+static bool progress_lines;
+
+void progress_as_lines(void)
+{
+	progress_lines = true;
+}
+
 static uint64_t now_ns(void)
 {
 	struct timespec now;
@@ -27,8 +36,10 @@ void progress_begin(struct progress *p, const char *label, uint64_t total, bool 
 		.total = total,
 		.begin_ns = now_ns(),
 		.for_page = answer_is_for_page(),
-		.on = !quiet && (isatty(STDERR_FILENO) || answer_is_for_page()),
+		.on = !quiet && (isatty(STDERR_FILENO) || progress_lines || answer_is_for_page()),
 	};
+	if (progress_lines)
+		p->shown_ns = p->begin_ns;
 }
 
 void progress_update(struct progress *p, uint64_t done)
@@ -41,7 +52,8 @@ void progress_update(struct progress *p, uint64_t done)
 	if (!p->on)
 		return;
 	now = now_ns();
-	if (now - p->begin_ns < QUIET_NS || now - p->shown_ns < REDRAW_NS)
+	if (now - p->begin_ns < QUIET_NS ||
+	    now - p->shown_ns < (progress_lines ? LINES_NS : REDRAW_NS))
 		return;
 	p->shown_ns = now;
 	if (p->for_page) {
@@ -49,19 +61,24 @@ void progress_update(struct progress *p, uint64_t done)
 			(unsigned long long)p->total);
 		return;
 	}
-	p->drawn = true;
+	p->drawn = !progress_lines;
 	spent_s = (double)(now - p->begin_ns) / 1e9;
 	if (!p->total) {
-		fprintf(stderr, "\r\033[K%s: %llu (%.0f/s)", p->label, (unsigned long long)done,
-			(double)done / spent_s);
+		fprintf(stderr,
+			progress_lines ? "%s: %llu (%.0f/s)\n" : "\r\033[K%s: %llu (%.0f/s)",
+			p->label, (unsigned long long)done, (double)done / spent_s);
 		return;
 	}
 	share = done < p->total ? (double)done / (double)p->total : 1;
+	if (share > 0)
+		units_time(spent_s * (1 - share) / share, left);
+	if (progress_lines) {
+		fprintf(stderr, "%s: %.0f %%, %s left\n", p->label, share * 100, left);
+		return;
+	}
 	for (int i = 0; i < BAR_CELLS; i++)
 		bar[i] = i < (int)(share * BAR_CELLS) ? '#' : '.';
 	bar[BAR_CELLS] = '\0';
-	if (share > 0)
-		units_time(spent_s * (1 - share) / share, left);
 	fprintf(stderr, "\r\033[K%s: [%s] %3.0f %%, %s left", p->label, bar, share * 100, left);
 }
 

@@ -20,6 +20,12 @@ struct progress {
 /* Such a line is this word, the work done and the whole work: "progress 12 100". */
 #define PROGRESS_WORD "progress "
 
+/*
+ * From this call on progress is printed as a line every ten seconds, also where standard error is no
+ * terminal: mpirun and srun collect it through a pipe.
+ */
+void progress_as_lines(void);
+
 void progress_begin(struct progress *p, const char *label, uint64_t total, bool quiet);
 /* Cheap enough to call per batch: draws at most ten times a second. */
 void progress_update(struct progress *p, uint64_t done);

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/answer/progress.h"
 #include "analyzer/cmd/option_value.h"
+#include "analyzer/models/num/ranks.h"
 #include "analyzer/store/damage.h"
 #include "base/shown.h"
 
@@ -429,13 +431,53 @@ static int output_close(int status)
 	return status == CLI_DONE ? CLI_FAILED : status;
 }
 
+/* Returns whether ranks share the work of this command line. */
+static bool cli_spreads(const struct cli *cli)
+{
+	char verb[64];
+
+	if (!cli->command->rank_verbs || !cli->command->rank_verbs[0])
+		return cli->command->rank_verbs;
+	snprintf(verb, sizeof(verb), " %s ", cli->argc > 0 ? cli->argv[0] : "");
+	return strstr(cli->command->rank_verbs, verb);
+}
+
+static int cli_run(struct cli *cli)
+{
+	int ret;
+
+	if (cli->command->has_one_heap)
+		mallopt(M_ARENA_MAX, 1);
+	ret = output_close(cli->command->run(cli));
+	if (damage_count() == 0)
+		return ret;
+	damage_print(cli->command->name, stderr);
+	return ret == CLI_DONE ? CLI_FAILED : ret;
+}
+
+/* As cli_run(), as one of several processes where it was started so. */
+static int cli_run_ranks(struct cli *cli)
+{
+	struct err err = { 0 };
+
+	if (ranks_begin(&err) || ranks_quiet(&err)) {
+		if (!ranks_own())
+			fprintf(stderr, "blkcast: %s\n", err.line);
+		return CLI_BAD_INPUT;
+	}
+	if (ranks_nr() > 1)
+		progress_as_lines();
+	if (ranks_own() && !cli_spreads(cli))
+		return ranks_end(CLI_DONE);
+	return ranks_end(cli_run(cli));
+}
+
 int cli_main(int argc, char **argv, const struct command *const *commands, size_t nr)
 {
 	static char help_word[] = "--help";
 	char *help_argv[] = { argv[0], help_word, NULL };
 	struct cli cli = { .argc = argc - 2, .argv = argv + 2 };
 	const char *name = argc > 1 ? argv[1] : "help";
-	int ret;
 
 	if (strcmp(name, "--version") == 0) {
 		printf("blkcast %s\n", BLKCAST_VERSION);
@@ -453,11 +495,5 @@ int cli_main(int argc, char **argv, const struct command *const *commands, size_
 	cli.command = command_find(name, commands, nr);
 	if (!cli.command)
 		return command_unknown(name, commands, nr);
-	if (cli.command->has_one_heap)
-		mallopt(M_ARENA_MAX, 1);
-	ret = output_close(cli.command->run(&cli));
-	if (damage_count() == 0)
-		return ret;
-	damage_print(cli.command->name, stderr);
-	return ret == CLI_DONE ? CLI_FAILED : ret;
+	return cli_run_ranks(&cli);
 }

@@ -55,6 +55,11 @@ struct command {
 	 * uses; threads that seldom allocate, such as the estimators', do not need them.
 	 */
 	bool has_one_heap;
+	/*
+	 * The verbs whose work several processes share (ranks.h), with a blank before and behind
+	 * each; "" where the whole command does. NULL: rank 0 does everything alone.
+	 */
+	const char *rank_verbs;
 };
 
 enum cli_kind {

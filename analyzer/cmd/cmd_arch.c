@@ -582,4 +582,5 @@ const struct command command_arch = {
 		"blkcast arch solve docs/examples/shop.yaml --sweep clients=100:200:100 --sweep buyers=0.1:0.3:0.2 --csv\n"
 		"blkcast arch draw docs/examples/shop.yaml >shop.svg",
 	.run = cmd_arch_run,
+	.rank_verbs = " solve compare validate ",
 };

@@ -18,7 +18,9 @@
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/answer/progress.h"
 #include "analyzer/report/model_page.h"
+#include "analyzer/models/num/ranks.h"
 #include "base/json.h"
+#include "base/output_file.h"
 #include "formats/model_file.h"
 #include "base/units.h"
 
@@ -55,6 +57,9 @@ static bool within_budget(struct fit *f, const struct candidate *c, double spent
 		return true; /* the error will be reported when the technique is fitted */
 	estimate_s = standard.seconds * (f->config.standard ? 1 : c->technique->search_ratio);
 	candidate_release(&standard);
+	/* Every rank has a clock of its own, and all have to decide alike. */
+	if (ranks_agree(&estimate_s, sizeof(estimate_s)))
+		return true;
 	if (spent_s + estimate_s <= f->o.budget_s)
 		return true;
 	cli_note(f->cli, "%s: left out, it may take %.0f s of a budget of %.0f s",
@@ -93,6 +98,8 @@ static int fit_all(struct fit *f)
 		f->config.nr_known = kept;
 		ret = select_candidate(c, &f->config);
 		progress_end(&f->progress);
+		if (!ret)
+			ret = ranks_agree(&c->seconds, sizeof(c->seconds));
 		spent_s += c->seconds;
 		if (ret == -E2BIG && f->all) {
 			cli_note(f->cli, "%s: left out, it would have more than 4096 terms",
@@ -132,16 +139,16 @@ static int make_model(struct fit *f, size_t best, struct model *m)
 
 static int write_log(struct fit *f)
 {
-	FILE *out = f->o.s3_log ? fopen(f->o.s3_log, "w") : NULL;
-	int bad;
+	struct output_file file;
+	int ret;
 
 	if (!f->o.s3_log)
 		return 0;
-	if (!out)
-		return err_set(&f->err, errno, "%s: %s", f->o.s3_log, strerror(errno));
-	fit_log(f->candidates, f->nr, out);
-	bad = ferror(out) | fclose(out);
-	return bad ? err_set(&f->err, EIO, "%s: cannot be written in full", f->o.s3_log) : 0;
+	ret = output_file_begin(&file, f->o.s3_log, 0666, &f->err);
+	if (ret)
+		return ret;
+	fit_log(f->candidates, f->nr, file.out);
+	return output_file_end(&file, 0, &f->err);
 }
 
 /* *out receives the answer, which the caller shows and frees. */
@@ -429,4 +436,5 @@ const struct command command_fit = {
 		"--response takes any\ncolumn: one of means, or of a percentile. Of several, none is a "
 		"predictor of another,\nand -o m.json writes m-RESPONSE.json for each.",
 	.run = cmd_fit_run,
+	.rank_verbs = "",
 };

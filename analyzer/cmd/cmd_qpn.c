@@ -558,4 +558,5 @@ const struct command command_qpn = {
 		"blkcast qpn predict array.json --set "
 		"type=write,clients=45,size_bytes=24k,file_set_bytes=100g",
 	.run = cmd_qpn_run,
+	.rank_verbs = " solve predict calibrate ",
 };

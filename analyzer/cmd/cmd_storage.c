@@ -527,4 +527,5 @@ const struct command command_storage = {
 		   "blkcast storage solve new.json --clients 4 --depth 8 --size 16k --reads 70\n"
 		   "blkcast study migrate trace --storage new.json",
 	.run = cmd_storage_run,
+	.rank_verbs = " calibrate solve ",
 };

@@ -10,6 +10,7 @@
 #include "analyzer/answer/grid.h"
 #include "analyzer/models/storage/calibrate_cache.h"
 #include "base/json.h"
+#include "base/output_file.h"
 
 struct options {
 	struct word_list where, set;
@@ -71,17 +72,13 @@ static int print_table(const struct cache_model *m)
 
 static int write_model(const struct cache_model *m, const char *path, struct err *err)
 {
-	FILE *out = fopen(path, "we");
-	int ret = 0;
+	struct output_file file;
+	int ret = output_file_begin(&file, path, 0666, err);
 
-	if (!out)
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
-	cache_model_write(m, out);
-	if (ferror(out))
-		ret = EIO;
-	if (fclose(out) && !ret)
-		ret = errno;
-	return ret ? err_set(err, ret, "%s: %s", path, strerror(ret)) : 0;
+	if (ret)
+		return ret;
+	cache_model_write(m, file.out);
+	return output_file_end(&file, 0, err);
 }
 
 static int qpn_calibrate_perform(struct cli *cli, const struct options *o,

@@ -7,6 +7,7 @@
 #include "analyzer/models/regression/technique.h"
 #include "analyzer/report/model_page.h"
 #include "analyzer/report/page.h"
+#include "base/output_file.h"
 
 static void model_page_head(const struct model *m, struct buf *out)
 {
@@ -137,21 +138,20 @@ int model_page_write(const struct model *m, struct buf *out)
 
 int model_page_save(const struct model *m, const char *path, struct err *err)
 {
+	struct output_file file;
 	struct buf page;
-	FILE *f;
-	int ret, bad;
+	int ret;
 
 	buf_init(&page);
 	ret = model_page_write(m, &page);
-	f = ret ? NULL : fopen(path, "we");
-	if (!ret && !f)
-		ret = err_set(err, errno, "%s: %s", path, strerror(errno));
-	if (f) {
-		bad = fwrite(page.data, 1, page.len, f) != page.len;
-		bad = fclose(f) || bad;
-		if (bad)
-			ret = err_set(err, EIO, "%s: cannot be written in full", path);
-	}
+	if (ret)
+		goto out;
+	ret = output_file_begin(&file, path, 0666, err);
+	if (ret)
+		goto out;
+	fwrite(page.data, 1, page.len, file.out);
+	ret = output_file_end(&file, 0, err);
+out:
 	buf_release(&page);
 	return ret;
 }

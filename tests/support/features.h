@@ -27,6 +27,8 @@ FEATURE(graphviz, "dot, of Debian's package graphviz")
 FEATURE(jq, "jq")
 FEATURE(locales, "localedef and the sources of locales, of Debian's package locales")
 FEATURE(loop, "root, loop devices and file systems on them")
+FEATURE(mpi,
+	"mpirun, of Debian's package openmpi-bin, and libblkcast-mpi.so, which libopenmpi-dev needs")
 FEATURE(native, "a program that no emulator runs")
 FEATURE(parquet, "node, npm, and the packages of tests/parquet/package-lock.json")
 FEATURE(playwright, "node, npm, and the packages of tests/browser/package-lock.json")

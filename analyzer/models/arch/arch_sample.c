@@ -59,6 +59,33 @@ int arch_sample_merge(struct arch_sample *dst, const struct arch_sample *src)
 	return 0;
 }
 
+int arch_sample_pieces(struct arch_sample *x, const struct arch_model *m, struct parallel_bytes *b)
+{
+	int ret = x->times ? 0 : arch_sample_init(x, m);
+
+	if (ret)
+		return ret;
+	const struct {
+		void *at;
+		size_t size;
+	} pieces[] = {
+		{ &x->duration, sizeof(x->duration) },
+		{ &x->events, sizeof(x->events) },
+		{ &x->asked, sizeof(x->asked) },
+		{ &x->outside, sizeof(x->outside) },
+		{ x->times, x->nr_times * sizeof(*x->times) },
+		{ x->levels, x->nr_levels * sizeof(*x->levels) },
+		{ x->done, x->nr_resources * sizeof(*x->done) },
+		{ x->controls, x->nr_controls * sizeof(*x->controls) },
+	};
+
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces) && !ret; i++)
+		ret = parallel_piece(b, pieces[i].at, pieces[i].size);
+	for (uint32_t i = 0; i < x->nr_times && !ret; i++)
+		ret = qhist_pieces(&x->hists[i], b);
+	return ret;
+}
+
 static void collect_resources(struct arch_sim *s, struct arch_sample *x)
 {
 	for (uint32_t i = 0; i < s->m->nr_resources; i++) {

@@ -97,6 +97,8 @@ int arch_sample_init(struct arch_sample *x, const struct arch_model *m);
 void arch_sample_release(struct arch_sample *x);
 /* Computes dst += src. Returns 0 or -ENOMEM. */
 int arch_sample_merge(struct arch_sample *dst, const struct arch_sample *src);
+/* Names the parts of a sample, as struct parallel says. A received sample was zeroed before. */
+int arch_sample_pieces(struct arch_sample *x, const struct arch_model *m, struct parallel_bytes *b);
 
 /*
  * Sets a function that is called at each end of a round, an operation or an io, for tests and

@@ -160,6 +160,20 @@ static int arch_solve_replicate(void *ctx, size_t chunk, size_t begin, size_t en
 	return arch_solve_run(d, d->first + begin, begin, &d->errs[begin]);
 }
 
+static int arch_solve_pieces(void *ctx, size_t chunk, struct parallel_bytes *b)
+{
+	struct round *d = ctx;
+	int ret = parallel_piece(b, &d->warm_ups[chunk], sizeof(*d->warm_ups));
+
+	if (!ret)
+		ret = parallel_piece(b, &d->half[chunk], sizeof(*d->half));
+	if (!ret)
+		ret = parallel_piece(b, &d->end[chunk], sizeof(*d->end));
+	if (!ret)
+		ret = parallel_piece(b, &d->events[chunk], sizeof(*d->events));
+	return ret ? ret : arch_sample_pieces(&d->samples[chunk], d->m, b);
+}
+
 /* Decides from the replications of one round whether queues grow without end. */
 static bool arch_solve_grows(const struct round *d, size_t nr)
 {
@@ -187,7 +201,9 @@ static int run_round(struct arch_solution *out, struct round *d, size_t nr, stru
 	struct parallel p = { .nr_items = nr,
 			      .nr_threads = d->o->nr_threads,
 			      .work = arch_solve_replicate,
-			      .ctx = d };
+			      .pieces = arch_solve_pieces,
+			      .ctx = d,
+			      .err = err };
 	int ret = -ENOMEM;
 
 	d->warm_ups = calloc(nr, sizeof(*d->warm_ups));
@@ -195,18 +211,11 @@ static int run_round(struct arch_solution *out, struct round *d, size_t nr, stru
 	d->end = calloc(nr, sizeof(*d->end));
 	d->events = calloc(nr, sizeof(*d->events));
 	d->errs = calloc(nr, sizeof(*d->errs));
+	p.errs = d->errs;
 	if (d->warm_ups && d->half && d->end && d->events && d->errs)
 		ret = parallel_run(&p);
 	if (ret == -ENOMEM)
 		no_memory(err);
-	/* Reports the error of the lowest replication that failed, whichever failed first. */
-	for (size_t i = 0; d->errs && ret && i < nr; i++) {
-		if (!d->errs[i].code)
-			continue;
-		if (err)
-			*err = d->errs[i];
-		break;
-	}
 	for (size_t i = 0; !ret && i < nr; i++) {
 		out->events += d->events[i];
 		out->warm_up += d->warm_ups[i];

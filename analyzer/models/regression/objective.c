@@ -16,6 +16,7 @@ struct split {
 	struct limits limits; /* limits from the training rows */
 	struct sweep_input in;
 	void *sweep;
+	uint64_t nr_fits; /* models that the sweep has fitted, on whichever rank that was */
 };
 
 struct objective {
@@ -182,7 +183,21 @@ static int work_split(void *ctx, size_t chunk, size_t begin, size_t end)
 			s->predicted[k] = limits_keep(&s->limits, s->predicted[k]);
 		o->rmse[i * o->nr_splits + begin] = rmse_of(s);
 	}
+	s->nr_fits = o->config.technique->nr_fits(s->sweep);
 	return 0;
+}
+
+static int objective_pieces(void *ctx, size_t chunk, struct parallel_bytes *b)
+{
+	struct objective *o = ctx;
+	struct split *s = &o->splits[chunk];
+	int ret = 0;
+
+	for (size_t i = 0; i < o->nr_points && !ret; i++)
+		ret = parallel_piece(b, &o->rmse[i * o->nr_splits + chunk], sizeof(*o->rmse));
+	if (!ret)
+		ret = parallel_piece(b, s->predicted, s->test.nr_rows * sizeof(*s->predicted));
+	return ret ? ret : parallel_piece(b, &s->nr_fits, sizeof(s->nr_fits));
 }
 
 int objective_eval(struct objective *o, const double *points, size_t nr, double *rmse, double *cost)
@@ -191,6 +206,7 @@ int objective_eval(struct objective *o, const double *points, size_t nr, double 
 				 .chunk = 1,
 				 .nr_threads = o->config.nr_threads,
 				 .work = work_split,
+				 .pieces = objective_pieces,
 				 .ctx = o };
 	int ret;
 
@@ -240,7 +256,7 @@ uint64_t objective_nr_fits(const struct objective *o)
 	uint64_t nr = 0;
 
 	for (uint32_t i = 0; i < o->nr_splits; i++)
-		nr += o->config.technique->nr_fits(o->splits[i].sweep);
+		nr += o->splits[i].nr_fits;
 	return nr;
 }
 

@@ -94,3 +94,30 @@ double qhist_share(const struct qhist *h, double x)
 	}
 	return below / (double)h->nr;
 }
+
+int qhist_pieces(struct qhist *h, struct parallel_bytes *b)
+{
+	uint64_t seen[QHIST_OCTAVES / 64] = { 0 };
+	int ret;
+
+	for (unsigned i = 0; i < QHIST_OCTAVES; i++)
+		if (h->octaves[i])
+			seen[i / 64] |= 1ull << i % 64;
+	ret = parallel_piece(b, seen, sizeof(seen));
+	for (unsigned i = 0; i < QHIST_OCTAVES && !ret; i++) {
+		if (!(seen[i / 64] >> i % 64 & 1))
+			continue;
+		if (!h->octaves[i])
+			h->octaves[i] = calloc(QHIST_BUCKETS, sizeof(**h->octaves));
+		ret = h->octaves[i] ? parallel_piece(b, h->octaves[i],
+						     QHIST_BUCKETS * sizeof(**h->octaves))
+				    : -ENOMEM;
+	}
+	if (!ret)
+		ret = parallel_piece(b, &h->nr, sizeof(h->nr));
+	if (!ret)
+		ret = parallel_piece(b, &h->lost, sizeof(h->lost));
+	if (!ret)
+		ret = parallel_piece(b, &h->min, sizeof(h->min));
+	return ret ? ret : parallel_piece(b, &h->max, sizeof(h->max));
+}

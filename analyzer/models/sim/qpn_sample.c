@@ -60,6 +60,25 @@ int qpn_sample_merge(struct qpn_sample *dst, const struct qpn_sample *src)
 	return 0;
 }
 
+int qpn_sample_pieces(struct qpn_sample *x, const struct net *n, struct parallel_bytes *b)
+{
+	int ret = x->slots ? 0 : qpn_sample_init(x, n);
+
+	if (!ret)
+		ret = parallel_piece(b, &x->duration, sizeof(x->duration));
+	if (!ret)
+		ret = parallel_piece(b, &x->events, sizeof(x->events));
+	if (!ret)
+		ret = parallel_piece(b, x->slots, x->nr_slots * sizeof(*x->slots));
+	if (!ret)
+		ret = parallel_piece(b, x->probes, x->nr_probes * sizeof(*x->probes));
+	for (uint32_t i = 0; i < x->nr_slots && !ret; i++)
+		ret = qhist_pieces(&x->residence[i], b);
+	for (uint32_t i = 0; i < x->nr_probes && !ret; i++)
+		ret = qhist_pieces(&x->times[i], b);
+	return ret;
+}
+
 int qpn_sim_collect(struct qpn_sim *s, struct qpn_sample *out)
 {
 	struct qpn_sample x;

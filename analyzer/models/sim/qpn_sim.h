@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "analyzer/models/net/net.h"
+#include "analyzer/models/num/parallel.h"
 #include "analyzer/models/sim/qhist.h"
 #include "base/err.h"
 
@@ -84,6 +85,9 @@ int qpn_sample_init(struct qpn_sample *x, const struct net *n);
 void qpn_sample_release(struct qpn_sample *x);
 /* Adds src to dst. Returns 0 or -ENOMEM. */
 int qpn_sample_merge(struct qpn_sample *dst, const struct qpn_sample *src);
+
+/* Names the parts of a sample, as struct parallel says. A received sample was zeroed before. */
+int qpn_sample_pieces(struct qpn_sample *x, const struct net *n, struct parallel_bytes *b);
 
 /* Returns the present number of tokens in a slot. */
 uint64_t qpn_sim_tokens(const struct qpn_sim *s, uint32_t slot);

@@ -256,26 +256,33 @@ out:
 	return ret;
 }
 
+static int solve_pieces(void *ctx, size_t chunk, struct parallel_bytes *b)
+{
+	struct round *d = ctx;
+	int ret = parallel_piece(b, &d->warm_ups[chunk], sizeof(*d->warm_ups));
+
+	if (!ret)
+		ret = parallel_piece(b, &d->events[chunk], sizeof(*d->events));
+	return ret ? ret : qpn_sample_pieces(&d->samples[chunk], d->n, b);
+}
+
 /* Appends replications first..first+nr-1 to samples, which has room for them. */
 static int run_round(struct solution *out, struct round *d, size_t nr, struct err *err)
 {
-	struct parallel p = {
-		.nr_items = nr, .nr_threads = d->o->nr_threads, .work = solve_replicate, .ctx = d
-	};
+	struct parallel p = { .nr_items = nr,
+			      .nr_threads = d->o->nr_threads,
+			      .work = solve_replicate,
+			      .pieces = solve_pieces,
+			      .ctx = d,
+			      .err = err };
 	int ret = -ENOMEM;
 
 	d->warm_ups = calloc(nr, sizeof(*d->warm_ups));
 	d->events = calloc(nr, sizeof(*d->events));
 	d->errs = calloc(nr, sizeof(*d->errs));
+	p.errs = d->errs;
 	if (d->warm_ups && d->events && d->errs)
 		ret = parallel_run(&p);
-	for (size_t i = 0; d->errs && i < nr && ret; i++) {
-		if (d->errs[i].code) {
-			if (err)
-				*err = d->errs[i];
-			break;
-		}
-	}
 	if (ret == -ENOMEM)
 		out_of_memory(d->n, err);
 	if (ret)

@@ -61,6 +61,15 @@ out:
 	return ret;
 }
 
+static int transient_pieces(void *ctx, size_t chunk, struct parallel_bytes *b)
+{
+	struct job *j = ctx;
+	size_t nr = (size_t)j->o->nr_points * j->n->nr_slots;
+	int ret = parallel_piece(b, j->seen + chunk * nr, nr * sizeof(*j->seen));
+
+	return ret ? ret : parallel_piece(b, &j->events[chunk], sizeof(*j->events));
+}
+
 struct moments {
 	double sum, squares;
 };
@@ -118,19 +127,17 @@ static int run_all(struct transient *out, struct job *j, struct err *err)
 	struct parallel p = { .nr_items = j->o->nr_replications,
 			      .nr_threads = j->o->nr_threads,
 			      .work = run_once,
-			      .ctx = j };
+			      .pieces = transient_pieces,
+			      .ctx = j,
+			      .errs = j->errs,
+			      .err = err };
 	size_t nr = (size_t)j->o->nr_points * j->n->nr_slots;
 	int ret = parallel_run(&p);
 
-	for (unsigned i = 0; ret && i < j->o->nr_replications; i++) {
-		if (!j->errs[i].code)
-			continue;
-		if (err)
-			*err = j->errs[i];
-		return ret;
-	}
-	if (ret)
+	if (ret == -ENOMEM)
 		return out_of_memory(j->n, err);
+	if (ret)
+		return ret;
 	out->points = calloc(nr + 1, sizeof(*out->points));
 	if (!out->points)
 		return out_of_memory(j->n, err);

@@ -139,23 +139,35 @@ static int calibrate_depth_judge(void *ctx, size_t chunk, size_t begin, size_t e
 	return error;
 }
 
+static int calibrate_depth_phi_pieces(void *ctx, size_t chunk, struct parallel_bytes *b)
+{
+	struct depth_search *x = ctx;
+	int ret = parallel_piece(b, &x->found[chunk], sizeof(*x->found));
+
+	return ret ? ret : parallel_piece(b, &x->matters[chunk], sizeof(*x->matters));
+}
+
+static int calibrate_depth_judge_pieces(void *ctx, size_t chunk, struct parallel_bytes *b)
+{
+	struct depth_search *x = ctx;
+
+	return parallel_piece(b, &x->many_error[chunk], sizeof(*x->many_error));
+}
+
 /* Runs work on nr configurations. Returns the error of the lowest configuration that failed. */
-static int run_over(struct depth_search *x, size_t nr, int (*work)(void *, size_t, size_t, size_t))
+static int run_over(struct depth_search *x, size_t nr, int (*work)(void *, size_t, size_t, size_t),
+		    int (*pieces)(void *, size_t, struct parallel_bytes *))
 {
 	struct parallel p = { .nr_items = nr,
 			      .chunk = 1,
 			      .nr_threads = x->task->o->nr_threads,
 			      .work = work,
-			      .ctx = x };
-	int error = parallel_run(&p);
+			      .pieces = pieces,
+			      .ctx = x,
+			      .errs = x->errors,
+			      .err = x->err };
 
-	for (size_t i = 0; i < nr && error; i++)
-		if (x->errors[i].code) {
-			if (x->err)
-				*x->err = x->errors[i];
-			return error;
-		}
-	return error ? err_set(x->err, -error, "%s", strerror(-error)) : 0;
+	return parallel_run(&p);
 }
 
 /*
@@ -206,7 +218,7 @@ static int try_depth(struct depth_search *x, double depth, double *missed)
 	int ret;
 
 	parts->depth = depth;
-	ret = run_over(x, x->task->nr_one, find_phi);
+	ret = run_over(x, x->task->nr_one, find_phi, calibrate_depth_phi_pieces);
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < x->task->nr_one; i++)
@@ -216,7 +228,7 @@ static int try_depth(struct depth_search *x, double depth, double *missed)
 	if (ret)
 		goto out;
 	if (x->nr_many)
-		ret = run_over(x, x->nr_many, calibrate_depth_judge);
+		ret = run_over(x, x->nr_many, calibrate_depth_judge, calibrate_depth_judge_pieces);
 	if (ret)
 		goto out;
 	if (x->nr_many) {

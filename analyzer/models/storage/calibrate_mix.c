@@ -251,24 +251,26 @@ static int calibrate_mix_tell(void *ctx, size_t chunk)
 	return 0;
 }
 
-/* The error of the lowest configuration that failed. */
+static int calibrate_mix_pieces(void *ctx, size_t chunk, struct parallel_bytes *b)
+{
+	struct mixing *x = ctx;
+	int ret = parallel_piece(b, &x->found[chunk], sizeof(*x->found));
+
+	return ret ? ret : parallel_piece(b, &x->errors_of[chunk], sizeof(*x->errors_of));
+}
+
 static int run_over(struct mixing *x, size_t nr, int (*work)(void *, size_t, size_t, size_t))
 {
 	struct parallel p = { .nr_items = nr,
-			      .chunk = 1,
 			      .nr_threads = x->o->nr_threads,
 			      .work = work,
 			      .reduce = calibrate_mix_tell,
-			      .ctx = x };
-	int error = parallel_run(&p);
+			      .pieces = calibrate_mix_pieces,
+			      .ctx = x,
+			      .errs = x->errors,
+			      .err = x->err };
 
-	for (size_t i = 0; i < nr && error; i++)
-		if (x->errors[i].code) {
-			if (x->err)
-				*x->err = x->errors[i];
-			return error;
-		}
-	return error ? err_set(x->err, -error, "%s", strerror(-error)) : 0;
+	return parallel_run(&p);
 }
 
 static int calibrate_mix_generalize(struct mixing *x)
@@ -579,13 +581,12 @@ static int calibrate_mix_calibrate(struct mixing *x, enum storage_kind kind)
 int calibrate_mix(struct storage_model *m, enum storage_kind kind, const struct storage_table *t,
 		  const struct mix_options *o, struct err *err)
 {
-	struct storage_model made = { .kind = kind, .seed = o->seed };
+	struct storage_model made = { .kind = kind, .seed = o->seed, .mix.inversion_error = NAN };
 	struct mixing x = { .t = t, .o = o, .mix = &made.mix, .err = err };
 	int ret;
 
 	for (int rule = 0; rule < STORAGE_NR_RULES; rule++)
 		made.mix.rule_error[rule] = NAN;
-	made.mix.inversion_error = NAN;
 	ret = calibrate_mix_calibrate(&x, kind);
 	free(x.one);
 	free(x.errors);

@@ -109,6 +109,13 @@ static int device_fit_row(void *ctx, size_t chunk, size_t begin, size_t end)
 	return ret;
 }
 
+static int device_fit_pieces(void *ctx, size_t chunk, struct parallel_bytes *b)
+{
+	struct device_work *w = ctx;
+
+	return parallel_piece(b, &w->out[chunk], sizeof(*w->out));
+}
+
 int device_fit_simulate(const struct device_fit *f, const struct device_model *m, bool others,
 			struct device_held_out *out)
 {
@@ -118,6 +125,7 @@ int device_fit_simulate(const struct device_fit *f, const struct device_model *m
 		.chunk = 1,
 		.nr_threads = f->task->nr_threads,
 		.work = device_fit_row,
+		.pieces = device_fit_pieces,
 		.ctx = &w,
 	};
 

@@ -394,6 +394,25 @@ static int storage_predict_tell(void *ctx, size_t chunk)
 	return 0;
 }
 
+static int storage_predict_pieces(void *ctx, size_t chunk, struct parallel_bytes *b)
+{
+	struct job *job = ctx;
+	const struct storage_config *c = &job->t->configs[chunk];
+	int ret = 0;
+
+	for (size_t i = c->begin; i < c->end && !ret; i++) {
+		struct storage_answer *a = &job->answers[i];
+
+		ret = parallel_piece(b, &a->time, sizeof(a->time));
+		if (!ret)
+			ret = parallel_piece(b, &a->throughput, sizeof(a->throughput));
+		/* The mark points to names of this process, so each rank makes it anew. */
+		a->outside = NULL;
+		storage_predict_mark(a, job->m, job->t, c, &job->t->rows[i]);
+	}
+	return ret;
+}
+
 int storage_predict(struct storage_answer *answers, const struct storage_model *m,
 		    const struct storage_table *t, const struct storage_ask *ask, struct err *err)
 {
@@ -403,19 +422,16 @@ int storage_predict(struct storage_answer *answers, const struct storage_model *
 			      .nr_threads = ask->nr_threads,
 			      .work = predict_config,
 			      .reduce = storage_predict_tell,
-			      .ctx = &job };
+			      .pieces = storage_predict_pieces,
+			      .ctx = &job,
+			      .err = err };
 	int ret;
 
 	job.errors = calloc(t->nr_configs + 1, sizeof(*job.errors));
 	if (!job.errors)
 		return err_set(err, ENOMEM, "out of memory");
+	p.errs = job.errors;
 	ret = parallel_run(&p);
-	for (size_t i = 0; i < t->nr_configs && ret; i++)
-		if (job.errors[i].code) {
-			if (err)
-				*err = job.errors[i];
-			break;
-		}
 	free(job.errors);
 	return ret;
 }

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Several processes under mpirun share the work of one question: same bits, one output, and an end when one dies.
+. tests/support/tap.sh
+cmd=$(realpath "$BUILD/blkcast")
+ready() { have mpirun && [ -e "$BUILD/libblkcast-mpi.so" ]; }
+need mpi "mpirun or libblkcast-mpi.so is missing" ready
+need jq "no jq" have jq
+
+ranks() {
+	local nr=$1
+	shift
+	mpirun -q --allow-run-as-root --oversubscribe -n "$nr" "$@"
+}
+awk 'BEGIN { srand(7); print "kb,disk,read,y,z"
+	for (i = 0; i < 120; i++) { k = 1 + int(rand() * 64); r = int(rand() * 100); d = rand() < 0.5 ? "ssd" : "hdd"
+		y = 2 + (k > 32 ? (k - 32) * 0.5 : 0) + (d == "hdd" ? 3 + r * 0.05 : 0) + rand() * 0.2
+		printf "%d,%s,%d,%.6f,%.6f\n", k, d, r, y, 2 * y + k } }' >"$T/t.csv"
+example=docs/examples
+
+# same NUMBERS NAME FILTER ARGUMENT...: one process and each of these numbers of processes print the same, and write the same $T/m.* and $T/log.csv
+same() {
+	local numbers=$1 name=$2 filter=$3 nr
+	shift 3
+	rm -f "$T"/m*.json "$T/log.csv" "$T/page.html"
+	"$cmd" "$@" --json -q 2>"$T/err" | jq "$filter" >"$T/alone"
+	number "$(wc -c <"$T/alone") > 50" "$name: one process answers"
+	cat "$T"/m*.json "$T/log.csv" "$T/page.html" >"$T/files.alone" 2>/dev/null
+	for nr in $numbers; do
+		rm -f "$T"/m*.json "$T/log.csv" "$T/page.html"
+		exits 0 "$name: $nr processes" ranks $nr "$cmd" "$@" --json -q
+		jq "$filter" "$T/out" >"$T/ranks"
+		holds "$name: $nr processes give the same bits, once" cmp "$T/alone" "$T/ranks"
+		cat "$T"/m*.json "$T/log.csv" "$T/page.html" >"$T/files.ranks" 2>/dev/null
+		holds "$name: and the same files" cmp "$T/files.alone" "$T/files.ranks"
+		is "$(find "$T" -name '*.tmp')" "" "$name: nothing is left of the others' files"
+	done
+}
+same "2 4" "fit" 'if type == "array" then map(del(.results[].seconds)) else del(.results[].seconds) end' \
+	fit "$T/t.csv" -r y,z -t lrm,cart,mars,m5 --s3 splits=1,explorations=1,iterations=2 \
+	-o "$T/m.json" --s3-log "$T/log.csv" --report "$T/page.html"
+same "2 4" "qpn solve" "del(.seconds)" qpn solve $example/mm1.yaml --method replications --replications 6 --model-time 30000
+same 4 "qpn solve of a start" "del(.seconds)" qpn solve $example/mm1.yaml --method transient --model-time 20 --replications 7
+same 4 "arch solve" 'del(.seconds)' arch solve $example/shop.yaml --precision 0.3
+same 2 "a command without shared work" . qpn check $example/mm1.yaml
+
+# A mistake is said once.
+exits 2 "a mistake in the arguments" ranks 3 "$cmd" fit "$T/t.csv" -r y -t nothing
+is "$(grep -c "^blkcast fit" "$T/err")" 1 "is said once"
+printf '#!/bin/sh\ncd "%s/$OMPI_COMM_WORLD_RANK" && exec "%s" "$@"\n' "$T" "$cmd" >"$T/apart"
+chmod +x "$T/apart"
+for i in 0 1 2; do
+	mkdir "$T/$i"
+	head -n $((100 + i)) "$T/t.csv" >"$T/$i/t.csv"
+done
+exits 3 "ranks with different tables" ranks 2 "$T/apart" fit t.csv -r y -t mars --standard -q
+rm "$T/2/t.csv"
+head -n 100 "$T/t.csv" | tee "$T/0/t.csv" >"$T/1/t.csv"
+exits 3 "a rank without the table ends all" ranks 3 "$T/apart" fit t.csv -r y -t mars --standard -q
+is "$(grep -c '^blkcast: rank 2 ended with status 2 before the others: .*t\.csv' "$T/err")" 1 "and one line says which and why"
+is "$(cat "$T/out")" "" "nothing is printed"
+
+# A rank that is killed, and Ctrl-C: no process is left behind.
+long=(qpn solve "$example/mm1.yaml" --method replications --precision 0.00001 --max-events 1000000000000 -q)
+mine() { pgrep -f "^$cmd qpn solve .*--max-events 1000000000000" || true; }
+begin() {
+	# A shell makes its background commands ignore SIGINT.
+	env --default-signal=INT mpirun -q --allow-run-as-root --oversubscribe -n 3 "$cmd" "${long[@]}" >"$T/out" 2>"$T/err" </dev/null &
+	wait_until 30 eval '[ "$(mine | wc -l)" = 3 ]'
+}
+# A job that does not end is killed after a while, so that the test ends.
+timed_wait() {
+	wait_until 30 eval "! kill -0 $1 2>/dev/null" || { fail "mpirun ends" && kill -9 "$1"; }
+	wait "$1"
+}
+none() { [ -z "$(mine)" ]; }
+begin
+kill -9 "$(mine | tail -n 1)"
+status=0
+timed_wait $! || status=$?
+number "$status != 0" "a job of which a rank was killed fails"
+holds "and ends the others" wait_until 20 none
+is "$(cat "$T/out")" "" "without an answer"
+begin
+kill -INT $!
+timed_wait $!
+holds "Ctrl-C ends all ranks" wait_until 20 none
+begin
+kill -TERM $!
+timed_wait $!
+holds "so does SIGTERM" wait_until 20 none
+
+mkdir "$T/bin"
+cp "$cmd" "$T/bin/"
+exits 2 "without its shared object it does not answer twice" ranks 2 "$T/bin/blkcast" qpn solve $example/mm1.yaml -q
+is "$(grep -c "^blkcast: started as one of 2 processes, but libblkcast-mpi.so does not load" "$T/err")" 1 "and says once what is missing"
+
+# The examples of arrays: a task answers once.
+for shell in sh "python3 -c"; do
+	case $shell in sh) index="SLURM_ARRAY_TASK_ID=2" script="sh $example/slurm-array.sh" ;;
+	*) python3 -c 'import sys, yaml
+print(yaml.safe_load(open(sys.argv[1]))["spec"]["template"]["spec"]["containers"][0]["args"][0].replace("/answers", sys.argv[2]))' \
+		$example/kubernetes-indexed-job.yaml "$T/answers" >"$T/pod.sh" || continue
+	index="JOB_COMPLETION_INDEX=1" script="sh -eu $T/pod.sh" ;;
+	esac
+	rm -rf "$T/answers"
+	mkdir "$T/answers"
+	sed 's/^\( *\)precision:.*//' $example/closed-storage.yaml >"$T/answers/net.yaml"
+	for again in first again; do
+		# shellcheck disable=SC2086
+		exits 0 "the array's example ($index, $again)" env "PATH=$(dirname "$cmd"):$PATH" $index HOSTNAME=pod \
+			"NET=$T/answers/net.yaml" "OUT=$T/answers" $script
+	done
+	is "$(cd "$T/answers" && echo *.json)" "20.json" "leaves one answer"
+done
+done_testing
