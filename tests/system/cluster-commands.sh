@@ -96,6 +96,35 @@ each bash -c "'$blkcast' check --store 'STORE' --json | jq 'del(.files)'" # obje
 exits 0 "a late retry of compacted segments is acknowledged" "$blkcast" import --store "$STORE" "$T/all.seg"
 like "$(cat "$T/out" "$T/err")" " 0 segments stored" "and not stored again"
 
+# Every query of the shipped dashboard answers from the catalog, for the role that docs/guide/fleet.md makes for it.
+dashboard=scripts/package/monitoring/blkcast-cluster.dashboard.json
+"$b" characterize --store "$T/folder" --host web1 --device sda --json 2>/dev/null |
+	jq -c 'if type == "array" then .[0] else . end' >"$T/profile.json"
+"$BUILD/tests/system/fleet_store" "$T/windows" "$T/profile.json" 3 4 "$(date +%s)"
+"$b" export -f segments --store "$T/windows" -o "$T/windows.seg" 2>/dev/null
+exits 0 "segments with profiles of windows are stored" "$b" import --store "$STORE" "$T/windows.seg"
+is "$(sql "SELECT count(*) FROM blkcast.profile WHERE end_at > now() - interval '1 hour' AND requests_per_s > 0 AND read_mean_s > 0 AND read_p99_s >= read_p50_s AND sequential_ratio >= 0 AND in_flight_mean > 0")" 12 \
+	"the catalog has their rates, means, percentiles, sequential share and requests in flight"
+is "$(sql "SELECT count(*) FROM ONLY blkcast.profile_other")" 0 "in a partition for each day"
+while read -r line; do sql "${line# *}"; done < <(sed -n 's/^    \(\(CREATE ROLE\|GRANT\).*grafana[^;]*;\).*/\1/p' docs/guide/fleet.md)
+from=$(date -u -d '-1 hour' +%Y-%m-%dT%H:%M:%SZ) to=$(date -u -d '+1 hour' +%Y-%m-%dT%H:%M:%SZ)
+jq -r '(.templating.list[] | select(.type == "query") | ["hosts", .query]), (.panels[] | .title as $t | .targets[] | [$t, .rawSql]) | @tsv' $dashboard >"$T/queries"
+number "$(wc -l <"$T/queries") >= 20" "the dashboard asks for something"
+while IFS=$'\t' read -r title query; do
+	# Grafana's own words
+	query=$(sed -E "s/\\\$__timeGroup\(([a-z_]+), \\\$__interval\)/to_timestamp(floor(extract(epoch FROM \1) \/ 60) * 60)/g
+		s/\\\$__timeFilter\(([a-z_]+)\)/\1 BETWEEN '$from' AND '$to'/g; s/\\\$__timeFrom\(\)/timestamptz '$from'/g
+		s/\\\$__timeTo\(\)/timestamptz '$to'/g; s/\\\$host/SELECT host FROM blkcast.host/g" <<<"$query")
+	rows=$(sql "SET ROLE grafana; $query" 2>"$T/err" | wc -l)
+	is "$(cat "$T/err")" "" "the database takes the query of '$title'"
+	case $title in
+	Losses | "Missing segments" | "Silent hosts") ;;
+	*) number "$rows > 0" "and has an answer" ;;
+	esac
+done <"$T/queries"
+is "$(jq -r '[.panels[].id] | length == (unique | length)' $dashboard)" true "panels have ids of their own"
+sql "SELECT blkcast.forget(host, boot_id, epoch, sequence) FROM blkcast.segment s JOIN blkcast.stream t ON t.id = s.stream WHERE s.source = 4" >/dev/null
+
 # The catalog may change only for the newest holder of the lease.
 old=$(sql "SELECT blkcast.take_lease('keep', 'first', 600)")
 exits 1 "while another process compacts, compact gives up" "$blkcast" cluster compact --store "$STORE"
