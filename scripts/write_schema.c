@@ -14,6 +14,7 @@
 #include "analyzer/measure/plan.h"
 #include "analyzer/models/arch/arch_read.h"
 #include "analyzer/models/net/net.h"
+#include "analyzer/serve/page_objective.h"
 #include "analyzer/whatif/scenario.h"
 #include "base/fields_schema.h"
 
@@ -21,8 +22,12 @@ static const struct {
 	const char *name;
 	const struct fields *table;
 } schemas[] = {
-	{ "agent", &config_table }, { "arch", &arch_table },	     { "plan", &plan_table },
-	{ "qpn", &net_table },	    { "scenario", &scenario_table },
+	{ "agent", &config_table },
+	{ "arch", &arch_table },
+	{ "objectives", &page_objectives_table },
+	{ "plan", &plan_table },
+	{ "qpn", &net_table },
+	{ "scenario", &scenario_table },
 };
 
 static int print_schema(const struct fields *table)

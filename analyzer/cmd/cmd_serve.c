@@ -10,6 +10,7 @@
 #include "analyzer/cmd/retain_options.h"
 #include "analyzer/serve/retain_beside.h"
 #include "analyzer/cmd/run_as.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/serve/page_server.h"
 #include "analyzer/serve/server.h"
 #include "base/stop.h"
@@ -66,8 +67,9 @@ static int cmd_serve_start(struct serve_parts *parts, struct store *store,
 	readers.access.client_crl = config->access.client_crl;
 	if (page->access.tokens && !page->listen)
 		return err_set(err, EINVAL, "--page-tokens: expected --page with it");
-	if (page->models && !page->listen)
-		return err_set(err, EINVAL, "--models: expected --page with it");
+	if ((page->models || page->objectives) && !page->listen)
+		return err_set(err, EINVAL, "--%s: expected --page with it",
+			       page->models ? "models" : "objectives");
 	if (page->listen)
 		ret = page_server_start(&parts->page, store_dir(store), &readers, err);
 	if (ret < 0)
@@ -241,6 +243,28 @@ static int wrong_operands(struct cli *cli)
 	return cli_usage(cli, "--store: expected the folder of a store");
 }
 
+/* Prints the rules for Prometheus that judge what the file says. */
+static int cmd_serve_rules(struct cli *cli, const char *path)
+{
+	struct page_objectives *objectives;
+	struct err err = { 0 };
+	struct buf out;
+	int ret;
+
+	if (!path)
+		return cli_usage(cli, "--rules: expected --objectives FILE with it");
+	ret = page_objectives_read(&objectives, path, &err);
+	if (ret < 0)
+		return cli_fail(cli, &err);
+	buf_init(&out);
+	page_objectives_rules(objectives, &out);
+	ret = out.error;
+	fwrite(out.data, 1, out.len, stdout);
+	buf_release(&out);
+	page_objectives_free(objectives);
+	return cli_finish(cli, ret, &err, CLI_DONE);
+}
+
 static int cmd_serve_run(struct cli *cli)
 {
 	struct server_config config = { .listen = SERVER_LISTEN };
@@ -251,6 +275,7 @@ static int cmd_serve_run(struct cli *cli)
 	const char *dir = NULL, *user = NULL;
 	uint64_t nr_connections = 0, nr_per_address = 0;
 	double request_s = 0;
+	bool rules = false;
 	const struct cli_option options[] = {
 		CLI_STRING("store", 's', "DIR", &dir, "where segments are kept; made if missing"),
 		CLI_STRING("listen", 'l', "ADDR:PORT", &config.listen,
@@ -261,6 +286,9 @@ static int cmd_serve_run(struct cli *cli)
 			   "who may look: lines of a host, or `fleet`, and the SHA-256 of a token"),
 		CLI_STRING("models", 0, "DIR", &page.models,
 			   "models, measurement stores and scenarios for the page's questions"),
+		CLI_STRING("objectives", 0, "FILE", &page.objectives,
+			   "objectives of response times, which the page judges"),
+		CLI_FLAG("rules", 0, &rules, "print rules for Prometheus of --objectives, and end"),
 		CLI_STRING("user", 0, "NAME", &user,
 			   "whom to run as where root starts it, which it never runs as"),
 		CLI_STRING("tls-cert", 0, "FILE", &config.access.cert,
@@ -295,6 +323,8 @@ static int cmd_serve_run(struct cli *cli)
 
 	if (!cli_parse(cli, options))
 		return cli->status;
+	if (rules)
+		return cmd_serve_rules(cli, page.objectives);
 	if (!dir || cli->argc)
 		return wrong_operands(cli);
 	if (!take_limits(cli, &config, nr_connections, nr_per_address, request_s) ||

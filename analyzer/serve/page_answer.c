@@ -170,6 +170,16 @@ enum MHD_Result page_answer_who(struct page_server *p, struct MHD_Connection *c,
 	return page_answer_period(p, c, reader, page_who_json);
 }
 
+enum MHD_Result page_answer_objectives(struct page_server *p, struct MHD_Connection *c,
+				       const struct page_reader *reader)
+{
+	struct page_reader hosts = *reader;
+
+	return page_reply_json(
+		c, page_objectives_json(p->objectives,
+					reader->sees_all ? NULL : page_answer_permits, &hosts));
+}
+
 enum MHD_Result page_answer_models(struct page_server *p, struct MHD_Connection *c,
 				   const struct page_reader *reader)
 {

@@ -277,6 +277,7 @@ int page_fleet_add(struct page_fleet *f, struct page_host *host, const struct pr
 		requests += (double)p->requests[i];
 		bytes += i <= OPERATION_WRITE || i == OPERATION_OTHER ? (double)p->bytes[i] : 0;
 	}
+	page_objectives_take(f->objectives, host->name, p);
 	page_device_minutes(d, p, requests, bytes);
 	page_fleet_sum(f, p, requests, bytes);
 	if (p->end_s > d->end_s)
@@ -284,7 +285,8 @@ int page_fleet_add(struct page_fleet *f, struct page_host *host, const struct pr
 	return 0;
 }
 
-int page_fleet_start(struct page_fleet **out, struct page_store *store, struct err *err)
+int page_fleet_start(struct page_fleet **out, struct page_store *store,
+		     struct page_objectives *objectives, struct err *err)
 {
 	struct page_fleet *f = calloc(1, sizeof(*f));
 	pthread_condattr_t clock;
@@ -293,6 +295,7 @@ int page_fleet_start(struct page_fleet **out, struct page_store *store, struct e
 	if (!f)
 		return err_set(err, ENOMEM, "no memory for the page");
 	f->store = store;
+	f->objectives = objectives;
 	f->queue = calloc(PAGE_QUEUE, sizeof(*f->queue));
 	u64map_init(&f->by_name);
 	u64map_init(&f->by_host);

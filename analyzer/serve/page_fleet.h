@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyzer/serve/page_objective.h"
 #include "analyzer/serve/page_store.h"
 
 #define PAGE_MAX_DEVICES 65536
@@ -56,8 +57,12 @@ struct page_fleet_question {
 	void *permits_ctx;
 };
 
-/* Starts the thread. store is borrowed and must outlive the fleet. Returns 0, -ENOMEM, ... */
-int page_fleet_start(struct page_fleet **out, struct page_store *store, struct err *err);
+/*
+ * Starts the thread. store and objectives (NULL: none), which are given every window, are borrowed
+ * and must outlive the fleet. Returns 0, -ENOMEM, ...
+ */
+int page_fleet_start(struct page_fleet **out, struct page_store *store,
+		     struct page_objectives *objectives, struct err *err);
 void page_fleet_stop(struct page_fleet *f);
 
 /*

@@ -60,7 +60,8 @@ struct page_second {
 };
 
 struct page_fleet {
-	struct page_store *store; /* borrowed */
+	struct page_store *store;	    /* borrowed */
+	struct page_objectives *objectives; /* borrowed; NULL: none */
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards all members below unless stated otherwise */
 	pthread_cond_t changed, wake;

@@ -67,6 +67,7 @@ static const struct {
 	{ "/api/v1/device", page_answer_device },
 	{ "/api/v1/who", page_answer_who },
 	{ "/api/v1/live", page_answer_live },
+	{ "/api/v1/objectives", page_answer_objectives },
 	{ "/api/v1/models", page_answer_models },
 	{ "/api/v1/question/page", page_answer_question_page },
 };
@@ -121,10 +122,11 @@ static enum MHD_Result page_answer_data(struct page_server *p, struct MHD_Connec
 	for (size_t i = 0; i < sizeof(page_paths) / sizeof(page_paths[0]); i++)
 		if (strcmp(url, page_paths[i].path) == 0)
 			return page_paths[i].answer(p, c, &reader);
-	return page_reply_error(c, MHD_HTTP_NOT_FOUND,
-				"path: expected /, /assets/..., /api/v1/fleet, /api/v1/device, "
-				"/api/v1/who, /api/v1/live, /api/v1/models, /api/v1/question or "
-				"/api/v1/session");
+	return page_reply_error(
+		c, MHD_HTTP_NOT_FOUND,
+		"path: expected /, /assets/..., /api/v1/fleet, /api/v1/device, "
+		"/api/v1/who, /api/v1/live, /api/v1/objectives, /api/v1/models, /api/v1/question or "
+		"/api/v1/session");
 }
 
 static enum MHD_Result page_answer(struct page_server *p, struct MHD_Connection *c, const char *url,
@@ -264,7 +266,11 @@ int page_server_start(struct page_server **out, const char *dir, const struct pa
 				 config->models);
 	if (ret < 0)
 		goto out;
-	ret = page_fleet_start(&p->fleet, p->store, err);
+	if (config->objectives)
+		ret = page_objectives_read(&p->objectives, config->objectives, err);
+	if (ret < 0)
+		goto out;
+	ret = page_fleet_start(&p->fleet, p->store, p->objectives, err);
 	if (ret < 0)
 		goto out;
 	ret = page_start_daemon(p, fd, err);
@@ -290,6 +296,7 @@ void page_server_stop(struct page_server *p)
 		MHD_stop_daemon(p->daemon);
 	page_questions_free(p->questions);
 	page_fleet_stop(p->fleet);
+	page_objectives_free(p->objectives);
 	page_store_close(p->store);
 	page_login_free(p->login);
 	free(p->client_ca);

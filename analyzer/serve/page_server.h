@@ -9,6 +9,7 @@
  *   GET /api/v1/who        the processes and control groups that made its requests
  *   GET /api/v1/live       server-sent events: a line after each change, at most one per second
  *
+ *   GET /api/v1/objectives the objectives and whether devices meet them
  *   GET /api/v1/models     the models and scenarios about which questions can be asked
  *   POST, GET, DELETE /api/v1/question   asks a question, tells its state, ends it
  *   GET /api/v1/question/page            its answer as a page (page_question.h)
@@ -41,6 +42,7 @@
 struct page_config {
 	const char *listen;	     /* "ADDR:PORT"; port 0: any free port */
 	const char *models;	     /* folder of models and scenarios, or NULL */
+	const char *objectives;	     /* a file of page_objective.h, or NULL */
 	struct page_helper *helper;  /* borrowed: runs the commands of questions */
 	struct access_config access; /* the readers' credentials and the server's certificate */
 };

@@ -21,6 +21,7 @@ struct page_server {
 	struct page_fleet *fleet;
 	struct page_login *login;
 	struct page_questions *questions;
+	struct page_objectives *objectives; /* NULL: there are none */
 	/* owned: libmicrohttpd (MHD) asks browsers for certificates if it is set */
 	char *client_ca;
 	const char *listen; /* borrowed */
@@ -41,6 +42,8 @@ enum MHD_Result page_answer_who(struct page_server *p, struct MHD_Connection *c,
 				const struct page_reader *reader);
 enum MHD_Result page_answer_live(struct page_server *p, struct MHD_Connection *c,
 				 const struct page_reader *reader);
+enum MHD_Result page_answer_objectives(struct page_server *p, struct MHD_Connection *c,
+				       const struct page_reader *reader);
 enum MHD_Result page_answer_models(struct page_server *p, struct MHD_Connection *c,
 				   const struct page_reader *reader);
 /* Asks (POST), tells the state of (GET) or ends (DELETE) a question. */

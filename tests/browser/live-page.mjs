@@ -105,6 +105,12 @@ ok(await until(page, (t) => location.hash !== t, zoomed), "keyboard: the same by
 await page.goBack();
 ok((await page.evaluate(() => location.hash)) === zoomed, "the way back leads to the period before");
 
+// ---- objectives ----
+await page.goto(PAGE + "/#/objectives");
+ok(await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 1), "objectives: the device that one names is judged");
+ok((await text(page, "table.fleet tbody")).includes("all reads"), "objectives: by the objective", await text(page, "table.fleet tbody"));
+await check(page, "objectives light");
+
 // ---- questions ----
 await page.goto(PAGE + "/#/question");
 ok(await until(page, () => document.querySelectorAll("[name=model]").length === 2), "questions: the stored models can be chosen");

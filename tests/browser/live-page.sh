@@ -27,7 +27,7 @@ cat >"$T/serve.sh" <<-SERVE
 		sleep 1
 	fi
 	: >"$T/serve.err"
-	setsid "$b" serve $serve_user --store "$T/store" --models "$T/models" --listen 127.0.0.1:$port --page 127.0.0.1:$page >"$T/serve.out" 2>"$T/serve.err" &
+	setsid "$b" serve $serve_user --store "$T/store" --models "$T/models" --objectives docs/examples/objectives.yaml --listen 127.0.0.1:$port --page 127.0.0.1:$page >"$T/serve.out" 2>"$T/serve.err" &
 	echo \$! >"$T/serve.pid"
 SERVE
 mkdir "$T/models"

@@ -19,7 +19,13 @@ cp docs/examples/scenarios/*-*.json docs/examples/scenarios/today.yaml docs/exam
 cp docs/examples/demo.seg "$T/"
 echo '{"no":"model"}' >"$T/models/other.json"
 serve_owns "$T/models" "$T/demo.seg"
-"$b" serve $serve_user --store "$T/store" --models "$T/models" --listen 127.0.0.1:0 --page 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
+cat >"$T/objectives.yaml" <<-'YAML'
+	objectives:
+	  - {name: "fast \"reads\"", host: "web?", percentile: 95, below: 10us}
+	  - {name: slow reads, percentile: 99, below: 16s}
+	  - {name: elsewhere, host: "mail*", percentile: 99, below: 1s}
+YAML
+"$b" serve $serve_user --store "$T/store" --models "$T/models" --objectives "$T/objectives.yaml" --listen 127.0.0.1:0 --page 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
 server=$!
 stop_server() { kill -9 $server 2>/dev/null; wait 2>/dev/null; }
 at_exit stop_server
@@ -96,6 +102,43 @@ curl -sm 20 "$url/api/v1/who?host=web1&device=8:0&begin_s=0&end_s=9000000000" >"
 curl -sm 20 "$url/api/v1/device?host=web1" >"$T/error"
 is "$(jq '.requests == ([.processes[].requests] | add) and .requests > 0' "$T/who")" true "the processes' requests add up to all"
 
+# Objectives: the fleet's hour is that of its newest window, which the counted profile is.
+curl -sm 20 "$url/api/v1/objectives" >"$T/objectives"
+is "$(jq -c '[.states[] | [.objective, .host, .holds, .slow == .requests]]' "$T/objectives")" \
+	'[["fast \"reads\"","web1",false,true],["slow reads","web1",true,false]]' "the device breaks one objective and keeps the other"
+is "$(jq .states[0].requests "$T/objectives")" "$(jq '.response_time.read.total.count' "$T/profile.json")" "all of its reads are judged"
+is "$(jq -c '[.states[1].budget_left_ratio, .broken, .rows, (.objectives | length)]' "$T/objectives")" '[1,1,2,3]' "what is left of the budget"
+"$b" serve --objectives docs/examples/objectives.yaml --rules >"$T/rules.yaml"
+if command -v promtool >/dev/null; then
+	exits 0 "promtool takes the rules of the example" promtool check rules "$T/rules.yaml"
+	"$b" serve --objectives "$T/objectives.yaml" --rules >"$T/rules2.yaml"
+	exits 0 "and those of a name with quotes" promtool check rules "$T/rules2.yaml"
+	cat >"$T/rules.test.yaml" <<-'YAML'
+		rule_files: [rules.yaml]
+		evaluation_interval: 1m
+		tests:
+		  - interval: 1m
+		    input_series:
+		      - {series: 'blkcast_request_duration_seconds_bucket{instance="db1:9118",device="sda",operation="read",stage="total",le="0.015625"}', values: '0+90x90'}
+		      - {series: 'blkcast_request_duration_seconds_count{instance="db1:9118",device="sda",operation="read",stage="total"}', values: '0+100x90'}
+		      - {series: 'blkcast_request_duration_seconds_bucket{instance="web1:9118",device="sda",operation="read",stage="total",le="0.015625"}', values: '0+90x90'}
+		      - {series: 'blkcast_request_duration_seconds_count{instance="web1:9118",device="sda",operation="read",stage="total"}', values: '0+100x90'}
+		    promql_expr_test:
+		      - expr: count by (alertname, instance, objective) (ALERTS{alertstate="firing"})
+		        eval_time: 80m
+		        exp_samples:
+		          - {labels: '{alertname="BlkcastObjectiveBroken",instance="db1:9118",objective="reads of databases"}', value: 1}
+		          - {labels: '{alertname="BlkcastObjectiveBudgetSpent",instance="db1:9118",objective="reads of databases"}', value: 1}
+	YAML
+	exits 0 "a tenth of slow reads breaks an objective of 95 % of that host alone" promtool test rules "$T/rules.test.yaml"
+else
+	skip_one promtool "no promtool" "promtool takes the rules"
+fi
+printf 'objectives:\n  - {name: x, percentile: 40, below: 1ms}\n' >"$T/bad.yaml"
+exits 2 "a percentile below the median is refused" "$b" serve --objectives "$T/bad.yaml" --rules
+like "$(cat "$T/err")" 'bad.yaml:2: percentile: expected' "and its line is named"
+exits 2 "rules of nothing" "$b" serve --rules
+
 # Questions: the answer is that of the command, and the limits of what may be asked.
 is "$(curl -sm 20 "$url/api/v1/models" | tee "$T/models.json" | jq -c '[.models[] | [.name, .kind, .response]]')" \
 	'[["disks-read.json","regression","read_s"],["disks-write.json","regression","write_s"],["flash-read.json","regression","read_s"],["flash-write.json","regression","write_s"],["growth.yaml","scenario",null],["other.json",null,null],["today.yaml","scenario",null]]' \
@@ -137,7 +180,7 @@ done
 is "$(ask "$url/api/v1/question?id=0123456789abcdef0123456789abcdef")" 404 "a question that is not known"
 if python3 -c 'import yaml, jsonschema; jsonschema.Draft202012Validator' 2>/dev/null; then
 	exits 0 "the answers are what docs/openapi.yaml says" python3 "$T/openapi.py" Fleet="$T/fleet" Device="$T/device" \
-		Who="$T/who" Error="$T/error" Models="$T/models.json" Question="$T/question" Question="$T/migrate"
+		Who="$T/who" Error="$T/error" Models="$T/models.json" Question="$T/question" Question="$T/migrate" Objectives="$T/objectives"
 	sed 's/,"rows":/,"row_count":/' "$T/fleet" >"$T/other"
 	exits 1 "and a key of another name would be noticed" python3 "$T/openapi.py" Fleet="$T/other"
 else

@@ -3,10 +3,11 @@ import { words } from "./words.mjs";
 import { h, say } from "./tools.mjs";
 import { fleetView } from "./fleet.mjs";
 import { deviceView } from "./device.mjs";
+import { objectivesView } from "./objectives.mjs";
 import { questionView } from "./question.mjs";
 
 const POLL_MS = 2000, SILENT_MS = 15000;
-const views = { "": fleetView, device: deviceView, question: questionView };
+const views = { "": fleetView, device: deviceView, question: questionView, objectives: objectivesView };
 const main = document.getElementById("main");
 const state = document.getElementById("state");
 let shown = null;
@@ -125,7 +126,7 @@ function theme() {
 
 document.getElementById("skip").textContent = words.skip;
 document.getElementById("skip").addEventListener("click", (e) => { e.preventDefault(); main.focus(); });
-document.getElementById("views").append(h("a", { href: "#/" }, words.views.fleet), h("a", { href: "#/question" }, words.views.question));
+document.getElementById("views").append(h("a", { href: "#/" }, words.views.fleet), h("a", { href: "#/objectives" }, words.views.objectives), h("a", { href: "#/question" }, words.views.question));
 addEventListener("hashchange", () => { route(); main.focus({ preventScroll: true }); });
 state.after(out);
 theme();

@@ -2,7 +2,7 @@
 // A function takes the values of its sentence; everything that it returns is shown as plain text.
 export const words = {
   locale: "en-GB",
-  views: { fleet: "Fleet", question: "Questions" },
+  views: { fleet: "Fleet", objectives: "Objectives", question: "Questions" },
   skip: "Skip to the content",
   theme: { light: "Light", dark: "Dark", auto: "Automatic", name: (now) => `Colours: ${now}` },
   state: {
@@ -110,6 +110,19 @@ export const words = {
       sequential: "Sequential", p50: "Read p50", p99: "Read p99", wp50: "Write p50", wp99: "Write p99", flush: "Flush p99",
       watched: "Watched", lost: "Lost", size: "Size", upTo: (s) => `up to ${s}`, above: (s) => `above ${s}`,
     },
+  },
+  objectives: {
+    title: "Objectives",
+    lead: (f) => f.broken ? `${f.broken} of ${f.rows} objectives of devices ${f.broken === 1 ? "is" : "are"} broken in the last hour.` : f.holds ? `No objective is broken: all that can be judged hold in the last hour.` : "No device has had enough requests in the last hour to be judged.",
+    says: (f) => `${f.percent} of the ${f.operation} of ${f.device} of ${f.host} take at most ${f.below}.`,
+    operations: { read: "reads", write: "writes" }, everyHost: "every host", everyDevice: "every device",
+    columns: { host: "Host", device: "Device", objective: "Objective", state: "State", slow: "Too slow", budget: "Allowed", left: "Budget left", spark: "Too slow, last hour", requests: "Requests" },
+    states: { holds: "holds", broken: "broken", unknown: "not known" },
+    sparkWords: (low, high) => `between ${low} and ${high} of the requests too slow in the last hour`,
+    about: "Budget left is the part of the allowed slow requests of the last hour that has not been used.",
+    cut: (n, of) => `The worst ${n} of ${of} are shown.`,
+    none: "This server has no objectives.", noneHow: "Whoever runs serve names a file of them:", noDevice: "No device that the objectives name has sent a window in the last hour.",
+    noDeviceHow: "The names of hosts and devices in the file may be wrong:", command: "blkcast serve ... --objectives FILE",
   },
   question: {
     title: "Questions",
