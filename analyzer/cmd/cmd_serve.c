@@ -265,6 +265,19 @@ static int cmd_serve_rules(struct cli *cli, const char *path)
 	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
+/* The options of the live page. */
+#define CMD_SERVE_PAGE_OPTIONS(page, rules)                                                       \
+	CLI_STRING("page", 0, "ADDR:PORT", &(page)->listen,                                       \
+		   "show the fleet to browsers, e.g. at 127.0.0.1:7119"),                         \
+		CLI_STRING(                                                                       \
+			"page-tokens", 0, "FILE", &(page)->access.tokens,                         \
+			"who may look: lines of a host, or `fleet`, and the SHA-256 of a token"), \
+		CLI_STRING("models", 0, "DIR", &(page)->models,                                   \
+			   "models, measurement stores and scenarios for the page's questions"),  \
+		CLI_STRING("objectives", 0, "FILE", &(page)->objectives,                          \
+			   "objectives of response times, which the page judges"),                \
+		CLI_FLAG("rules", 0, rules, "print rules for Prometheus of --objectives, and end")
+
 static int cmd_serve_run(struct cli *cli)
 {
 	struct server_config config = { .listen = SERVER_LISTEN };
@@ -280,15 +293,7 @@ static int cmd_serve_run(struct cli *cli)
 		CLI_STRING("store", 's', "DIR", &dir, "where segments are kept; made if missing"),
 		CLI_STRING("listen", 'l', "ADDR:PORT", &config.listen,
 			   "default " SERVER_LISTEN "; port 0: any free one"),
-		CLI_STRING("page", 0, "ADDR:PORT", &page.listen,
-			   "show the fleet to browsers, e.g. at 127.0.0.1:7119"),
-		CLI_STRING("page-tokens", 0, "FILE", &page.access.tokens,
-			   "who may look: lines of a host, or `fleet`, and the SHA-256 of a token"),
-		CLI_STRING("models", 0, "DIR", &page.models,
-			   "models, measurement stores and scenarios for the page's questions"),
-		CLI_STRING("objectives", 0, "FILE", &page.objectives,
-			   "objectives of response times, which the page judges"),
-		CLI_FLAG("rules", 0, &rules, "print rules for Prometheus of --objectives, and end"),
+		CMD_SERVE_PAGE_OPTIONS(&page, &rules),
 		CLI_STRING("user", 0, "NAME", &user,
 			   "whom to run as where root starts it, which it never runs as"),
 		CLI_STRING("tls-cert", 0, "FILE", &config.access.cert,
