@@ -65,6 +65,7 @@ static int cmd_serve_start(struct serve_parts *parts, struct store *store,
 	readers.access.key = config->access.key;
 	readers.access.client_ca = config->access.client_ca;
 	readers.access.client_crl = config->access.client_crl;
+	readers.access.tenants = config->access.tenants;
 	if (page->access.tokens && !page->listen)
 		return err_set(err, EINVAL, "--page-tokens: expected --page with it");
 	if ((page->models || page->objectives) && !page->listen)
@@ -148,8 +149,9 @@ static bool take_limits(struct cli *cli, struct server_config *config, uint64_t 
  */
 static int check_readable(const struct server_config *config, const char *user, struct err *err)
 {
-	const char *paths[] = { config->access.cert, config->access.key, config->access.client_ca,
-				config->access.client_crl, config->access.tokens };
+	const char *paths[] = { config->access.cert,	  config->access.key,
+				config->access.client_ca, config->access.client_crl,
+				config->access.tokens,	  config->access.tenants };
 	const size_t nr = sizeof(paths) / sizeof(paths[0]);
 	char list[ERR_LINE_BYTES] = "";
 	size_t len = 0, first = nr;
@@ -304,7 +306,9 @@ static int cmd_serve_run(struct cli *cli)
 		CLI_STRING("client-crl", 0, "FILE", &config.access.client_crl,
 			   "certificates it has revoked"),
 		CLI_STRING("tokens", 0, "FILE", &config.access.tokens,
-			   "lines of HOST and the SHA-256 of its token"),
+			   "lines of HOST, HOST* or @TENANT, and the SHA-256 of a token"),
+		CLI_STRING("tenants", 0, "FILE", &config.access.tenants,
+			   "lines of TENANT HOST[,HOST*...]: a host of none is refused"),
 		CLI_FLAG("insecure", 0, &config.insecure,
 			 "allow an address other than loopback without encryption or credentials"),
 		CLI_U64("connections", 0, "N", &nr_connections, "at once, default 256"),
@@ -316,6 +320,8 @@ static int cmd_serve_run(struct cli *cli)
 			"for a body, a reply, an idle connection; half for a head; default 60s"),
 		CLI_SIZE("body-memory", 0, "SIZE", &config.body_bytes,
 			 "for segments being received, default 256 MiB"),
+		CLI_SIZE("tenant-memory", 0, "SIZE", &config.tenant_bytes, "of one tenant"),
+		CLI_DOUBLE("admit", 0, "N", &config.admit_per_s, "connections/s, default 1000"),
 		CLI_SIZE("host-size", 0, "SIZE", &config.host.bytes,
 			 "of the store for one host, default half of its file system"),
 		CLI_U64("host-files", 0, "N", &config.host.nr_inodes,

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "analyzer/serve/access_tenants.h"
 #include "analyzer/serve/access_tokens.h"
 
 #define CHAIN_MAX   16
@@ -32,7 +33,7 @@ struct shown {
 	gnutls_privkey_t key;
 };
 
-enum { FILE_CERT, FILE_KEY, FILE_CA, FILE_CRL, FILE_TOKENS, NR_FILES };
+enum { FILE_CERT, FILE_KEY, FILE_CA, FILE_CRL, FILE_TOKENS, FILE_TENANTS, NR_FILES };
 
 struct access {
 	char *path[NR_FILES];	    /* owned; NULL: the file is not used */
@@ -46,6 +47,8 @@ struct access {
 	bool is_end_told;
 	struct access_token *tokens;
 	size_t nr_tokens;
+	struct access_tenant *tenants;
+	size_t nr_tenants;
 };
 
 static time_t now_s(void)
@@ -231,11 +234,14 @@ struct fresh {
 	time_t lists_end;
 	struct access_token *tokens;
 	size_t nr_tokens;
+	struct access_tenant *tenants;
+	size_t nr_tenants;
 };
 
 static void swap_in(struct access *a, struct fresh *f)
 {
 	gnutls_x509_trust_list_t trust = NULL;
+	struct access_tenant *tenants = NULL;
 	struct access_token *tokens = NULL;
 	struct shown **old;
 
@@ -267,11 +273,17 @@ static void swap_in(struct access *a, struct fresh *f)
 		a->tokens = f->tokens;
 		a->nr_tokens = f->nr_tokens;
 	}
+	if (a->path[FILE_TENANTS]) {
+		tenants = a->tenants;
+		a->tenants = f->tenants;
+		a->nr_tenants = f->nr_tenants;
+	}
 	a->generation++;
 	pthread_rwlock_unlock(&a->lock);
 	if (trust)
 		gnutls_x509_trust_list_deinit(trust, 1);
 	free(tokens);
+	free(tenants);
 }
 
 /*
@@ -306,10 +318,13 @@ static int read_all(struct access *a, struct err *err)
 		ret = read_trust(a, &f.trust, &f.lists_end, err);
 	if (ret == 0 && a->path[FILE_TOKENS])
 		ret = read_tokens_again(a, &f, err);
+	if (ret == 0 && a->path[FILE_TENANTS])
+		ret = access_tenants_read(a->path[FILE_TENANTS], &f.tenants, &f.nr_tenants, err);
 	if (ret == 0) {
 		swap_in(a, &f);
 		return 0;
 	}
+	free(f.tenants);
 	shown_free(f.shown);
 	if (f.trust)
 		gnutls_x509_trust_list_deinit(f.trust, 1);
@@ -381,8 +396,8 @@ int access_reload(struct access *a, bool all, struct err *err)
 
 int access_new(struct access **out, const struct access_config *config, struct err *err)
 {
-	const char *paths[NR_FILES] = { config->cert, config->key, config->client_ca,
-					config->client_crl, config->tokens };
+	const char *paths[NR_FILES] = { config->cert,	    config->key,    config->client_ca,
+					config->client_crl, config->tokens, config->tenants };
 	struct access *a = calloc(1, sizeof(*a));
 	int ret = 0;
 
@@ -416,6 +431,7 @@ void access_free(struct access *a)
 	if (a->trust)
 		gnutls_x509_trust_list_deinit(a->trust, 1);
 	free(a->tokens);
+	free(a->tenants);
 	for (int i = 0; i < NR_FILES; i++)
 		free(a->path[i]);
 	pthread_rwlock_destroy(&a->lock);
@@ -535,16 +551,27 @@ void access_by_token(struct access *a, const char *authorization, struct access_
 	 */
 	for (size_t i = 0; i < a->nr_tokens; i++)
 		if (gnutls_memcmp(a->tokens[i].hash, hash, TOKEN_HASH_BYTES) == 0)
-			add_host(out, a->tokens[i].host);
+			out->nr += access_tenants_expand(a->tenants, a->nr_tenants,
+							 a->tokens[i].host, out->hosts + out->nr,
+							 ACCESS_MAX_NAMES - out->nr);
 	pthread_rwlock_unlock(&a->lock);
 }
 
-bool access_permits(const struct access_identity *who, const char *host)
+bool access_tenant_of(struct access *a, const char *host, char name[SEGMENT_NAME_BYTES])
 {
-	for (size_t i = 0; i < who->nr; i++)
-		if (strcmp(who->hosts[i], host) == 0)
-			return true;
-	return false;
+	const struct access_tenant *t;
+	bool is_known;
+
+	name[0] = '\0';
+	if (!a->path[FILE_TENANTS])
+		return true;
+	pthread_rwlock_rdlock(&a->lock);
+	t = access_tenants_of(a->tenants, a->nr_tenants, host);
+	is_known = t != NULL;
+	if (t)
+		snprintf(name, SEGMENT_NAME_BYTES, "%s", t->name);
+	pthread_rwlock_unlock(&a->lock);
+	return is_known;
 }
 
 int access_certificate(struct access *a, gnutls_pcert_st **chain, unsigned int *nr,

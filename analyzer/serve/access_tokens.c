@@ -7,9 +7,15 @@
 #include <string.h>
 
 #include "analyzer/serve/access.h"
+#include "analyzer/serve/access_tenants.h"
 
 #define TOKEN_LINE 256
 #define DIGITS	   "0123456789abcdefABCDEF"
+
+static bool is_token_owner(const char *text)
+{
+	return text[0] == '@' ? segment_word_ok(text + 1) : access_pattern_ok(text);
+}
 
 static int parse_token(struct access_token *t, const char *line, const char *path,
 		       unsigned int number, struct err *err)
@@ -17,11 +23,11 @@ static int parse_token(struct access_token *t, const char *line, const char *pat
 	char hex[2 * TOKEN_HASH_BYTES + 2], rest[2];
 	unsigned int byte;
 
-	if (sscanf(line, "%63s %65s %1s", t->host, hex, rest) != 2 || !segment_word_ok(t->host) ||
+	if (sscanf(line, "%63s %65s %1s", t->host, hex, rest) != 2 || !is_token_owner(t->host) ||
 	    strlen(hex) != 2 * TOKEN_HASH_BYTES || strspn(hex, DIGITS) != 2 * TOKEN_HASH_BYTES)
 		return err_set(
 			err, EINVAL,
-			"%s:%u: expected HOST and the SHA-256 of its token as 64 hexadecimal "
+			"%s:%u: expected HOST, HOST* or @TENANT, and the SHA-256 of its token as 64 hexadecimal "
 			"digits",
 			path, number);
 	for (int i = 0; i < TOKEN_HASH_BYTES; i++) {

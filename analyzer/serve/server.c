@@ -14,6 +14,7 @@
 #include "analyzer/serve/server_listen.h"
 #include "analyzer/serve/server_reply.h"
 #include "analyzer/serve/server_state.h"
+#include "base/clock.h"
 
 #define NR_CONNECTIONS	  256
 #define BODY_BYTES	  (256ull << 20)
@@ -23,6 +24,8 @@
 #define CLIENT_UPLOADS	  8
 #define CLIENT_BODY_BYTES (2ull * SEGMENT_MAX_BYTES + (64u << 10))
 #define REQUEST_S	  60
+#define ADMIT_PER_S	  1000
+#define ADMIT_BURST_S	  1
 #define HOST_SEGMENTS_PER_DAY \
 	1000000			 /* 750 000 requests a second; 86 400 of a second each are usual */
 #define OPEN_S	    10		 /* at most, for a handshake and the first head */
@@ -70,6 +73,7 @@ static enum MHD_Result answer_metrics(struct server *s, struct MHD_Connection *c
 		.body_bytes = __atomic_load_n(&s->body_bytes, __ATOMIC_RELAXED),
 		.nr_active = __atomic_load_n(&s->nr_active, __ATOMIC_RELAXED),
 		.nr_shut = guard_nr_shut(s->guard),
+		.nr_delayed = __atomic_load_n(&s->admission.nr_delayed, __ATOMIC_RELAXED),
 		.retention = s->config.retention,
 	};
 	struct ingest_counts counts = ingest_counted(s->ingest);
@@ -189,6 +193,35 @@ static void on_completed(void *ctx, struct MHD_Connection *c, void **state,
 	__atomic_sub_fetch(&s->nr_active, 1, __ATOMIC_RELAXED);
 }
 
+/*
+ * libmicrohttpd asks before it accepts a connection, in the one thread that accepts. Above the rate that
+ * thread waits: the kernel's queue holds the connections of a storm, and the processors remain for those
+ * that were admitted. A thousand connections more a second would cost a processor in handshakes alone.
+ */
+static enum MHD_Result on_accept(void *ctx, const struct sockaddr *address, socklen_t len)
+{
+	struct server *s = ctx;
+	struct admission *a = &s->admission;
+	const double rate = s->config.admit_per_s, most = rate * ADMIT_BURST_S;
+	uint64_t now = clock_monotonic_ns();
+
+	(void)address, (void)len;
+	a->credit += a->at_ns ? (double)(now - a->at_ns) / 1e9 * rate : most;
+	if (a->credit > most)
+		a->credit = most;
+	a->at_ns = now;
+	if (a->credit < 1) {
+		double wait_s = (1 - a->credit) / rate;
+		const struct timespec wait = { (time_t)wait_s,
+					       (long)((wait_s - (double)(time_t)wait_s) * 1e9) };
+
+		__atomic_add_fetch(&a->nr_delayed, 1, __ATOMIC_RELAXED);
+		nanosleep(&wait, NULL);
+	}
+	a->credit -= 1;
+	return MHD_YES;
+}
+
 static void on_connection(void *ctx, struct MHD_Connection *c, void **context,
 			  enum MHD_ConnectionNotificationCode code)
 {
@@ -294,7 +327,7 @@ static int start_daemon(struct server *s, int fd, struct err *err)
 	s->daemon = MHD_start_daemon(
 		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
 			MHD_USE_ITC | (has_tls ? MHD_USE_TLS : 0),
-		0, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
+		0, on_accept, s, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_LIMIT,
 		config->nr_connections ? config->nr_connections : NR_CONNECTIONS,
 		MHD_OPTION_PER_IP_CONNECTION_LIMIT,
@@ -313,6 +346,7 @@ static void server_free(struct server *s)
 {
 	guard_free(s->guard);
 	clients_free(s->clients);
+	clients_free(s->tenants);
 	access_free(s->access);
 	ingest_free(s->ingest);
 	free(s->client_ca);
@@ -351,6 +385,7 @@ static int server_prepare(struct server *s, struct store *store, struct err *err
 	};
 	const struct client_limits client = { s->config.rate_per_s, CLIENT_UPLOADS,
 					      CLIENT_BODY_BYTES };
+	const struct client_limits tenant = { 0, UINT32_MAX, s->config.tenant_bytes };
 	int token, ret = check_config(&s->config, err);
 
 	if (ret == 0)
@@ -367,6 +402,8 @@ static int server_prepare(struct server *s, struct store *store, struct err *err
 		server_limit_hosts(s, store);
 	if (ret == 0)
 		ret = clients_new(&s->clients, &client);
+	if (ret == 0)
+		ret = clients_new(&s->tenants, &tenant);
 	if (ret == 0)
 		ret = guard_new(&s->guard, limits, on_tick, s);
 	if (ret == 0)
@@ -387,7 +424,10 @@ int server_start(struct server **out, struct store *store, const struct server_c
 	s->config = *config;
 	s->config.request_s = config->request_s ? config->request_s : REQUEST_S;
 	s->config.rate_per_s = config->rate_per_s > 0 ? config->rate_per_s : RATE_PER_S;
+	s->config.admit_per_s = config->admit_per_s > 0 ? config->admit_per_s : ADMIT_PER_S;
 	s->body_limit = config->body_bytes ? config->body_bytes : BODY_BYTES;
+	if (!s->config.tenant_bytes)
+		s->config.tenant_bytes = s->body_limit / 2;
 	ret = server_prepare(s, store, err);
 	if (ret < 0)
 		goto fail;

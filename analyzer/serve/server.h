@@ -11,8 +11,8 @@
  *       409 another segment is stored under this name
  *       413 longer than SEGMENT_MAX_BYTES: refused before the body is read
  *       422 the body is not a valid segment, or its header has another name
- *       429 with Retry-After: this client sends too fast, or too much at once, or its host has
- *           used up its segments of the day
+ *       429 with Retry-After: this client, or its tenant, sends too fast or too much at once, or its
+ *           host has used up its segments of the day
  *       507 with Retry-After: the host has used up its share of the store; send it again later
  *       503 with Retry-After: the disk or the memory did not suffice; send it again
  *       With Expect: 100-continue a segment that is there already is acknowledged without its body.
@@ -22,7 +22,8 @@
  *   GET /metrics             the server's own counters, OpenMetrics
  *   GET /healthz             200 while it runs
  *
- * Every refusal is counted by its reason and answered with {"error": line}. A sender must take a
+ * A Retry-After is some seconds longer for some senders than for others, so that they do not come back
+ * all at once. Every refusal is counted by its reason and answered with {"error": line}. A sender must take a
  * reply for an acknowledgement only if the reply names the segment and its hash, because proxies
  * may answer 200 as well. access.h decides who may send, clients.h how much a client may send, and
  * server_guard.h how long each phase may take. The certificate and the credentials are read again
@@ -57,6 +58,8 @@ struct server_config {
 	uint32_t nr_per_address; /* from one address at the same time; 0: 64 */
 	double rate_per_s;	 /* uploads per second of one client; 0: 200 */
 	uint64_t body_bytes;	 /* memory of all bodies under way; 0: 256 MiB */
+	uint64_t tenant_bytes;	 /* the same of one tenant; 0: half of it */
+	double admit_per_s;	 /* new connections per second; 0: 1000 */
 	/*
 	 * A 0 means: half of the inodes and of the bytes of the store's file system, 1 000 000
 	 * segments

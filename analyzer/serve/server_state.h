@@ -13,17 +13,27 @@
 #include "analyzer/serve/server_head.h"
 #include "analyzer/serve/server_stats.h"
 
+/* New connections are admitted at a set rate; the kernel's queue holds the others meanwhile. */
+struct admission {
+	double credit;	/* connections that may come now */
+	uint64_t at_ns; /* when credit was last updated */
+	uint64_t nr_delayed;
+};
+
 struct server {
 	struct MHD_Daemon *daemon;
 	struct ingest *ingest;
 	struct access *access;
 	struct clients *clients;
+	struct clients *tenants; /* the same limits for all hosts of a tenant together */
 	struct guard *guard;
 	char *client_ca; /* owned: libmicrohttpd (MHD) asks senders for certificates if it is set */
 	struct server_config config;
 	struct server_stats stats;
 	uint64_t body_bytes, body_limit; /* atomic: memory of bodies under way */
 	uint64_t nr_active;		 /* atomic: requests under way */
+	uint64_t nr_retries; /* atomic: refusals that named a time to wait, for their jitter */
+	struct admission admission;
 	uint16_t port;
 };
 
@@ -35,6 +45,7 @@ struct exchange {
 	uint8_t *body;
 	size_t len, cap;       /* cap is the memory that this body has reserved from body_bytes */
 	struct client *client; /* NULL: the sender is not counted as a client */
+	struct client *tenant; /* NULL: the host has no tenant */
 	/* HTTP status that was decided before the whole body was read; 0: not refused */
 	int refusal;
 	int retry_after_s;

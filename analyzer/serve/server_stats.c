@@ -113,6 +113,10 @@ void server_stats_print(const struct server_stats *s, const struct ingest_counts
 	server_stats_head(out, "blkcast_serve_connections_shut", "counter", NULL,
 			  "Connections that took too long for a head, a body or a reply.");
 	buf_printf(out, "blkcast_serve_connections_shut_total %" PRIu64 "\n", gauges->nr_shut);
+	server_stats_head(out, "blkcast_serve_connections_delayed", "counter", NULL,
+			  "Connections that waited because many came at once.");
+	buf_printf(out, "blkcast_serve_connections_delayed_total %" PRIu64 "\n",
+		   gauges->nr_delayed);
 	print_retention(gauges->retention, out);
 	server_stats_head(out, "blkcast_build", "info", NULL, "The version that runs.");
 	buf_printf(out, "blkcast_build_info{version=\"%s\"} 1\n# EOF\n", BLKCAST_VERSION);

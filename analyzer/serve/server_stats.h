@@ -26,7 +26,7 @@ struct server_stats { /* zeroed: nothing was counted yet */
 struct server_retention;
 
 struct server_gauges {
-	uint64_t body_bytes, nr_active, nr_shut;
+	uint64_t body_bytes, nr_active, nr_shut, nr_delayed;
 	const struct server_retention *retention; /* NULL: retention does not run */
 };
 

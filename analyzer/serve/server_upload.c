@@ -16,35 +16,54 @@
 #define RETRY_AFTER_DISK   5
 #define RETRY_AFTER_QUOTA  300 /* retention has to make room */
 
-static bool server_upload_reserve(struct server *s, struct exchange *x, size_t cap)
+/* Gives back what the node, the tenant and the client had of it. */
+static void server_upload_return(struct server *s, struct exchange *x, uint64_t bytes)
+{
+	__atomic_sub_fetch(&s->body_bytes, bytes, __ATOMIC_RELAXED);
+	clients_return(s->tenants, x->tenant, bytes);
+	clients_return(s->clients, x->client, bytes);
+}
+
+/*
+ * Reserves memory for the body. Returns 0, else the HTTP status with a line in x->why: 429 where the client
+ * or its tenant has used up its share, 503 where the node has no more.
+ */
+static int server_upload_reserve(struct server *s, struct exchange *x, size_t cap)
 {
 	uint64_t more = cap - x->cap;
-	uint8_t *body;
+	uint8_t *body = NULL;
 
-	if (x->client && clients_reserve(s->clients, x->client, more) < 0)
-		return false;
-	if (__atomic_add_fetch(&s->body_bytes, more, __ATOMIC_RELAXED) > s->body_limit) {
-		__atomic_sub_fetch(&s->body_bytes, more, __ATOMIC_RELAXED);
-		clients_return(s->clients, x->client, more);
-		return false;
+	if (x->client && clients_reserve(s->clients, x->client, more) < 0) {
+		err_set(&x->why, EAGAIN, "body: too many bytes of host %s are under way",
+			x->name.host);
+		return MHD_HTTP_TOO_MANY_REQUESTS;
 	}
-	body = realloc(x->body, cap);
-	if (!body) {
-		__atomic_sub_fetch(&s->body_bytes, more, __ATOMIC_RELAXED);
+	if (x->tenant && clients_reserve(s->tenants, x->tenant, more) < 0) {
 		clients_return(s->clients, x->client, more);
-		return false;
+		err_set(&x->why, EAGAIN,
+			"body: too many bytes of the tenant of host %s are under way",
+			x->name.host);
+		return MHD_HTTP_TOO_MANY_REQUESTS;
+	}
+	if (__atomic_add_fetch(&s->body_bytes, more, __ATOMIC_RELAXED) <= s->body_limit)
+		body = realloc(x->body, cap);
+	if (!body) {
+		server_upload_return(s, x, more);
+		err_set(&x->why, ENOMEM, "body: too many bytes are under way here");
+		return MHD_HTTP_SERVICE_UNAVAILABLE;
 	}
 	x->body = body;
 	x->cap = cap;
-	return true;
+	return 0;
 }
 
 void upload_release(struct server *s, struct exchange *x)
 {
 	free(x->body);
 	__atomic_sub_fetch(&s->body_bytes, x->cap, __ATOMIC_RELAXED);
+	clients_leave(s->tenants, x->tenant, x->cap);
 	clients_leave(s->clients, x->client, x->cap);
-	x->client = NULL;
+	x->client = x->tenant = NULL;
 	x->body = NULL;
 	x->len = x->cap = 0;
 }
@@ -61,6 +80,11 @@ enum MHD_Result server_refuse(struct server *s, struct MHD_Connection *c, int st
 			      const struct err *why, int retry_after_s)
 {
 	server_stats_refused(&s->stats, status);
+	/* Up to as long again, at most a minute, different from one refusal to the next. */
+	if (retry_after_s > 0)
+		retry_after_s += (int)(__atomic_add_fetch(&s->nr_retries, 1, __ATOMIC_RELAXED) *
+				       2654435761u % 4294967296u %
+				       (uint64_t)(retry_after_s < 60 ? retry_after_s + 1 : 60));
 	return server_reply_error(c, status, why->line, retry_after_s);
 }
 
@@ -115,6 +139,7 @@ int server_check_access(struct server *s, struct MHD_Connection *c, const char *
 {
 	const struct access_identity *by_certificate;
 	struct access_identity by_token;
+	char tenant[SEGMENT_NAME_BYTES];
 
 	if (!access_asks(s->access))
 		return 0;
@@ -135,16 +160,23 @@ int server_check_access(struct server *s, struct MHD_Connection *c, const char *
 		return MHD_HTTP_UNAUTHORIZED;
 	}
 	guard_know(s->guard, server_connection(c));
-	if (!host || access_permits(by_certificate, host) || access_permits(&by_token, host))
+	if (!host)
 		return 0;
-	err_set(err, EACCES, "credential: it is not of host %s", host);
-	return MHD_HTTP_FORBIDDEN;
+	if (!access_permits(by_certificate, host) && !access_permits(&by_token, host)) {
+		err_set(err, EACCES, "credential: it is not of host %s", host);
+		return MHD_HTTP_FORBIDDEN;
+	}
+	if (!access_tenant_of(s->access, host, tenant)) {
+		err_set(err, EACCES, "host %s: it belongs to no tenant", host);
+		return MHD_HTTP_FORBIDDEN;
+	}
+	return 0;
 }
 
 void server_admit(struct server *s, struct MHD_Connection *c, struct exchange *x)
 {
 	const struct sockaddr *address = server_address(c);
-	char name[CLIENT_NAME_BYTES];
+	char name[CLIENT_NAME_BYTES], tenant[SEGMENT_NAME_BYTES];
 	uint32_t wait_s;
 	int status;
 
@@ -160,6 +192,10 @@ void server_admit(struct server *s, struct MHD_Connection *c, struct exchange *x
 		refuse_later(s, x, MHD_HTTP_TOO_MANY_REQUESTS, (int)wait_s);
 	} else if (status < 0) {
 		err_set(&x->why, EAGAIN, "too many clients");
+		refuse_later(s, x, MHD_HTTP_SERVICE_UNAVAILABLE, RETRY_AFTER_MEMORY);
+	} else if (access_tenant_of(s->access, x->name.host, tenant) && tenant[0] &&
+		   clients_enter(s->tenants, tenant, now_ns(), &x->tenant, &wait_s) < 0) {
+		err_set(&x->why, EAGAIN, "too many tenants");
 		refuse_later(s, x, MHD_HTTP_SERVICE_UNAVAILABLE, RETRY_AFTER_MEMORY);
 	}
 }
@@ -215,16 +251,16 @@ enum MHD_Result upload_begin(struct server *s, struct MHD_Connection *c, const c
 		x->refusal = MHD_HTTP_OK;
 		return server_reply_ack(c, &here);
 	}
-	if (!server_upload_reserve(s, x, text ? (size_t)length + 1 : CHUNK_BYTES)) {
-		err_set(&x->why, ENOMEM, "too many bodies under way");
-		refuse_later(s, x, MHD_HTTP_SERVICE_UNAVAILABLE, RETRY_AFTER_MEMORY);
-	}
+	status = server_upload_reserve(s, x, text ? (size_t)length + 1 : CHUNK_BYTES);
+	if (status)
+		refuse_later(s, x, status, RETRY_AFTER_MEMORY);
 	return MHD_YES;
 }
 
 void upload_take(struct server *s, struct exchange *x, const char *data, size_t nr)
 {
 	size_t cap = x->cap;
+	int status;
 
 	if (x->refusal)
 		return;
@@ -235,9 +271,9 @@ void upload_take(struct server *s, struct exchange *x, const char *data, size_t 
 	}
 	while (cap < x->len + nr)
 		cap *= 2;
-	if (cap > x->cap && !server_upload_reserve(s, x, cap)) {
-		err_set(&x->why, ENOMEM, "too many bodies under way");
-		refuse_later(s, x, MHD_HTTP_SERVICE_UNAVAILABLE, RETRY_AFTER_MEMORY);
+	status = cap > x->cap ? server_upload_reserve(s, x, cap) : 0;
+	if (status) {
+		refuse_later(s, x, status, RETRY_AFTER_MEMORY);
 		return;
 	}
 	memcpy(x->body + x->len, data, nr);
