@@ -9,13 +9,18 @@
 #   kill WHAT        SIGKILL at once: pg0, pg1, ..., osd0, ..., rgw
 #   run WHAT         starts it again on its data
 #   promote N        makes standby N the primary; the other standbys follow it
+#   rejoin N M       makes server N, which was killed, a standby of M with a fresh copy of its data
+#   power N          cuts the power of server N: what it has not synced is gone. It is left dead, on its data; run
+#                    starts it. Only with DISKS=1, which puts each server on a file system of its own
 #   psql N SQL       asks server N
 #
+# A file port.NAME that is there at start is kept; standbys reach server N through port.link<N> where that is there.
 # FSYNC=off and SYNC=local start PostgreSQL as nobody should: a test of a test.
 set -euo pipefail
 
 D=${CLUSTER_DIR:?the folder of the engines}
 STANDBYS=${STANDBYS:-1} OSDS=${OSDS:-1} SIZE=${SIZE:-1} SYNC=${SYNC:-on} FSYNC=${FSYNC:-on} OSD_GB=${OSD_GB:-4}
+DISKS=${DISKS:-0}
 bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
 export CEPH_CONF=$D/ceph/ceph.conf LC_ALL=C
 
@@ -40,6 +45,8 @@ ready() {
 		sleep 0.1
 	done
 }
+# A port that the caller chose stands in the file already.
+new_port() { [ -e "$D/port.$1" ] || free_port >"$D/port.$1"; }
 port() { cat "$D/port.$1"; }
 
 # PostgreSQL runs as its own user and refuses root.
@@ -49,14 +56,69 @@ psql() { as "$bin/psql" -X -h 127.0.0.1 -p "$(port "pg$1")" -U postgres -d "${3:
 pg_run() { pg_ctl "$1" -o "-p $(port "pg$1")" start; }
 pg_names() {
 	local n names=""
-	for n in $(seq "$STANDBYS"); do names=$names${names:+, }s$n; done
-	[ -z "$names" ] || echo "ANY 1 ($names)"
+	[ "$STANDBYS" = 0 ] && return
+	for n in $(seq 0 "$STANDBYS"); do names=$names${names:+, }s$n; done
+	echo "ANY 1 ($names)"
+}
+# Each server's data on ext4 in a file on XFS, which can clone the file at the moment of a power cut: the clone has
+# what the file system of the server wrote out, and nothing that only its page cache knew.
+pg_disks() {
+	local n
+	mkdir -p "$D/disks"
+	truncate -s 6G "$D/disks.img"
+	mkfs.xfs -q "$D/disks.img"
+	mount -o loop "$D/disks.img" "$D/disks"
+	for n in $(seq 0 "$STANDBYS"); do
+		truncate -s 2G "$D/disks/pg$n"
+		mkfs.ext4 -q -F "$D/disks/pg$n"
+		pg_mount "$n"
+		mkdir "$D/pg/disk$n/data"
+		chown postgres:postgres "$D/pg/disk$n/data"
+		chmod 700 "$D/pg/disk$n/data"
+		ln -s "disk$n/data" "$D/pg/n$n"
+	done
+}
+pg_mount() {
+	mkdir -p "$D/pg/disk$1"
+	mount -o loop "$D/disks/pg$1" "$D/pg/disk$1"
+}
+pg_pids() {
+	local top
+	top=$(head -n 1 "$D/pg/n$1/postmaster.pid")
+	echo "$top" $(pgrep -P "$top")
+}
+# All processes are stopped first, so that none of them promises anything that the clone does not have.
+pg_power() {
+	local pids
+	pids=$(pg_pids "$1")
+	kill -STOP $pids
+	cp --reflink=always "$D/disks/pg$1" "$D/disks/cut"
+	kill -KILL $pids 2>/dev/null || true
+	ready 60 sh -c "! ls -l /proc/[0-9]*/cwd 2>/dev/null | grep -q ' $D/pg/disk$1/data\$'"
+	umount "$D/pg/disk$1"
+	mv "$D/disks/cut" "$D/disks/pg$1"
+	pg_mount "$1"
+}
+pg_copy() {
+	as "$bin/pg_basebackup" -h 127.0.0.1 -p "$(port "pg$2")" -U postgres -D "$D/pg/n$1" -c fast -X stream -N -C -S "s$1"
+	cat >>"$D/pg/n$1/postgresql.conf" <<-C
+		primary_conninfo = 'host=127.0.0.1 port=$(port "link$2" 2>/dev/null || port "pg$2") user=postgres application_name=s$1'
+		primary_slot_name = 's$1'
+	C
+	as touch "$D/pg/n$1/standby.signal"
+}
+pg_rejoin() {
+	find "$D/pg/n$1/" -mindepth 1 -delete
+	psql "$2" "SELECT pg_drop_replication_slot('s$1')" >/dev/null 2>&1 || true
+	pg_copy "$1" "$2"
+	pg_run "$1"
 }
 pg_start() {
 	local n
 	mkdir -p "$D/pg"
 	chown postgres:postgres "$D/pg"
-	for n in $(seq 0 "$STANDBYS"); do free_port >"$D/port.pg$n"; done
+	for n in $(seq 0 "$STANDBYS"); do new_port "pg$n"; done
+	[ "$DISKS" = 0 ] || pg_disks
 	as "$bin/initdb" -D "$D/pg/n0" -A trust --no-instructions -N -E UTF8 --locale C >"$D/pg/initdb.log"
 	cat >>"$D/pg/n0/postgresql.conf" <<-C
 		listen_addresses = '127.0.0.1'
@@ -76,12 +138,7 @@ pg_start() {
 	C
 	pg_run 0
 	for n in $(seq "$STANDBYS"); do
-		as "$bin/pg_basebackup" -h 127.0.0.1 -p "$(port pg0)" -U postgres -D "$D/pg/n$n" -c fast -X stream -N -C -S "s$n"
-		cat >>"$D/pg/n$n/postgresql.conf" <<-C
-			primary_conninfo = 'host=127.0.0.1 port=$(port pg0) user=postgres application_name=s$n'
-			primary_slot_name = 's$n'
-		C
-		as touch "$D/pg/n$n/standby.signal"
+		pg_copy "$n" 0
 		pg_run "$n"
 	done
 	# Commits wait from here on, and a standby may become primary with the same setting.
@@ -95,8 +152,8 @@ pg_start() {
 pg_promote() {
 	local n
 	psql "$1" "SELECT pg_promote(true, 60)" >/dev/null
-	for n in $(seq "$STANDBYS"); do
-		[ "$n" != "$1" ] || continue
+	for n in $(seq 0 "$STANDBYS"); do
+		[ "$n" != "$1" ] && psql "$n" "SELECT 1" >/dev/null 2>&1 || continue # a dead one joins again by rejoin
 		psql "$1" "SELECT pg_create_physical_replication_slot('s$n')" >/dev/null
 		psql "$n" "ALTER SYSTEM SET primary_conninfo = 'host=127.0.0.1 port=$(port "pg$1") user=postgres application_name=s$n'"
 		psql "$n" "SELECT pg_reload_conf()" >/dev/null
@@ -120,7 +177,7 @@ all_up() { ceph osd stat | grep -q "$OSDS up"; }
 ceph_start() {
 	local address id i n uuid made="" last=$((OSDS - 1))
 	mkdir -p "$D"/ceph/{log,run,mon}
-	for n in mon1 mon2 rgw; do free_port >"$D/port.$n"; done
+	for n in mon1 mon2 rgw; do new_port $n; done
 	id=$(cat /proc/sys/kernel/random/uuid)
 	address="[v2:127.0.0.1:$(port mon1),v1:127.0.0.1:$(port mon2)]"
 	{
@@ -184,7 +241,7 @@ run_one() {
 	case $1 in
 	pg*)
 		# A killed postmaster leaves its file and its children behind.
-		ready 60 sh -c "! ls -l /proc/[0-9]*/cwd 2>/dev/null | grep -q ' $D/pg/n${1#pg}\$'"
+		ready 60 sh -c "! ls -l /proc/[0-9]*/cwd 2>/dev/null | grep -q ' $(readlink -f "$D/pg/n${1#pg}")\$'"
 		rm -f "$D/pg/n${1#pg}/postmaster.pid"
 		pg_run "${1#pg}"
 		;;
@@ -218,6 +275,9 @@ stop)
 	for f in "$D"/ceph/run/*.pid; do
 		[ ! -e "$f" ] || ready 30 sh -c "! kill -0 $(cat "$f")"
 	done
+	for f in "$D"/pg/disk* "$D/disks"; do
+		! mountpoint -q "$f" || umount "$f"
+	done
 	;;
 env)
 	hosts=""
@@ -229,6 +289,8 @@ env)
 kill) kill_one "$2" ;;
 run) run_one "$2" ;;
 promote) pg_promote "$2" ;;
+rejoin) pg_rejoin "$2" "$3" ;;
+power) pg_power "$2" ;;
 psql) psql "$2" "$3" "${4:-blkcast}" ;;
-*) die "expected start, stop, env, kill, run, promote or psql" ;;
+*) die "expected start, stop, env, kill, run, promote, rejoin, power or psql" ;;
 esac

@@ -40,7 +40,9 @@ serve() {
 port1=$(free_port) port2=$(free_port) lossy=$(free_port)
 holds "a serve fills the cluster" serve 1 "$port1"
 holds "and so does a second one beside it" serve 2 "$port2"
-python3 tests/cluster/lossy_proxy.py "$lossy" "$port2" 5 >"$T/proxy" 2>&1 &
+mkdir "$T/links"
+echo "lose 5" >"$T/links/lossy"
+python3 tests/cluster/links.py "$T/links" "lossy:$lossy:$port2" >"$T/proxy" 2>&1 &
 started="$started $!"
 holds "the proxy that loses replies is ready" wait_until 10 grep -q ready "$T/proxy"
 

@@ -194,7 +194,8 @@ static int send_all(char **argv)
 static size_t verify_log(struct store *store, const char *path, size_t *nr)
 {
 	FILE *log = fopen(path, "r");
-	char host[64], boot[64], hash[40], text[SEGMENT_HASH_TEXT], file[SEGMENT_PATH_MAX];
+	char host[64], last_host[64] = "", boot[64], hash[40], text[SEGMENT_HASH_TEXT],
+		       file[SEGMENT_PATH_MAX];
 	uint64_t epoch, sequence, last_stored = UINT64_MAX;
 	size_t bad = 0;
 	int stored;
@@ -215,11 +216,13 @@ static size_t verify_log(struct store *store, const char *path, size_t *nr)
 		good = good && strcmp(text, hash) == 0 &&
 		       catalog_hash(store_catalog(store), &n, &known, NULL) == 0 &&
 		       memcmp(known.bytes, got.bytes, sizeof(got.bytes)) == 0 &&
-		       !(stored && sequence == last_stored);
+		       !(stored && sequence == last_stored && strcmp(host, last_host) == 0);
 		if (!good)
 			fprintf(stderr, "not kept: %s\n", file);
-		if (stored)
+		if (stored) {
 			last_stored = sequence;
+			snprintf(last_host, sizeof(last_host), "%s", host);
+		}
 		bad += !good;
 		++*nr;
 		buf_release(&b);

@@ -1,0 +1,283 @@
+#!/usr/bin/env bash
+# tests/cluster/fleet.sh [--unsafe] [RESULTS.md]
+#
+# A fleet under faults, on loopback: SERVES (3) serves, PostgreSQL with a synchronous standby, Ceph's S3 gateway, and
+# HOSTS (300) simulated agents over TLS that each send a segment every INTERVAL_MS (1000) for FLEET_SECONDS (7200; with
+# SHORT=1 130). Meanwhile one fault after the other is made, in this order again and again:
+#
+#   serve      SIGKILL of a serve, which is started again after a second
+#   put        replies of the object store are lost after it has stored the bundle
+#   commit     replies of PostgreSQL are lost after the commit
+#   reply      replies of a serve to the agents are lost
+#   part-...   nothing passes for 3 s between agents and a serve, serves and PostgreSQL, serves and the object store,
+#              or the standby and the primary; connections stay, as in a partition
+#   rgw        SIGKILL of the gateway of the object store
+#   osd        SIGKILL of the only OSD
+#   primary    SIGKILL of the primary; the standby is promoted, and the old primary made its standby
+#   power      the primary's power is cut: everything it has not synced is gone (tests/cluster/up.sh, power)
+#
+# At the end every acknowledged segment is read back through the store's interface and held against its hash, and all
+# requests are counted by `blkcast dump`. The last line is "N acknowledged, 0 lost, 0 doubled"; the exit status is 1
+# where it is another one. RESULTS.md gets the table of the faults.
+#
+# --unsafe shows that the rig finds losses: PostgreSQL runs without standby and with fsync=off, its power is cut, and
+# the exit status is 0 only where acknowledged segments are lost, or the database does not start any more.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+unsafe=0 results=""
+for a in "$@"; do
+	if [ "$a" = --unsafe ]; then unsafe=1; else results=$a; fi
+done
+build=${BUILD:-build} nr_serves=${SERVES:-3} hosts=${HOSTS:-300} interval=${INTERVAL_MS:-1000} requests=20
+length=${FLEET_SECONDS:-$([ -n "${SHORT:-}" ] && echo 130 || echo 7200)}
+faults="serve put commit reply part-agents part-sql part-objects part-standby rgw serve osd primary power"
+if [ $unsafe = 1 ]; then
+	faults="power"
+	length=15
+	export FSYNC=off STANDBYS=0
+fi
+tests/cluster/have.sh || {
+	echo "fleet.sh: it needs root, PostgreSQL, Ceph's radosgw and setpriv (scripts/deps.sh test)" >&2
+	exit 2
+}
+T=$(mktemp -d "${TMPDIR:-/tmp}/blkcast-rig.XXXXXX")
+chmod 755 "$T"
+export CLUSTER_DIR=$T/engines DISKS=1 LC_ALL=C
+up=tests/cluster/up.sh
+started="" began=$SECONDS
+declare -A pid made worst
+clean() {
+	local p
+	for p in $started "${pid[@]}"; do kill -KILL "$p" 2>/dev/null || true; done
+	wait 2>/dev/null || true
+	$up stop >/dev/null 2>&1 || true
+	if [ -n "${KEEP:-}" ]; then echo "fleet.sh: $T is kept" >&2; else rm -rf "$T"; fi
+}
+trap clean EXIT
+trap 'exit 130' INT TERM
+say() { printf '%4d s  %s\n' $((SECONDS - began)) "$*"; }
+die() {
+	echo "fleet.sh: $*" >&2
+	exit 1
+}
+used=" "
+free_port() { # sets port
+	while :; do
+		port=$((10000 + SRANDOM % 20000))
+		[[ $used != *" $port "* ]] || continue
+		grep -qi ":$(printf %04x $port) [0-9a-f]*:[0-9a-f]* 0A" /proc/net/tcp /proc/net/tcp6 2>/dev/null || break
+	done
+	used="$used$port "
+}
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -le $end ] || return 1
+		sleep 0.1
+	done
+}
+
+# Every connection between two parts passes a link that can be broken.
+mkdir -p "$CLUSTER_DIR" "$T/links"
+specs=() urls=""
+for name in pg0 pg1 rgw; do
+	free_port
+	echo $port >"$CLUSTER_DIR/port.$name"
+	to=$port
+	free_port
+	eval "link_$name=\$port"
+	specs+=("$name:$port:$to")
+	[ $name = rgw ] && continue
+	free_port
+	echo $port >"$CLUSTER_DIR/port.link${name#pg}"
+	specs+=("wal${name#pg}:$port:$to")
+done
+declare -A serve_port
+for i in $(seq "$nr_serves"); do
+	free_port
+	serve_port[$i]=$port
+	free_port
+	specs+=("serve$i:$port:${serve_port[$i]}")
+	urls=$urls${urls:+,}https://127.0.0.1:$port
+done
+python3 tests/cluster/links.py "$T/links" "${specs[@]}" >"$T/links.out" 2>&1 &
+started="$started $!"
+until_true 20 grep -q ready "$T/links.out" || die "the links do not start: $(tail -n 1 "$T/links.out")"
+
+$up start >"$T/up" 2>&1 || die "the engines do not start: $(tail -n 3 "$T/up")"
+eval "$($up env)"
+direct=$STORE
+linked="pg://blkcast@127.0.0.1:$link_pg0,127.0.0.1:$link_pg1/blkcast?objects=http://127.0.0.1:$link_rgw/traces&keys=$CLUSTER_DIR/keys"
+[ $unsafe = 0 ] || linked="pg://blkcast@127.0.0.1:$link_pg0/blkcast?objects=http://127.0.0.1:$link_rgw/traces&keys=$CLUSTER_DIR/keys"
+"$build/blkcast" cluster init --store "$direct"
+scripts/certs.sh "$T/tls" 127.0.0.1 >/dev/null 2>&1
+openssl rand -hex 24 >"$T/token"
+python3 - "$T/token" "$hosts" >"$T/tokens" <<'P'
+import hashlib
+import sys
+word = open(sys.argv[1]).read().strip()
+for i in range(1, int(sys.argv[2]) + 1):
+    print(f"sim{i}", hashlib.sha256(f"{word}-sim{i}".encode()).hexdigest())
+P
+chown -R nobody "$T/tls" "$T/tokens"
+
+run_serve() {
+	: >"$T/serve$1"
+	"$build/blkcast" serve --user nobody --store "$linked" --listen "127.0.0.1:${serve_port[$1]}" --rate 100000 \
+		--tls-cert "$T/tls/server.crt" --tls-key "$T/tls/server.key" --tokens "$T/tokens" \
+		--connections $((hosts + 50)) --connections-per-address $((hosts + 50)) 2>>"$T/serve$1" &
+	pid[$1]=$!
+	disown $!
+	until_true 60 grep -q '^blkcast serve: port' "$T/serve$1" || die "serve does not start: $(tail -n 1 "$T/serve$1")"
+}
+for i in $(seq "$nr_serves"); do run_serve "$i"; done
+"$build/tests/system/fleet_sender" "$urls" 1 "$hosts" "$length" "$interval" $requests "$T/log" "$T/tls/ca.crt" "$T/token" \
+	>"$T/sent" 2>"$T/sender.err" &
+sender=$!
+started="$started $sender"
+until_true 60 test -s "$T/log" || die "nothing is acknowledged: $(tail -n 1 "$T/sender.err")"
+say "$nr_serves serves, $hosts agents over TLS; the first segment is acknowledged"
+
+mode() { echo "$2" >"$T/links/$1"; }
+primary=0
+serve=0
+next_serve() { serve=$((serve % nr_serves + 1)); }
+cut_for() { # SECONDS LINK...
+	local l
+	for l in "${@:2}"; do mode "$l" stall; done
+	sleep "$1"
+	for l in "${@:2}"; do mode "$l" open; done
+}
+lose_for() { # SECONDS LINK...
+	local l
+	for l in "${@:2}"; do mode "$l" "lose 2"; done
+	sleep "$1"
+	for l in "${@:2}"; do mode "$l" open; done
+}
+make_fault() {
+	case $1 in
+	serve)
+		next_serve
+		kill -KILL "${pid[$serve]}"
+		sleep 1
+		run_serve $serve
+		;;
+	put) lose_for 2 rgw ;;
+	commit) lose_for 2 pg0 pg1 ;;
+	reply)
+		next_serve
+		lose_for 2 "serve$serve"
+		;;
+	part-agents)
+		next_serve
+		cut_for 3 "serve$serve"
+		;;
+	part-sql) cut_for 3 pg0 pg1 ;;
+	part-objects) cut_for 3 rgw ;;
+	part-standby) cut_for 3 "wal$primary" ;;
+	rgw | osd)
+		$up kill "${1/osd/osd0}"
+		$up run "${1/osd/osd0}"
+		;;
+	primary)
+		$up kill pg$primary
+		$up promote $((1 - primary))
+		$up rejoin $primary $((1 - primary))
+		primary=$((1 - primary))
+		;;
+	power)
+		$up power $primary
+		$up run pg$primary
+		;;
+	esac >>"$T/faults.out" 2>&1
+}
+# Waits until something that was sent after the fault is acknowledged.
+recovered() {
+	local size
+	size=$(stat -c %s "$T/log")
+	until_true 90 sh -c "[ \$(stat -c %s '$T/log') -gt $size ]" || die "nothing is acknowledged any more after fault $1"
+}
+end=$((SECONDS + length))
+while [ $SECONDS -lt $end ]; do
+	for fault in $faults; do
+		[ $SECONDS -lt $end ] || break
+		[ $unsafe = 0 ] || sleep 8
+		begin=$(date +%s%N)
+		make_fault "$fault" || {
+			# Without fsync the database may be beyond repair after a power cut.
+			[ $unsafe = 0 ] || [ "$fault" != power ] || {
+				say "with fsync=off PostgreSQL does not start after a power cut, as expected"
+				exit 0
+			}
+			die "fault $fault cannot be made: $(tail -n 1 "$T/faults.out")"
+		}
+		[ $unsafe = 1 ] || recovered "$fault"
+		took=$((($(date +%s%N) - begin) / 1000000))
+		made[$fault]=$((${made[$fault]:-0} + 1))
+		[ "$took" -le "${worst[$fault]:-0}" ] || worst[$fault]=$took
+		[ $unsafe = 1 ] && break 2
+		sleep 0.3
+	done
+done
+say "faults are over: $(for f in $(tr ' ' '\n' <<<"$faults" | sort -u); do printf '%s %d, ' "$f" "${made[$f]:-0}"; done)"
+kill_sender=0
+wait $sender || kill_sender=$?
+[ $unsafe = 1 ] || [ $kill_sender = 0 ] || die "not everything was acknowledged in the end: $(cat "$T/sent" "$T/sender.err")"
+say "agents: $(cat "$T/sent")"
+for i in "${!pid[@]}"; do kill "${pid[$i]}"; done
+for i in "${!pid[@]}"; do until_true 60 sh -c "! kill -0 ${pid[$i]}" || die "serve $i does not end"; done
+pid=()
+
+# The log of the agents against what the catalog has, and what is read.
+sort -s -k1,1 -k4,4n "$T/log" >"$T/sorted"
+"$build/tests/system/segment_sender" --verify "$direct" "$T/sorted" >"$T/verified" 2>"$T/verify.err" || true
+acknowledged=$(cut -d ' ' -f 1-4 "$T/log" | sort -u | wc -l)
+lost=$(sed -n 's/.* \([0-9]*\) not kept.*/\1/p' "$T/verified")
+stored=$(sed -n 's/.* \([0-9]*\) in the store.*/\1/p' "$T/verified")
+[ -n "$stored" ] || die "the store cannot be read: $(tail -n 1 "$T/verify.err")"
+say "$(cat "$T/verified")"
+if [ $unsafe = 1 ]; then
+	say "without fsync, after a power cut: $acknowledged acknowledged, $lost not kept"
+	[ "$lost" -gt 0 ] || die "nothing was lost without fsync: the rig would not find a loss"
+	exit 0
+fi
+read_back=$("$build/blkcast" dump --store "$direct" --format csv 2>>"$T/verify.err" | tail -n +2 | wc -l)
+say "dump gives $read_back requests"
+doubled=$((read_back / requests - acknowledged > 0 ? read_back / requests - acknowledged : 0))
+[ $((read_back % requests)) = 0 ] || die "dump gives $read_back requests, which is no multiple of $requests"
+[ $((stored - acknowledged)) -le $doubled ] || doubled=$((stored - acknowledged))
+[ "$read_back" -ge $((acknowledged * requests)) ] || lost=$((acknowledged - read_back / requests > lost ? acknowledged - read_back / requests : lost))
+check=$("$build/blkcast" check --store "$direct" --json | jq '.findings | length') || true
+say "read back: $stored segments, $read_back requests; check has $check findings"
+latency() { cut -d ' ' -f 7 "$T/log" | sort -n | awk -v q="$1" '{ a[NR] = $1 } END { printf "%.0f", a[int((NR - 1) * q) + 1] / 1000 }'; }
+if [ -n "$results" ]; then
+	{
+		cat <<-R
+			# A fleet under faults
+
+			Written by \`tests/cluster/fleet.sh\`, which \`make fleet\` starts and which describes the faults: $nr_serves serves,
+			PostgreSQL with one synchronous standby, Ceph's S3 gateway with one OSD, and $hosts simulated agents over TLS
+			that each send a segment of $requests requests every $interval ms for $length s. Everything ran on one machine of
+			$(nproc) processors, so the times are those of a crowded machine.
+
+			| fault | times | longest time until segments were acknowledged again, fault included, ms |
+			|---|---|---|
+		R
+		for f in $(tr ' ' '\n' <<<"$faults" | sort -u); do echo "| $f | ${made[$f]:-0} | ${worst[$f]:--} |"; done
+		cat <<-R
+
+			| what | value |
+			|---|---|
+			| segments acknowledged | $acknowledged |
+			| of these lost, when each was read back | $lost |
+			| stored more than once | $doubled |
+			| findings of \`blkcast check\` | $check |
+			| what the agents saw | $(cat "$T/sent") |
+			| acknowledgement under faults, median and 99th percentile, ms | $(latency 0.5), $(latency 0.99) |
+			| date, commit | $(date -u +%F), $(git rev-parse --short HEAD 2>/dev/null || echo unknown) |
+		R
+	} >"$results"
+fi
+echo "$acknowledged acknowledged, $lost lost, $doubled doubled"
+[ "$lost" = 0 ] && [ $doubled = 0 ] && [ "$check" = 0 ]
