@@ -8,7 +8,7 @@ build="gcc make pkg-config clang bpftool libbpf-dev libelf-dev zlib1g-dev libzst
 libxxhash-dev libcurl4-openssl-dev libmicrohttpd-dev libgnutls28-dev nettle-dev libjansson-dev libyaml-dev libsqlite3-dev
 libncurses-dev libcap-dev libseccomp-dev libopenblas-dev liblapacke-dev libgsl-dev libpq-dev libxml2-dev libblkid-dev"
 demo="fio util-linux graphviz jq"
-test="$demo ceph-mon ceph-osd radosgw ceph-common postgresql xfsprogs libfaketime blktrace python3-jsonschema python3-yaml sqlite3 openssh-server openssh-client zstd locales perl procps strace libopenmpi-dev openmpi-bin curl openssl python3 chromium nodejs npm prometheus prometheus-node-exporter man-db tmux
+test="$demo ceph-mon ceph-osd radosgw ceph-common postgresql xfsprogs haproxy libfaketime blktrace python3-jsonschema python3-yaml sqlite3 openssh-server openssh-client zstd locales perl procps strace libopenmpi-dev openmpi-bin curl openssl python3 chromium nodejs npm prometheus prometheus-node-exporter man-db tmux
 bpftool clang-format-14 e2fsprogs"
 bench="libbpf-tools bpftool r-base-core r-cran-earth r-cran-rpart"
 deb="debhelper dpkg-dev libopenmpi-dev"

@@ -2,8 +2,8 @@
 # tests/cluster/fleet.sh [--unsafe] [RESULTS.md]
 #
 # A fleet under faults, on loopback: SERVES (3) serves, PostgreSQL with a synchronous standby, Ceph's S3 gateway, and
-# HOSTS (300) simulated agents over TLS that each send a segment every INTERVAL_MS (1000) for FLEET_SECONDS (7200; with
-# SHORT=1 130). Meanwhile one fault after the other is made, in this order again and again:
+# HOSTS (300; with SHORT=1 150) simulated agents over TLS that each send a segment every INTERVAL_MS (1000) for FLEET_SECONDS (7200; with
+# SHORT=1 100). Meanwhile one fault after the other is made, in this order again and again:
 #
 #   serve      SIGKILL of a serve, which is started again after a second
 #   put        replies of the object store are lost after it has stored the bundle
@@ -28,8 +28,8 @@ unsafe=0 results=""
 for a in "$@"; do
 	if [ "$a" = --unsafe ]; then unsafe=1; else results=$a; fi
 done
-build=${BUILD:-build} nr_serves=${SERVES:-3} hosts=${HOSTS:-300} interval=${INTERVAL_MS:-1000} requests=20
-length=${FLEET_SECONDS:-$([ -n "${SHORT:-}" ] && echo 130 || echo 7200)}
+build=${BUILD:-build} nr_serves=${SERVES:-3} hosts=${HOSTS:-$([ -n "${SHORT:-}" ] && echo 150 || echo 300)} interval=${INTERVAL_MS:-1000} requests=20
+length=${FLEET_SECONDS:-$([ -n "${SHORT:-}" ] && echo 100 || echo 7200)}
 faults="serve put commit reply part-agents part-sql part-objects part-standby rgw serve osd primary power"
 if [ $unsafe = 1 ]; then
 	faults="power"
@@ -229,7 +229,13 @@ for i in "${!pid[@]}"; do kill "${pid[$i]}"; done
 for i in "${!pid[@]}"; do until_true 60 sh -c "! kill -0 ${pid[$i]}" || die "serve $i does not end"; done
 pid=()
 
-# The log of the agents against what the catalog has, and what is read.
+# The log of the agents against what the catalog has, and what is read: three readers at once.
+if [ $unsafe = 0 ]; then
+	"$build/blkcast" dump --store "$direct" --format csv 2>"$T/dump.err" | tail -n +2 | wc -l >"$T/dumped" &
+	dumping=$!
+	"$build/blkcast" check --store "$direct" --json >"$T/checked" &
+	checking=$!
+fi
 sort -s -k1,1 -k4,4n "$T/log" >"$T/sorted"
 "$build/tests/system/segment_sender" --verify "$direct" "$T/sorted" >"$T/verified" 2>"$T/verify.err" || true
 acknowledged=$(cut -d ' ' -f 1-4 "$T/log" | sort -u | wc -l)
@@ -242,13 +248,14 @@ if [ $unsafe = 1 ]; then
 	[ "$lost" -gt 0 ] || die "nothing was lost without fsync: the rig would not find a loss"
 	exit 0
 fi
-read_back=$("$build/blkcast" dump --store "$direct" --format csv 2>>"$T/verify.err" | tail -n +2 | wc -l)
+wait $dumping $checking || true
+read_back=$(cat "$T/dumped")
 say "dump gives $read_back requests"
 doubled=$((read_back / requests - acknowledged > 0 ? read_back / requests - acknowledged : 0))
 [ $((read_back % requests)) = 0 ] || die "dump gives $read_back requests, which is no multiple of $requests"
 [ $((stored - acknowledged)) -le $doubled ] || doubled=$((stored - acknowledged))
 [ "$read_back" -ge $((acknowledged * requests)) ] || lost=$((acknowledged - read_back / requests > lost ? acknowledged - read_back / requests : lost))
-check=$("$build/blkcast" check --store "$direct" --json | jq '.findings | length') || true
+check=$(jq '.findings | length' "$T/checked")
 say "read back: $stored segments, $read_back requests; check has $check findings"
 latency() { cut -d ' ' -f 7 "$T/log" | sort -n | awk -v q="$1" '{ a[NR] = $1 } END { printf "%.0f", a[int((NR - 1) * q) + 1] / 1000 }'; }
 if [ -n "$results" ]; then
