@@ -2,8 +2,8 @@
 # tests/cluster/fleet.sh [--unsafe] [RESULTS.md]
 #
 # A fleet under faults, on loopback: SERVES (3) serves, PostgreSQL with a synchronous standby, Ceph's S3 gateway, and
-# HOSTS (300; with SHORT=1 150) simulated agents over TLS that each send a segment every INTERVAL_MS (1000) for FLEET_SECONDS (7200; with
-# SHORT=1 100). Meanwhile one fault after the other is made, in this order again and again:
+# HOSTS (300; with SHORT=1 150) simulated agents over TLS that each send a segment every INTERVAL_MS (1000) for
+# FLEET_SECONDS (7200; with SHORT=1 100). Meanwhile one fault after the other is made, in this order again and again:
 #
 #   serve      SIGKILL of a serve, which is started again after a second
 #   put        replies of the object store are lost after it has stored the bundle
