@@ -71,12 +71,13 @@ static int ask_curve(struct busy_curves *c, const struct predictor *p, const str
 		if (ret)
 			goto out;
 	}
+	load_rows_set(&rows, clients, fmin(fmax(round(joined->concurrency), v->low), v->high));
+	if (!c->outside)
+		c->outside = load_rows_outside(&rows);
 	for (size_t j = 0; j < c->nr; j++) {
 		double low = NAN, high = NAN;
 
 		load_rows_set(&rows, clients, fmax((double)(j + 1), v->low));
-		if (!c->outside)
-			c->outside = load_rows_outside(&rows);
 		ret = load_rows_ask(&rows, PREDICTOR_LEVEL, &to[BUSY_PREDICTED][j], &low, &high);
 		*times = *times && to[BUSY_PREDICTED][j] > 0;
 		to[BUSY_LOW][j] = fmax(low, LEAST_RATIO * to[BUSY_PREDICTED][j]);

@@ -105,6 +105,19 @@ static int headroom_evaluate(const struct headroom *h, const struct load_rows *r
 	return 0;
 }
 
+/* Checks that the model knows today's load, and the load at which the limit is reached. */
+static void headroom_look(struct headroom *h, struct load_rows *rows)
+{
+	const struct variable *v = &h->model->schema.variables[h->scaled];
+	const double loads[] = { h->today, h->today * h->at.factor };
+
+	for (size_t i = 0; i < 2 && !h->outside; i++) {
+		load_rows_set(rows, (size_t)h->scaled, fmin(fmax(loads[i], v->low), v->high));
+		h->outside = load_rows_outside(rows);
+	}
+	load_rows_set(rows, (size_t)h->scaled, h->today);
+}
+
 int headroom_find(struct headroom *h, struct load_rows *rows, const struct load_own *own,
 		  int scaled, double limit, struct err *err)
 {
@@ -133,13 +146,12 @@ int headroom_find(struct headroom *h, struct load_rows *rows, const struct load_
 		p->load = v->low + (v->high - v->low) * (double)i / (HEADROOM_POINTS - 1);
 		load_rows_set(rows, (size_t)scaled, p->load);
 		ret = headroom_evaluate(h, rows, p);
-		if (!ret && !h->outside)
-			h->outside = load_rows_outside(rows);
 	}
 	load_rows_set(rows, (size_t)scaled, h->today);
 	if (ret)
 		return ret;
 	find_breaks(h);
+	headroom_look(h, rows);
 	return 0;
 }
 

@@ -415,26 +415,41 @@ static bool is_size(enum fact fact)
 	       fact == FACT_WRITE_SIZE;
 }
 
+/* Moves sizes that are outside the training range by no more than the slack onto its end. */
+static void load_row_within_slack(const struct schema *s, double *row)
+{
+	for (size_t v = 0; v < s->nr; v++) {
+		const struct variable *var = &s->variables[v];
+		double slack = SIZE_SLACK * (var->high - var->low);
+
+		if (var->factor || !is_size(fact_named(var->name)))
+			continue;
+		if (row[v] > var->high && row[v] <= var->high + slack)
+			row[v] = var->high;
+		if (row[v] < var->low && row[v] >= var->low - slack)
+			row[v] = var->low;
+	}
+}
+
 const char *load_rows_outside(const struct load_rows *rows)
 {
 	const struct schema *s = &rows->model->schema;
+	const char *first = NULL;
+	double row[DATASET_VARIABLES_MAX], share = 0;
 
-	for (size_t v = 0; v < s->nr; v++) {
-		struct variable wide = s->variables[v];
-		double slack = is_size(fact_named(wide.name)) && !wide.factor
-				       ? SIZE_SLACK * (wide.high - wide.low)
-				       : 0;
-		double share = 0;
+	for (size_t i = 0; i < rows->nr; i++) {
+		struct reach_finding f;
 
-		wide.low -= slack;
-		wide.high += slack;
-		for (size_t i = 0; i < rows->nr; i++)
-			if (variable_outside(&wide, rows->x[i * s->nr + v]))
-				share += rows->share[i];
-		if (share > OUTSIDE_SHARE)
-			return s->variables[v].name;
+		memcpy(row, rows->x + i * s->nr, s->nr * sizeof(*row));
+		load_row_within_slack(s, row);
+		f = model_look(rows->model, row);
+		if (f.verdict == REACH_INSIDE)
+			continue;
+		share += rows->share[i];
+		if (!first)
+			first = f.variable ? f.variable->name : "the combination of its variables";
 	}
-	return NULL;
+	return share > OUTSIDE_SHARE ? first : NULL;
 }
 
 /*

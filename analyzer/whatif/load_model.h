@@ -75,9 +75,10 @@ void load_rows_set(struct load_rows *rows, size_t v, double value);
 int load_rows_ask(const struct load_rows *rows, double level, double *out, double *low,
 		  double *high);
 /*
- * The first variable that leaves the training range in rows that have more than 5 % of the
- * requests, or NULL. Sizes may leave the range by a tenth of its width, because they are means over
- * a power of two.
+ * Returns what puts rows that have more than 5 % of the requests out of the model's reach
+ * (model_reach.h), or NULL: the name of a variable that leaves the training range or lies in a gap
+ * of it, or a phrase for rows that are far from all training rows. Sizes may leave the range by a
+ * tenth of its width, because they are means over a power of two.
  */
 const char *load_rows_outside(const struct load_rows *rows);
 

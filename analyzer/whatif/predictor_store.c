@@ -166,6 +166,8 @@ int predictor_learn(const struct predictor *p, const char *response, struct mode
 	if (ret)
 		goto out;
 	ret = learn_better(p, column, &scale, CLEARLY_BETTER, m, err);
+	if (!ret)
+		ret = model_take_reach(m);
 out:
 	if (ret)
 		model_release(m);

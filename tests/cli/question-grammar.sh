@@ -62,6 +62,14 @@ exits 2 "a period of a replay is refused" "$blkcast" study migrate --store "$T/s
 like "$(cat "$T/err")" "^blkcast study: --begin, --end: of answers by --model or --db" "by name"
 exits 2 "an unknown device is refused" "$blkcast" headroom --store "$T/store" --device sdz --slo read.mean=1ms --model "$T/read.json"
 
+# A load in a hole of the table: its sizes are 4 KiB, and the model was trained at 512 bytes and from 16 KiB on.
+awk 'BEGIN { print "clients,size,read_s"; for (i = 1; i <= 8; i++) for (k = 0; k < 12; k++)
+	printf "%d,%d,%.9f\n", i, k < 4 ? 512 + k : 16384 + k * 256, 0.001 * i }' </dev/null >"$T/hole.csv"
+"$blkcast" fit "$T/hole.csv" --response read_s --techniques lrm -o "$T/hole.json" -q >/dev/null 2>&1
+exits 3 "a load in a hole of the table cannot be told" "$blkcast" study migrate "$T/sda.json" --model "$T/hole.json" --json -q
+like "$(jq -r .conclusion "$T/out")" "^Cannot tell: 'size' lies outside what the target's model knows; measure with --run" "and the variable is named"
+exits 3 "headroom cannot tell there either" "$blkcast" headroom "$T/sda.json" --slo read.mean=5ms --model "$T/hole.json" --json -q
+
 # What counters do not tell: the pattern is asked at both ends, 1 ms in order and 3 ms at random.
 awk 'BEGIN { print "pattern,clients,read_s"; for (i = 1; i <= 40; i++) for (k = 0; k < 2; k++) printf "%d,%d,%.9f\n", k, i, 0.003 - 0.002 * k }' </dev/null >"$T/pattern.csv"
 "$blkcast" fit "$T/pattern.csv" --response read_s --techniques lrm -o "$T/pattern.json" -q >/dev/null 2>&1
