@@ -101,8 +101,10 @@ static int fit_all(struct fit *f)
 		if (!ret)
 			ret = ranks_agree(&c->seconds, sizeof(c->seconds));
 		spent_s += c->seconds;
-		if (ret == -E2BIG && f->all) {
-			cli_note(f->cli, "%s: left out, it would have more than 4096 terms",
+		if ((ret == -E2BIG || ret == -EFBIG) && f->all) {
+			cli_note(f->cli,
+				 ret == -E2BIG ? "%s: left out, it would have more than 4096 terms"
+					       : "%s: left out, the table has too many rows for it",
 				 c->technique->name);
 			candidate_release(c);
 			ret = 0;

@@ -9,13 +9,13 @@ awk 'BEGIN { srand(7); print "kb,disk,read,y"
 exits 0 "every technique is searched" "$cmd" fit "$T/t.csv" -r y --s3 splits=2,explorations=2,iterations=3 \
 	--s3-log "$T/log.csv" -o "$T/m.json" --json
 cp "$T/out" "$T/fit.json"
-is "$(jq -r '[.results[].technique] | join(" ")' "$T/fit.json")" "lrm lrm-ia cart mars mars-ia m5 cubist ensemble" \
+is "$(jq -r '[.results[].technique] | join(" ")' "$T/fit.json")" "lrm lrm-ia cart mars mars-ia m5 cubist ensemble gp" \
 	"each is in the result"
 like "$(cat "$T/err")" 'mars-ia: up to 288 settings of its parameters are tried, each on 10 folds' \
 	"the bound is printed before the search"
 is "$(jq '[.results[] | select(.cv_rmse > .against_standard.cv_rmse * 1.000001)] | length' "$T/fit.json")" 0 \
 	"none is worse than its standard parameters"
-is "$(jq '[.results[].evaluations] | add' "$T/fit.json")" "$(($(wc -l <"$T/log.csv") + 2))" \
+is "$(jq '[.results[].evaluations] | add' "$T/fit.json")" "$(($(wc -l <"$T/log.csv") + 3))" \
 	"the log has every set of the searches"
 is "$(head -n 1 "$T/log.csv")" "technique,evaluation,iteration,parameters,cv_rmse" "the log has a header"
 is "$(awk -F, '$1 == "cart" { if (b == "" || $5 < b) b = $5 } END { printf "%.12g", b }' "$T/log.csv")" \
@@ -70,6 +70,9 @@ like "$(cat "$T/page.html")" "the mean of mars-ia and cubist" "and in pictures"
 awk 'BEGIN { print "x,y"; for (i = 0; i < 2001; i++) print i "," i * i % 91 }' >"$T/large.csv"
 exits 2 "a Gaussian process refuses a table that is too large" "$cmd" fit "$T/large.csv" -r y -t gp
 like "$(cat "$T/err")" "gp: the table has 2001 rows, and this technique learns from at most 2000" "with a sentence"
+exits 0 "the automatic choice does without it there" "$cmd" fit "$T/large.csv" -r y --standard --folds 2 --json
+is "$(jq '[.results[].technique] | length, index("gp")' "$T/out" | paste -sd' ')" "8 null" "and tries the others"
+like "$(cat "$T/err")" "gp: left out, the table has too many rows for it" "and says so"
 
 awk -F, 'NR == 1 { print "kb,read,read_s,read_p95_s,read_p999_s" } NR > 1 { print $1 "," $3 "," $4 "," 2 * $4 "," 5 * $4 }' "$T/t.csv" >"$T/q.csv"
 for q in 95:read_p95_s p99.9:read_p999_s; do

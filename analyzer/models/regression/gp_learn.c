@@ -416,7 +416,6 @@ const struct technique technique_gp = {
 	.speed = 1,
 	.simplicity = 1,
 	.search_ratio = 1,
-	.by_name = true,
 	.most_rows = GP_ROWS_MAX,
 	.open = gp_sweep_open,
 	.predict = gp_sweep_predict,
