@@ -86,6 +86,9 @@ have() {
 	for program in "$@"; do command -v "$program" >/dev/null || return 1; done
 }
 
+# Whether the programs carry a sanitizer. Such a program needs memory of its own, and runs without system call filters.
+sanitized() { ldd "$BUILD/blkcast-agent" 2>/dev/null | grep -qE 'lib[at]san'; }
+
 tap_features=$(sed -n 's/^FEATURE(\([a-z0-9]*\),.*/ \1 /p' "${BASH_SOURCE[0]%/*}/features.h" | tr -d '\n')
 # stops the file where the kind is not one of tests/support/features.h
 tap_known() {

@@ -106,7 +106,7 @@ else
 	skip_one bpftool "bpftool cannot show the table" "no request is left in the kernel's table"
 fi
 # A sanitizer keeps its own books in memory.
-if [ "$seconds" -ge 600 ] && ! ldd "$BUILD/blkcast-agent" | grep -qE 'lib[at]san'; then
+if [ "$seconds" -ge 600 ] && ! sanitized; then
 	number "$agent_growth <= $max_growth_kib" "the agent does not grow by more than $max_growth_kib KiB"
 	sleep 12 # what was attached for the load alone has been given back
 	note "descriptors: $agent_fds before, $load_fds under load, $(descriptors $agent) after"
