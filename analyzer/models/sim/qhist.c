@@ -32,9 +32,13 @@ int qhist_merge(struct qhist *dst, const struct qhist *src)
 		if (!dst->octaves[i])
 			return -ENOMEM;
 	}
-	for (unsigned i = 0; i < QHIST_OCTAVES; i++)
-		for (unsigned b = 0; src->octaves[i] && b < QHIST_BUCKETS; b++)
-			dst->octaves[i][b] += src->octaves[i][b];
+	for (unsigned i = 0; i < QHIST_OCTAVES; i++) {
+		uint32_t *restrict to = dst->octaves[i];
+		const uint32_t *restrict from = src->octaves[i];
+
+		for (unsigned b = 0; from && b < QHIST_BUCKETS; b++)
+			to[b] += from[b];
+	}
 	if (src->nr && (!dst->nr || src->min < dst->min))
 		dst->min = src->min;
 	if (src->nr && (!dst->nr || src->max > dst->max))
@@ -44,11 +48,16 @@ int qhist_merge(struct qhist *dst, const struct qhist *src)
 	return 0;
 }
 
+/* The product is exact, because one factor is a power of two, which is made of its bits. */
 static double qhist_edge(unsigned octave, double bucket)
 {
+	uint64_t bits = (uint64_t)(octave + QHIST_LOWEST + 1023) << 52;
+	double power;
+
 	if (!octave && bucket < 1)
 		return 0;
-	return ldexp(1 + bucket / QHIST_BUCKETS, (int)octave + QHIST_LOWEST);
+	memcpy(&power, &bits, sizeof(power));
+	return (1 + bucket / QHIST_BUCKETS) * power;
 }
 
 double qhist_quantile(const struct qhist *h, double p)
@@ -74,7 +83,9 @@ double qhist_quantile(const struct qhist *h, double p)
 
 double qhist_share(const struct qhist *h, double x)
 {
-	double below = 0;
+	unsigned octave, bucket;
+	uint64_t below = 0;
+	double low, count;
 
 	if (!h->nr)
 		return NAN;
@@ -82,17 +93,19 @@ double qhist_share(const struct qhist *h, double x)
 		return 1;
 	if (x < h->min)
 		return 0;
-	for (unsigned i = 0; i < QHIST_OCTAVES; i++) {
-		for (unsigned b = 0; h->octaves[i] && b < QHIST_BUCKETS; b++) {
-			double low = qhist_edge(i, b), high = qhist_edge(i, b + 1.0);
+	qhist_place(x, &octave, &bucket);
+	for (unsigned i = 0; i <= octave; i++) {
+		unsigned end = i < octave ? QHIST_BUCKETS : bucket;
 
-			if (x >= high || (!i && !b && x >= 0))
-				below += h->octaves[i][b];
-			else if (x > low)
-				below += h->octaves[i][b] * (x - low) / (high - low);
-		}
+		for (unsigned b = 0; h->octaves[i] && b < end; b++)
+			below += h->octaves[i][b];
 	}
-	return below / (double)h->nr;
+	count = h->octaves[octave] ? h->octaves[octave][bucket] : 0;
+	low = qhist_edge(octave, bucket);
+	/* The lowest bucket stands for 0, and the highest ends below the largest values. */
+	if ((octave || bucket) && x < qhist_edge(octave, bucket + 1.0))
+		count = count * (x - low) / (qhist_edge(octave, bucket + 1.0) - low);
+	return ((double)below + count) / (double)h->nr;
 }
 
 int qhist_pieces(struct qhist *h, struct parallel_bytes *b)

@@ -37,19 +37,26 @@ int qhist_pieces(struct qhist *h, struct parallel_bytes *b);
 /* Makes room for one octave and counts the value there. */
 void qhist_add_slow(struct qhist *h, unsigned octave, unsigned bucket);
 
-static inline void qhist_add(struct qhist *h, double value)
+/* Finds the bucket of a value, which is at least 0. */
+static inline void qhist_place(double value, unsigned *octave, unsigned *bucket)
 {
 	uint64_t bits;
-	unsigned octave, bucket;
 
 	memcpy(&bits, &value, sizeof(bits));
-	octave = (unsigned)(bits >> 52) - (1023 + QHIST_LOWEST);
-	bucket = (unsigned)(bits >> 46) & (QHIST_BUCKETS - 1);
+	*octave = (unsigned)(bits >> 52) - (1023 + QHIST_LOWEST);
+	*bucket = (unsigned)(bits >> 46) & (QHIST_BUCKETS - 1);
 	/* too small (0 wraps to a large number) or too large */
-	if (octave >= QHIST_OCTAVES) {
-		bucket = value < 1 ? 0 : QHIST_BUCKETS - 1;
-		octave = value < 1 ? 0 : QHIST_OCTAVES - 1;
+	if (*octave >= QHIST_OCTAVES) {
+		*bucket = value < 1 ? 0 : QHIST_BUCKETS - 1;
+		*octave = value < 1 ? 0 : QHIST_OCTAVES - 1;
 	}
+}
+
+static inline void qhist_add(struct qhist *h, double value)
+{
+	unsigned octave, bucket;
+
+	qhist_place(value, &octave, &bucket);
 	if (!h->nr || value < h->min)
 		h->min = value;
 	if (!h->nr || value > h->max)
