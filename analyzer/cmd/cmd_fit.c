@@ -53,6 +53,7 @@ static bool within_budget(struct fit *f, const struct candidate *c, double spent
 		return true;
 	quick.standard = true;
 	quick.progress = NULL;
+	quick.checkpoint = NULL; /* a recorded evaluation takes no time */
 	if (select_candidate(&standard, &quick))
 		return true; /* the error will be reported when the technique is fitted */
 	estimate_s = standard.seconds * (f->config.standard ? 1 : c->technique->search_ratio);
@@ -349,6 +350,10 @@ static int check_usage(struct cli *cli, const struct fit_options *o)
 		return cli_usage(cli, "--folds: expected 2 to 1000000");
 	if (!(o->within >= 0) || !(o->budget_s >= 0))
 		return cli_usage(cli, "--select-within, --budget: expected 0 or more");
+	if (o->checkpoint && (o->update || o->budget_s > 0))
+		return cli_usage(cli, "--checkpoint: has no meaning with %s",
+				 o->update ? "--update, which does not search"
+					   : "--budget, whose answer depends on the time it took");
 	if (o->threads > 1024)
 		return cli_usage(cli, "--threads: expected at most 1024");
 	return CLI_DONE;
@@ -360,7 +365,12 @@ static int fit_and_show(struct fit *f, const char *path)
 	int ret;
 
 	lsq_single_thread();
+	ret = f->o.checkpoint ? checkpoint_open(&f->config.checkpoint, f->o.checkpoint, &f->err)
+			      : 0;
+	if (ret)
+		return cli_finish(f->cli, ret, &f->err, CLI_DONE);
 	ret = f->o.update ? cmd_fit_update(f, path) : fit_responses(f, path);
+	checkpoint_close(f->config.checkpoint);
 	return cli_finish(f->cli, ret, &f->err, CLI_DONE);
 }
 
@@ -406,6 +416,8 @@ static int cmd_fit_run(struct cli *cli)
 		CLI_DURATION("budget", 0, "T", &o->budget_s,
 			     "with auto: leave out techniques that may take longer"),
 		CLI_STRING("s3-log", 0, "FILE", &o->s3_log, "every set evaluated, as CSV"),
+		CLI_STRING("checkpoint", 0, "FILE", &o->checkpoint,
+			   "keep what was evaluated there, and go on from it after a kill"),
 		CLI_U64("threads", 0, "N", &o->threads, "default one per processor"),
 		CLI_STRING("update", 0, "MODEL", &o->update, "add the rows to a saved model"),
 		CLI_STRING("output", 'o', "FILE", &o->output, "the model to write"),

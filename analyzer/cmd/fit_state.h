@@ -15,7 +15,7 @@
 
 struct fit_options {
 	const char *db, *campaign, *update, *response, *weight, *fold_column, *output, *report, *s3,
-		*s3_log, *objective, *offset;
+		*s3_log, *objective, *offset, *checkpoint;
 	struct word_list predictors, factors, techniques, set, responses;
 	const char *where;
 	bool standard, log;

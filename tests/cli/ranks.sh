@@ -38,6 +38,15 @@ same() {
 same "2 4" "fit" 'if type == "array" then map(del(.results[].seconds)) else del(.results[].seconds) end' \
 	fit "$T/t.csv" -r y,z -t lrm,cart,mars,m5 --s3 splits=1,explorations=1,iterations=2 \
 	-o "$T/m.json" --s3-log "$T/log.csv" --report "$T/page.html"
+"$cmd" fit "$T/t.csv" -r y -t cart,mars --s3 splits=1,explorations=1,iterations=2 -q --json |
+	jq 'del(.results[] | .seconds, .model_fits)' >"$T/alone"
+for part in 0 400 100000; do
+	head -c $part "$T/c" >"$T/part" 2>/dev/null || : >"$T/part"
+	exits 0 "two processes with a checkpoint" ranks 2 "$cmd" fit "$T/t.csv" -r y -t cart,mars \
+		--s3 splits=1,explorations=1,iterations=2 -q --json --checkpoint "$T/part"
+	is "$(jq 'del(.results[] | .seconds, .model_fits)' "$T/out" | sha256sum)" "$(sha256sum <"$T/alone")" "go on from it"
+	cp "$T/part" "$T/c"
+done
 same "2 4" "qpn solve" "del(.seconds)" qpn solve $example/mm1.yaml --method replications --replications 6 --model-time 30000
 same 4 "qpn solve of a start" "del(.seconds)" qpn solve $example/mm1.yaml --method transient --model-time 20 --replications 7
 same 4 "arch solve" 'del(.seconds)' arch solve $example/shop.yaml --precision 0.3

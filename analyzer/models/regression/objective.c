@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "analyzer/models/num/parallel.h"
 #include "analyzer/models/num/rng.h"
@@ -27,6 +28,7 @@ struct objective {
 	const double *points;
 	size_t nr_points;
 	double *rmse;
+	XXH128_hash_t origin; /* of all that determines errors, but for the parameters */
 };
 
 static int take_rows(struct dataset *out, const struct dataset *d, const size_t *rows, size_t nr)
@@ -102,6 +104,37 @@ static int split_init(struct objective *o, uint32_t i)
 	return c->technique->open(&s->sweep, c->technique, &s->in);
 }
 
+/* Computes the hash of the data, the splits and the technique, under which errors are recorded. */
+static int objective_hash(struct objective *o)
+{
+	const struct objective_config *c = &o->config;
+	const struct dataset *d = c->data;
+	const uint64_t numbers[] = { d->nr_rows, d->nr_vars,	   d->nr_folds,
+				     d->seed,	 c->nr_bootstraps, c->schema->log };
+	XXH3_state_t *h = XXH3_createState();
+
+	if (!h)
+		return -ENOMEM;
+	XXH3_128bits_reset(h);
+	XXH3_128bits_update(h, BLKCAST_VERSION, sizeof(BLKCAST_VERSION));
+	XXH3_128bits_update(h, c->technique->name, strlen(c->technique->name) + 1);
+	XXH3_128bits_update(h, numbers, sizeof(numbers));
+	for (size_t i = 0; i < c->schema->nr; i++) {
+		uint64_t levels = c->schema->variables[i].nr_levels;
+
+		XXH3_128bits_update(h, &levels, sizeof(levels));
+	}
+	XXH3_128bits_update(h, d->x, d->nr_rows * d->nr_vars * sizeof(*d->x));
+	XXH3_128bits_update(h, d->y, d->nr_rows * sizeof(*d->y));
+	if (d->weight)
+		XXH3_128bits_update(h, d->weight, d->nr_rows * sizeof(*d->weight));
+	if (d->fold)
+		XXH3_128bits_update(h, d->fold, d->nr_rows * sizeof(*d->fold));
+	o->origin = XXH3_128bits_digest(h);
+	XXH3_freeState(h);
+	return 0;
+}
+
 int objective_new(struct objective **out, const struct objective_config *config)
 {
 	struct objective *o = calloc(1, sizeof(*o));
@@ -121,6 +154,8 @@ int objective_new(struct objective **out, const struct objective_config *config)
 		if (ret)
 			goto out;
 	}
+	if (config->checkpoint)
+		ret = objective_hash(o);
 out:
 	if (ret)
 		objective_free(o);
@@ -200,42 +235,67 @@ static int objective_pieces(void *ctx, size_t chunk, struct parallel_bytes *b)
 	return ret ? ret : parallel_piece(b, &s->nr_fits, sizeof(s->nr_fits));
 }
 
-int objective_eval(struct objective *o, const double *points, size_t nr, double *rmse, double *cost)
+/* Evaluates nr points. rmse has nr x nr_splits items. */
+static int objective_work(struct objective *o, const double *points, size_t nr, double *rmse)
 {
-	struct parallel work = { .nr_items = o->nr_splits,
-				 .chunk = 1,
-				 .nr_threads = o->config.nr_threads,
-				 .work = work_split,
-				 .pieces = objective_pieces,
-				 .ctx = o };
-	int ret;
+	const struct parallel work = { .nr_items = o->nr_splits,
+				       .chunk = 1,
+				       .nr_threads = o->config.nr_threads,
+				       .work = work_split,
+				       .pieces = objective_pieces,
+				       .ctx = o };
 
 	o->points = points;
 	o->nr_points = nr;
-	o->rmse = rmse ? rmse : calloc(nr * o->nr_splits + 1, sizeof(*o->rmse));
-	if (!o->rmse)
-		return -ENOMEM;
-	ret = parallel_run(&work);
-	if (ret)
-		goto out;
+	o->rmse = rmse;
+	return parallel_run(&work);
+}
+
+static struct checkpoint_key objective_key(const struct objective *o, const double *points,
+					   size_t nr)
+{
+	XXH128_hash_t h = XXH3_128bits_withSeed(points, nr * PARAMETERS_MAX * sizeof(*points),
+						o->origin.low64);
+
+	return (struct checkpoint_key){ h.low64, h.high64 ^ o->origin.high64 };
+}
+
+static int objective_mean(const struct objective *o, const double *rmse, size_t nr, double *cost)
+{
 	for (size_t i = 0; i < nr; i++) {
-		cost[i] = stats_mean(o->rmse + i * o->nr_splits, o->nr_splits);
+		cost[i] = stats_mean(rmse + i * o->nr_splits, o->nr_splits);
 		if (!isfinite(cost[i]))
-			ret = -ERANGE;
-		if (ret)
-			goto out;
+			return -ERANGE;
 	}
-out:
+	return 0;
+}
+
+int objective_eval(struct objective *o, const double *points, size_t nr, double *rmse, double *cost)
+{
+	struct checkpoint *c = o->config.checkpoint;
+	size_t nr_errors = nr * o->nr_splits;
+	double *own = rmse ? rmse : calloc(nr_errors + 1, sizeof(*own));
+	int ret = own ? 0 : -ENOMEM;
+
+	if (ret)
+		return ret;
+	if (!c || !checkpoint_find(c, objective_key(o, points, nr), own, nr_errors)) {
+		ret = objective_work(o, points, nr, own);
+		if (!ret && c)
+			ret = checkpoint_add(c, objective_key(o, points, nr), own, nr_errors);
+	}
+	if (!ret)
+		ret = objective_mean(o, own, nr, cost);
 	if (!rmse)
-		free(o->rmse);
+		free(own);
 	return ret;
 }
 
 int objective_predict(struct objective *o, const double *p, double *predicted)
 {
 	const struct dataset *d = o->config.data;
-	double *rmse = calloc(o->nr_splits + 1, sizeof(*rmse)), cost;
-	int ret = rmse ? objective_eval(o, p, 1, rmse, &cost) : -ENOMEM;
+	double *rmse = calloc(o->nr_splits + 1, sizeof(*rmse));
+	int ret = rmse ? objective_work(o, p, 1, rmse) : -ENOMEM;
 
 	if (ret)
 		goto out;

@@ -10,6 +10,7 @@
 #ifndef ANALYZER_REGRESSION_OBJECTIVE_H
 #define ANALYZER_REGRESSION_OBJECTIVE_H
 
+#include "analyzer/models/regression/checkpoint.h"
 #include "analyzer/models/regression/technique.h"
 
 struct objective;
@@ -17,9 +18,10 @@ struct objective;
 struct objective_config {
 	const struct technique *technique;
 	const struct schema *schema;
-	const struct dataset *data; /* must have folds */
-	unsigned int nr_bootstraps; /* 0 means that the folds are the splits */
-	unsigned int nr_threads;    /* 0 means as many as there are processors */
+	const struct dataset *data;    /* must have folds */
+	unsigned int nr_bootstraps;    /* 0 means that the folds are the splits */
+	unsigned int nr_threads;       /* 0 means as many as there are processors */
+	struct checkpoint *checkpoint; /* borrowed; may be NULL */
 };
 
 /* The objects to which config points must outlive the objective. Returns 0, -ENOMEM or -EINVAL. */

@@ -249,7 +249,8 @@ int select_candidate(struct candidate *c, const struct select_config *config)
 					      .schema = config->schema,
 					      .data = config->data,
 					      .nr_bootstraps = config->nr_bootstraps,
-					      .nr_threads = config->nr_threads };
+					      .nr_threads = config->nr_threads,
+					      .checkpoint = config->checkpoint };
 	double standard[PARAMETERS_MAX] = { 0 }, begin = now_s();
 	int ret;
 

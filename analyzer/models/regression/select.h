@@ -19,6 +19,7 @@ struct select_config {
 	unsigned int splits, explorations, iterations;
 	double improvement;
 	unsigned int nr_bootstraps, nr_threads;
+	struct checkpoint *checkpoint; /* borrowed; may be NULL */
 	/*
 	 * May be NULL. It is called before a search with its bound, after each batch, and at the
 	 * end.
