@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyzer/serve/page_access.h"
 #include "analyzer/serve/page_device.h"
 #include "analyzer/serve/page_reply.h"
 #include "analyzer/serve/page_server_state.h"
@@ -168,6 +169,12 @@ enum MHD_Result page_answer_who(struct page_server *p, struct MHD_Connection *c,
 				const struct page_reader *reader)
 {
 	return page_answer_period(p, c, reader, page_who_json);
+}
+
+enum MHD_Result page_answer_access(struct page_server *p, struct MHD_Connection *c,
+				   const struct page_reader *reader)
+{
+	return page_answer_period(p, c, reader, page_access_json);
 }
 
 enum MHD_Result page_answer_objectives(struct page_server *p, struct MHD_Connection *c,

@@ -35,6 +35,7 @@
 	X(charts, "/assets/charts.mjs", TYPE_SCRIPT, "analyzer/serve/page/charts.mjs") \
 	X(fleet, "/assets/fleet.mjs", TYPE_SCRIPT, "analyzer/serve/page/fleet.mjs") \
 	X(device, "/assets/device.mjs", TYPE_SCRIPT, "analyzer/serve/page/device.mjs") \
+	X(access, "/assets/access.mjs", TYPE_SCRIPT, "analyzer/serve/page/access.mjs") \
 	X(objectives, "/assets/objectives.mjs", TYPE_SCRIPT, "analyzer/serve/page/objectives.mjs") \
 	X(question, "/assets/question.mjs", TYPE_SCRIPT, "analyzer/serve/page/question.mjs") \
 	X(icon, "/assets/icon.svg", TYPE_IMAGE, "analyzer/serve/page/icon.svg") \

@@ -66,6 +66,7 @@ static const struct {
 	{ "/api/v1/fleet", page_answer_fleet },
 	{ "/api/v1/device", page_answer_device },
 	{ "/api/v1/who", page_answer_who },
+	{ "/api/v1/access", page_answer_access },
 	{ "/api/v1/live", page_answer_live },
 	{ "/api/v1/objectives", page_answer_objectives },
 	{ "/api/v1/models", page_answer_models },
@@ -125,7 +126,7 @@ static enum MHD_Result page_answer_data(struct page_server *p, struct MHD_Connec
 	return page_reply_error(
 		c, MHD_HTTP_NOT_FOUND,
 		"path: expected /, /assets/..., /api/v1/fleet, /api/v1/device, "
-		"/api/v1/who, /api/v1/live, /api/v1/objectives, /api/v1/models, /api/v1/question or "
+		"/api/v1/who, /api/v1/access, /api/v1/live, /api/v1/objectives, /api/v1/models, /api/v1/question or "
 		"/api/v1/session");
 }
 

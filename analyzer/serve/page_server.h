@@ -7,6 +7,7 @@
  *   GET /api/v1/fleet      hosts and devices now and in the last hour
  *   GET /api/v1/device     one device over a period
  *   GET /api/v1/who        the processes and control groups that made its requests
+ *   GET /api/v1/access     where on it they began, and the miss-ratio curve
  *   GET /api/v1/live       server-sent events: a line after each change, at most one per second
  *
  *   GET /api/v1/objectives the objectives and whether devices meet them

@@ -40,6 +40,8 @@ enum MHD_Result page_answer_device(struct page_server *p, struct MHD_Connection 
 				   const struct page_reader *reader);
 enum MHD_Result page_answer_who(struct page_server *p, struct MHD_Connection *c,
 				const struct page_reader *reader);
+enum MHD_Result page_answer_access(struct page_server *p, struct MHD_Connection *c,
+				   const struct page_reader *reader);
 enum MHD_Result page_answer_live(struct page_server *p, struct MHD_Connection *c,
 				 const struct page_reader *reader);
 enum MHD_Result page_answer_objectives(struct page_server *p, struct MHD_Connection *c,

@@ -1,9 +1,9 @@
 // The live page in a browser; tests/browser/live-page.sh starts it and makes TAP of its lines.
 import { createRequire } from "node:module";
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 
-const { PAGE, MANY, RESTART, SHOTS, BROWSER, MODULES } = process.env;
+const { PAGE, MANY, CLOSED, TOKENS, TOKEN, RESTART, SHOTS, BROWSER, MODULES } = process.env;
 const require = createRequire(MODULES + "/");
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -80,6 +80,10 @@ ok(await page.evaluate(() => {
   for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] && pixels[i + 2] > pixels[i] + 25) blue++;
   return blue > 50;
 }), "device: the heat map is coloured");
+await page.locator("details.access > summary").click();
+ok(await until(page, () => document.querySelector(".access canvas") && document.querySelectorAll(".access table tbody tr").length > 0), "device: the access map is read when it is opened",
+  await page.evaluate(() => document.querySelector(".access").textContent));
+ok(await page.evaluate(() => document.querySelector(".access canvas").getAttribute("aria-label").includes("regions")), "device: and says in words what it shows");
 const lead = await text(page, ".lead");
 ok(await until(page, (t) => document.querySelector(".lead").textContent !== t, lead), "device: it is live as well");
 const details = page.locator(".pictures section:not([hidden]) details summary");
@@ -161,8 +165,8 @@ page = await open(MANY + "/");
 ok(await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 64), "many: one page has 64 rows");
 ok(await until(page, () => document.getElementById("state").dataset.kind === "old"), "many: the page says that the data are old", await text(page, "#state"));
 await page.getByRole("button", { name: "Next" }).click();
-ok(await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 1), "many: the 65th row is on the second page");
-ok(/65 to 65 of 65/.test(await text(page, ".place")), "many: which is said", await text(page, ".place"));
+ok(await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 64 && /65 to/.test(document.querySelector(".place").textContent)), "many: the 65th row is on the second page");
+ok(/65 to 128 of 1000/.test(await text(page, ".place")), "many: which is said", await text(page, ".place"));
 await page.getByLabel("Search hosts and devices").fill("guest00000");
 ok(await until(page, () => document.querySelector("table.fleet tbody a").textContent.startsWith("<img")), "hostile: a name that is markup is text");
 ok((await page.locator("table.fleet img").count()) === 0 && !/^1$/.test(await page.title()), "hostile: and nothing of it runs");
@@ -177,5 +181,43 @@ await page.goto(MANY + "/#/device?host=gone&device=9:9&begin_s=5&end_s=50");
 ok(await until(page, () => /no window/.test(document.querySelector(".empty") ? document.querySelector(".empty").textContent : "")), "a link to a device that is gone says so");
 await page.goto(MANY + "/#/device?host=guest00001&device=8:0&begin_s=50&end_s=5");
 ok(await until(page, () => /end_s: expected/.test(document.querySelector(".empty") ? document.querySelector(".empty").textContent : "")), "a bad period says what is expected");
+await page.context().close();
+
+// ---- more pages than may wait for events: the 65th asks every other second ----
+const waiting = new AbortController();
+await Promise.all(Array.from({ length: 64 }, () => fetch(PAGE + "/api/v1/live", { signal: waiting.signal }).catch(() => null)));
+page = await open(PAGE + "/");
+ok(await until(page, () => document.getElementById("state").dataset.kind === "polling"), "65th page: it says that it asks every 2 s", await text(page, "#state"));
+const polled = await text(page, "table.fleet tbody .c-rate");
+ok(await until(page, (t) => document.querySelector("table.fleet tbody .c-rate").textContent !== t, polled), "65th page: and its numbers change");
+waiting.abort();
+await page.context().setOffline(true);
+ok(await until(page, () => document.getElementById("state").dataset.kind === "lost"), "offline: the page says that there is no connection");
+await page.context().setOffline(false);
+ok(await until(page, () => document.getElementById("state").dataset.kind !== "lost"), "offline: and goes on afterwards");
+await page.context().close();
+
+// ---- a login, and its end under the open page ----
+page = await open(CLOSED + "/", { ignoreHTTPSErrors: true });
+ok(await until(page, () => document.getElementById("token")), "login: the page asks for a token");
+await page.getByLabel("Token").fill("wrong");
+await page.keyboard.press("Enter");
+ok(await until(page, () => /not known/.test(document.querySelector("[role=alert]").textContent)), "login: a wrong token is refused with a sentence");
+await page.getByLabel("Token").fill(TOKEN);
+await page.keyboard.press("Enter");
+ok(await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 1), "login: the right one shows the fleet");
+ok(!(await page.evaluate(() => document.cookie + JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage }))).includes(TOKEN), "login: no script can read the token");
+const tokens = readFileSync(TOKENS, "utf8");
+writeFileSync(TOKENS, "");
+ok(await until(page, () => { const b = document.querySelector(".c-host button"); if (b) b.click(); return Boolean(document.getElementById("token")); }), "login: when it is over, the page asks again");
+page.notes.errors.length = 0; // The browser notes each 401.
+await check(page, "login light");
+writeFileSync(TOKENS, tokens);
+for (let i = 0; i < 20 && await page.locator("#token").count(); i++) {
+  await page.getByLabel("Token").fill(TOKEN).catch(() => null);
+  await page.keyboard.press("Enter");
+  await new Promise((wake) => setTimeout(wake, 300));
+}
+ok(await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 1), "login: and goes on after it");
 await page.context().close();
 await browser.close();

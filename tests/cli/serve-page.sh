@@ -100,6 +100,14 @@ CHECK
 fleet >"$T/fleet"
 curl -sm 20 "$url/api/v1/who?host=web1&device=8:0&begin_s=0&end_s=9000000000" >"$T/who"
 curl -sm 20 "$url/api/v1/device?host=web1" >"$T/error"
+# The access map: the requests of a segment, counted once more by what dump says of them.
+curl -sm 20 "$url/api/v1/access?host=db1&device=8:0&begin_s=0&end_s=9000000000" >"$T/access"
+"$b" dump --store "$T/store" --host db1 --device 8:0 --operation read,write --json 2>"$T/err" | jq -s 'length' >"$T/dumped"
+is "$(jq '[.map.columns[][] | .[1] + .[2]] | add' "$T/access")" "$(cat "$T/dumped")" "every read and write is in one region of the map"
+is "$(jq '.requests' "$T/access")" "$(cat "$T/dumped")" "which is told"
+is "$(jq '(.map.rows <= 64) and (.miss_ratio | length > 0 and all(.[1] >= 0 and .[1] <= 1) and (map(.[1]) == (map(.[1]) | sort | reverse)))' "$T/access")" true \
+	"the miss ratio falls with the size of the cache"
+is "$(ask "$url/api/v1/access?host=db1&device=sda")" 400 "a device without a number is refused"
 is "$(jq '.requests == ([.processes[].requests] | add) and .requests > 0' "$T/who")" true "the processes' requests add up to all"
 
 # Objectives: the fleet's hour is that of its newest window, which the counted profile is.
@@ -180,7 +188,7 @@ done
 is "$(ask "$url/api/v1/question?id=0123456789abcdef0123456789abcdef")" 404 "a question that is not known"
 if python3 -c 'import yaml, jsonschema; jsonschema.Draft202012Validator' 2>/dev/null; then
 	exits 0 "the answers are what docs/openapi.yaml says" python3 "$T/openapi.py" Fleet="$T/fleet" Device="$T/device" \
-		Who="$T/who" Error="$T/error" Models="$T/models.json" Question="$T/question" Question="$T/migrate" Objectives="$T/objectives"
+		Who="$T/who" Error="$T/error" Models="$T/models.json" Question="$T/question" Question="$T/migrate" Objectives="$T/objectives" Access="$T/access"
 	sed 's/,"rows":/,"row_count":/' "$T/fleet" >"$T/other"
 	exits 1 "and a key of another name would be noticed" python3 "$T/openapi.py" Fleet="$T/other"
 else

@@ -4,6 +4,7 @@ import { words } from "./words.mjs";
 import { h, ask, say, link, copyButton, count, perSecond, bytes, bytesPerSecond, seconds, duration, ratio, plain, time, iso, shell } from "./tools.mjs";
 import { timeChart, bars } from "./charts.mjs";
 import { tellState } from "./fleet.mjs";
+import { accessSection } from "./access.mjs";
 
 const FOLLOW_S = 900, LEAST_S = 10, WHO_MS = 15000, PERIODS = [300, 900, 3600, 21600, 86400, 604800];
 const w = words.device, s = w.series, p = w.pictures;
@@ -106,8 +107,10 @@ export function deviceView(main, values, tell) {
   const whoCut = h("p", { class: "about" }), whoTables = h("div", { class: "who" });
   const whoSection = h("section", { "aria-labelledby": "who" }, h("h2", { id: "who" }, w.who), h("p", { class: "about" }, w.whoAbout), whoCut, whoTables);
   const content = h("div", { class: "pictures" }, figures.map((f) => f.section), sizesSection);
+  const access = accessSection(() => data && { host: where.host, device: where.device, begin_s: data.begin_s, end_s: data.end_s });
+  const accessPart = h("section", { "aria-labelledby": "access" }, h("h2", { id: "access" }, words.access.title), access.element);
   const commandSection = h("section", { "aria-labelledby": "command" }, h("h2", { id: "command" }, w.command), h("div", { class: "command" }, h("pre", { tabindex: 0 }, command), copy), h("p", {}, question));
-  main.append(h("p", { class: "back" }, h("a", { href: "#/" }, w.back)), title, lead, remarks, tools, rangeText, error, compareSection, content, phasesSection, whoSection, commandSection);
+  main.append(h("p", { class: "back" }, h("a", { href: "#/" }, w.back)), title, lead, remarks, tools, rangeText, error, compareSection, content, phasesSection, whoSection, accessPart, commandSection);
 
   function fillLead() {
     const d = data.sum, list = [];
@@ -215,7 +218,7 @@ export function deviceView(main, values, tell) {
     document.title = title.textContent + " · blkcast";
     content.hidden = empty;
     error.hidden = !empty;
-    phasesSection.hidden = whoSection.hidden = commandSection.hidden = empty;
+    phasesSection.hidden = whoSection.hidden = accessPart.hidden = commandSection.hidden = empty;
     if (empty) compareSection.hidden = true;
     if (empty) error.replaceChildren(h("p", {}, w.none), h("p", {}, w.noneHow));
     say(rangeText, w.range(time(data.begin_s), time(data.end_s), duration(data.step_s)) + ". " + w.brush);
@@ -230,6 +233,7 @@ export function deviceView(main, values, tell) {
     fillPhases();
     fillCompare();
     fillWho();
+    access.refresh(following());
   }
   async function refresh() {
     try {
@@ -261,7 +265,7 @@ export function deviceView(main, values, tell) {
       data = data && { ...data, latest: 0 };
       return true;
     },
-    redraw() { for (const f of figures) f.chart.redraw(); },
+    redraw() { for (const f of figures) f.chart.redraw(); access.redraw(); },
     close() { for (const f of figures) f.chart.close(); },
   };
 }

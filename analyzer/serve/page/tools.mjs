@@ -3,14 +3,14 @@ import { words } from "./words.mjs";
 
 // h("p", {class: "x", onclick: f}, "text", child): an element; null children are left out.
 export function h(name, attributes, ...children) {
-  const svg = ["svg", "path", "line", "rect", "circle"].includes(name);
+  const svg = ["svg", "path", "line", "rect", "circle", "text"].includes(name);
   const e = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
   for (const [key, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
     if (key.startsWith("on")) e.addEventListener(key.slice(2), value);
     else e.setAttribute(key, value === true ? "" : String(value));
   }
-  for (const child of children.flat())
+  for (const child of children.flat(Infinity))
     if (child !== null && child !== undefined) e.append(child);
   return e;
 }
