@@ -14,6 +14,7 @@
 # SHORT=1: twelve minutes at most (2 pairs of 5 s); else about an hour. REPEATS=, SECONDS_EACH=, INTERVAL= of the
 # campaign, EVERY=n: every n-th configuration of it. OLD_CAMPAIGN=1: the old volume is measured as well, and
 # predictions relative to it are added. LIMIT_S= seconds after which no pair is begun but the first ones.
+# RECORD_ONLY=1: measures and records, and leaves calibration and predictions to a later call, which finds what is there.
 # BACKING=/dev/shm is where the files of the set-up lie.
 #
 # Volumes serve in memory, with a delay for each request (nbdkit), as a file through FUSE under a loop device
@@ -215,32 +216,38 @@ setup() { # APPLICATION VOLUME: once
 	sync -f "$folder"
 }
 
-# record APPLICATION VOLUME PAIR: its requests, and what is predicted for them on the new volume
+# record APPLICATION VOLUME PAIR: its requests, which stay in OUT, and what is predicted for them on the new volume
 record() {
-	local app=$1 name=$2 at=$OUT/$1.$2.$3 folder=$work/$2/$1 store=$work/store
-	[ ! -s "$at.json" ] || return 0
-	setup "$app" "$name"
-	! has "begin_$app" || "begin_$app" "$folder"
-	rm -rf "$store"
-	"$agent" --device "${device[$name]#/dev/}" --sink "file:$store" 2>"$OUT/agent.log" &
-	watching=$!
-	sleep 1
-	"run_$app" "$folder" "$SECONDS_EACH" >"$at.out" 2>&1 || {
-		say "$app failed on $name: $at.out says why"
-		exit 1
-	}
-	sleep 0.3
-	kill -INT "$watching"
-	wait "$watching" || true
-	watching=""
-	! has "end_$app" || "end_$app"
-	predict "$store" "$at.json" --storage "$OUT/new.json"
-	[ -z "${OLD_CAMPAIGN:-}" ] || predict "$store" "$at.relative.json" --storage "$OUT/new.json" --from "$OUT/old.json"
+	local app=$1 name=$2 at=$OUT/$1.$2.$3 folder=$work/$2/$1
+	if [ ! -d "$at.store" ]; then
+		setup "$app" "$name"
+		! has "begin_$app" || "begin_$app" "$folder"
+		rm -rf "$at.part"
+		"$agent" --device "${device[$name]#/dev/}" --sink "file:$at.part" 2>"$OUT/agent.log" &
+		watching=$!
+		sleep 1
+		"run_$app" "$folder" "$SECONDS_EACH" >"$at.out" 2>&1 || {
+			say "$app failed on $name: $at.out says why"
+			exit 1
+		}
+		sleep 0.3
+		kill -INT "$watching"
+		wait "$watching" || true
+		watching=""
+		! has "end_$app" || "end_$app"
+		mv "$at.part" "$at.store"
+	fi
+	[ -z "${RECORD_ONLY:-}" ] || return 0
+	predict "$at.store" "$at.json" --storage "$OUT/new.json"
+	[ -z "${OLD_CAMPAIGN:-}" ] || predict "$at.store" "$at.relative.json" --storage "$OUT/new.json" --from "$OUT/old.json"
 }
 
-predict() { # STORE ANSWER OPTION...: "does not carry the load" (1) and "cannot tell" (3) have their rows all the same
+# predict STORE ANSWER OPTION...: "does not carry the load" (exit status 1) and "cannot tell" (3) have their rows all the
+# same. An answer that is newer than the device is kept.
+predict() {
 	local store=$1 answer=$2 status=0
 	shift 2
+	[ ! "$answer" -nt "$OUT/new.json" ] || return 0
 	"$blkcast" study migrate "$store" "$@" --json -q >"$answer.part" || status=$?
 	[ $status = 0 ] || [ $status = 1 ] || [ $status = 3 ] || exit 1
 	mv "$answer.part" "$answer"
@@ -253,14 +260,17 @@ repeat_error() {
 		map(map(.before_s) | (add / length) as $m | map((. - $m) | fabs) | add / length / $m) | max * 100'
 }
 
-campaign() { # VOLUME
+campaign() { # VOLUME: a store that is there is not measured again; a device that is newer than it is kept
 	local plan=$OUT/$1.yaml
-	[ ! -s "$OUT/$1.json" ] || return 0
-	sed -e "s|/mnt/new|$work/$1|; s/file_set: 512m/file_set: 64m/" docs/examples/plans/storage.yaml |
-		awk -v every="$EVERY" '!/^ *- \{/ || nr++ % every == 0' >"$plan"
-	rm -f "$OUT/$1.sqlite"
-	say "campaign of $1"
-	"$blkcast" measure "$plan" --db "$OUT/$1.sqlite" --set interval="$INTERVAL" --set warm_up=100ms --quiet
+	if [ ! -s "$OUT/$1.sqlite" ]; then
+		sed -e "s|/mnt/new|$work/$1|; s/file_set: 512m/file_set: 64m/" docs/examples/plans/storage.yaml |
+			awk -v every="$EVERY" '!/^ *- \{/ || nr++ % every == 0' >"$plan"
+		rm -f "$OUT/$1.part"
+		say "campaign of $1"
+		"$blkcast" measure "$plan" --db "$OUT/$1.part" --set interval="$INTERVAL" --set warm_up=100ms --quiet
+		mv "$OUT/$1.part" "$OUT/$1.sqlite"
+	fi
+	[ -z "${RECORD_ONLY:-}" ] && [ ! "$OUT/$1.json" -nt "$OUT/$1.sqlite" ] || return 0
 	say "calibration of $1"
 	"$blkcast" storage calibrate --db "$OUT/$1.sqlite" -o "$OUT/$1.json" -q >"$OUT/$1.txt"
 }
@@ -339,7 +349,7 @@ campaign new
 [ -z "${OLD_CAMPAIGN:-}" ] || campaign old
 for ((pair = 1; pair <= REPEATS; pair++)); do
 	for app in $APPS; do
-		[ "$pair" -le 2 ] || awk "BEGIN { exit !($(repeat_error "$app") > 10) }" || continue
+		[ "$pair" -le 2 ] || [ -n "${RECORD_ONLY:-}" ] || awk "BEGIN { exit !($(repeat_error "$app") > 10) }" || continue
 		if [ "$pair" -gt 1 ] && [ $SECONDS -gt "$LIMIT_S" ]; then
 			say "$app, pair $pair: left out, the time is over"
 			continue
@@ -349,5 +359,6 @@ for ((pair = 1; pair <= REPEATS; pair++)); do
 		record "$app" new "$pair"
 	done
 done
+[ -z "${RECORD_ONLY:-}" ] || exit 0
 results >"$OUT/results.md"
 cat "$OUT/results.md"

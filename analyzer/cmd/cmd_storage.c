@@ -50,6 +50,20 @@ static void storage_show_limit(struct answer_table *t, const char *what,
 	storage_show_row(t, what, "write_ratio", words, l->write_ratio);
 }
 
+static void storage_show_flushes(const struct device_model *m, struct answer_table *t)
+{
+	char text[64];
+
+	storage_show_time(t, "flushes", "base_s", m->flush_s);
+	storage_show_time(t, "flushes", "mebibyte_s", m->flush_byte_s * 1048576);
+	snprintf(text, sizeof(text), "%.3g", m->flush_clean_ratio);
+	storage_show_row(t, "flushes", "clean_ratio", text, m->flush_clean_ratio);
+	snprintf(text, sizeof(text), "%.3g", m->flush_wait_ratio);
+	storage_show_row(t, "flushes", "wait_ratio", text, m->flush_wait_ratio);
+	if (m->durable_flush)
+		storage_show_row(t, "forced writes", "durable_flush", "yes", 1);
+}
+
 static void storage_show_service(const struct device_model *m, struct answer_table *t)
 {
 	static const char *const sides[] = { "reads", "writes" };
@@ -71,8 +85,12 @@ static void storage_show_service(const struct device_model *m, struct answer_tab
 	storage_show_row(t, "waits", "sigma", text, m->wait_sigma);
 	if (m->durable_s > 0)
 		storage_show_time(t, "forced writes", "durable_s", m->durable_s);
+	if (m->wait_window > 0) {
+		snprintf(text, sizeof(text), "%.3g", m->wait_window);
+		storage_show_row(t, "waits", "window", text, m->wait_window);
+	}
 	if (m->flush_s > 0)
-		storage_show_time(t, "flushes", "base_s", m->flush_s);
+		storage_show_flushes(m, t);
 	if (m->pause_ratio > 0) {
 		snprintf(text, sizeof(text), "%.3g %%", 100 * m->pause_ratio);
 		storage_show_row(t, "pauses", "ratio", text, m->pause_ratio);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/replay/causal_depend.h"
+#include "analyzer/replay/causal_open.h"
 
 static bool can_be_sent(const struct request *r)
 {
@@ -138,6 +139,21 @@ static void make_room(struct causal_request *q, size_t nr)
 	}
 }
 
+/* Makes the requests of an open lane wait for the recorded times alone. */
+static void causal_open_lane(struct causal_lane *lane)
+{
+	for (size_t i = 0; i < lane->nr; i++) {
+		struct causal_request *q = &lane->requests[i];
+
+		q->gap_ns = q->spacing_ns;
+		q->others = 0;
+		q->done = 0;
+		q->room = i >= CAUSAL_OPEN_DEPTH ? (uint32_t)(i + 1 - CAUSAL_OPEN_DEPTH) : 0;
+		q->after_lane = q->after = UINT32_MAX;
+	}
+	lane->depth = CAUSAL_OPEN_DEPTH;
+}
+
 static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 		     const struct causal_span *s, size_t nr_all)
 {
@@ -174,7 +190,10 @@ static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 		if (i + 1 - done > lane->depth)
 			lane->depth = (uint32_t)(i + 1 - done);
 	}
-	make_room(lane->requests, lane->nr);
+	if (lane->open)
+		causal_open_lane(lane);
+	else
+		make_room(lane->requests, lane->nr);
 	return 0;
 }
 
@@ -188,15 +207,17 @@ static int causal_fill(struct causal_plan *plan, struct causal_times *t, size_t 
 	if (!plan->lanes)
 		return -ENOMEM;
 	plan->nr_lanes = t->nr_lanes;
-	if (ret)
-		return ret;
 	for (size_t l = 0; l < t->nr_lanes; l++) {
 		/*
 		 * Write-back pauses when there is nothing to write, which is not a wait for a
 		 * request.
 		 */
-		if (causal_tid(&t->requests[t->lanes[l].first]))
+		if (causal_tid(&t->requests[t->lanes[l].first])) {
 			plan->lanes[l].depends = causal_depends(t, l);
+			ret = causal_is_open(t, l, &plan->lanes[l].open);
+		}
+		if (ret)
+			return ret;
 		ret = fill_lane(&plan->lanes[l], t, &t->lanes[l], nr);
 		if (ret)
 			return ret;

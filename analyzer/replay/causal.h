@@ -23,6 +23,11 @@
  * CAUSAL_SLACK_NS before. In the same way an application that runs ahead of its write-back is held
  * back when it has no memory left.
  *
+ * A lane whose requests come by themselves, whatever has completed (causal_open.h), is open: each of
+ * its requests is sent when the recorded time since the previous one has passed. Only if
+ * CAUSAL_OPEN_DEPTH requests of the lane are under way, on a target that is too slow, the next one
+ * waits.
+ *
  * This order cannot deadlock, because each request waits only for requests that had been sent
  * before it.
  */
@@ -37,7 +42,8 @@
 #include "formats/histogram.h"
 #include "formats/request.h"
 
-#define CAUSAL_SLACK_NS 200000000ull
+#define CAUSAL_SLACK_NS	  200000000ull
+#define CAUSAL_OPEN_DEPTH 256
 
 struct causal_request {
 	uint64_t offset; /* bytes */
@@ -61,6 +67,7 @@ struct causal_lane {
 	size_t nr;
 	uint32_t depth;	  /* largest number of requests under way */
 	uint64_t depends; /* bit i: the lane depends on lane i */
+	bool open;	  /* its requests wait for no completion */
 };
 
 struct causal_plan {

@@ -33,8 +33,11 @@ struct stored_load {
 
 /* A request under way. */
 struct stored_slot {
-	uint32_t lane, request;
+	struct device_request request;
+	double begin_s;
+	uint32_t lane, index; /* the lane's request of this number */
 	uint32_t next_free;
+	bool again; /* the device wants it a second time */
 };
 
 struct stored_sim {
@@ -68,33 +71,47 @@ static int stored_slot_take(struct stored_sim *s, uint32_t *slot)
 	return 0;
 }
 
+/* Gives a slot to the device, for the first or the second time. */
+static int stored_serve(struct stored_sim *s, uint32_t slot)
+{
+	struct stored_slot *at = &s->slots[slot];
+	struct stored_result *out = &s->out[s->lanes[at->lane].load];
+	double end_s;
+	int ret = 0;
+
+	at->request.at_s = s->now_s;
+	at->again = !device_sim_submit(&s->device, &at->request, &end_s);
+	if (!at->again)
+		ret = device_times_add(&out->times, at->request.type, end_s - at->begin_s);
+	return ret ? ret : eventq_push(&s->events, end_s, slot);
+}
+
 static int stored_submit(struct stored_sim *s, uint32_t lane)
 {
 	struct stored_lane *l = &s->lanes[lane];
 	const struct causal_request *r = &l->plan->requests[l->nr_sent];
 	struct stored_result *out = &s->out[l->load];
-	enum device_type type = r->operation == OPERATION_FLUSH	  ? DEVICE_FLUSH
-				: r->operation == OPERATION_WRITE ? DEVICE_WRITE
-								  : DEVICE_READ;
-	struct device_request q = { .at_s = s->now_s,
-				    .offset = r->offset + l->load * LOAD_OFFSET,
+	struct device_request q = { .offset = r->offset + l->load * LOAD_OFFSET,
 				    .bytes = r->bytes,
-				    .type = type,
+				    .type = r->operation == OPERATION_FLUSH   ? DEVICE_FLUSH
+					    : r->operation == OPERATION_WRITE ? DEVICE_WRITE
+									      : DEVICE_READ,
 				    .durable = r->durable };
-	double end_s = device_sim_submit(&s->device, &q);
 	uint32_t slot;
 	int ret = stored_slot_take(s, &slot);
 
-	if (!ret)
-		ret = device_times_add(&out->times, type, end_s - s->now_s);
 	if (ret)
 		return ret;
-	s->slots[slot] = (struct stored_slot){ lane, (uint32_t)l->nr_sent, UINT32_MAX };
+	s->slots[slot] = (struct stored_slot){ .request = q,
+					       .begin_s = s->now_s,
+					       .lane = lane,
+					       .index = (uint32_t)l->nr_sent,
+					       .next_free = UINT32_MAX };
 	s->nr_under_way++;
 	out->nr_beyond += (double)s->nr_under_way > s->model->domain.concurrency * BEYOND_FACTOR;
 	l->last_s = s->now_s;
 	l->nr_sent++;
-	return eventq_push(&s->events, end_s, slot);
+	return stored_serve(s, slot);
 }
 
 /*
@@ -193,16 +210,18 @@ static int stored_look_waiting(struct stored_sim *s, struct stored_load *load)
 
 static int stored_complete(struct stored_sim *s, uint32_t slot)
 {
-	uint32_t lane = s->slots[slot].lane, request = s->slots[slot].request;
+	uint32_t lane = s->slots[slot].lane;
 	struct stored_lane *l = &s->lanes[lane];
 	struct stored_load *load = &s->loads[l->load];
 	int ret;
 
+	if (s->slots[slot].again)
+		return stored_serve(s, slot);
 	s->slots[slot].next_free = s->free_slot;
 	s->free_slot = slot;
 	s->nr_under_way--;
 	l->done_s[l->nr_done++] = s->now_s;
-	l->ended_s[request] = s->now_s;
+	l->ended_s[s->slots[slot].index] = s->now_s;
 	load->nr_done++;
 	s->out[l->load].times.elapsed_s = s->now_s;
 	ret = stored_look(s, lane);

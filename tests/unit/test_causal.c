@@ -140,8 +140,27 @@ static bool as_defined(const struct causal_plan *plan, const struct causal_lane 
 	return good;
 }
 
+/* An open lane goes by its recorded arrivals alone. */
+static bool open_as_defined(const struct causal_lane *lane, const struct request *all)
+{
+	uint64_t last_ns = all[0].arrival_ns;
+	bool good = lane->depth == CAUSAL_OPEN_DEPTH;
+
+	for (size_t i = 0; i < lane->nr; i++) {
+		const struct causal_request *q = &lane->requests[i];
+		const struct request *r = &all[q->offset / SECTOR_BYTES];
+
+		good = good && !q->done && !q->others && q->after_lane == UINT32_MAX &&
+		       q->gap_ns == r->arrival_ns - last_ns && q->spacing_ns == q->gap_ns &&
+		       q->room == (i >= CAUSAL_OPEN_DEPTH ? i + 1 - CAUSAL_OPEN_DEPTH : 0);
+		last_ns = r->arrival_ns;
+	}
+	return good;
+}
+
 static void every_number_is_as_defined(void)
 {
+	size_t nr_open = 0, nr_closed = 0;
 	struct rng rng;
 
 	rng_seed(&rng, 7);
@@ -160,14 +179,20 @@ static void every_number_is_as_defined(void)
 		}
 		ok_int(causal_make(&plan, mixed, nr, NULL), 0);
 		for (size_t l = 0; l < plan.nr_lanes; l++) {
-			ok(as_defined(&plan, &plan.lanes[l], all, nr));
+			bool open = plan.lanes[l].open;
+
+			ok(open ? open_as_defined(&plan.lanes[l], all)
+				: as_defined(&plan, &plan.lanes[l], all, nr));
 			sent += plan.lanes[l].nr;
+			nr_open += open;
+			nr_closed += !open;
 		}
 		ok_eq(sent, nr);
 		causal_release(&plan);
 		free(mixed);
 		free(all);
 	}
+	ok(nr_open > 0 && nr_closed > 0);
 }
 
 static void a_thread_that_waits_thinks(void)
@@ -286,12 +311,85 @@ static void what_cannot_be_sent_is_counted(void)
 	causal_release(&plan);
 }
 
+/* Four threads of which one at a time holds a lock, in which it writes and flushes. */
+static void who_needs_a_lock_depends_on_its_holders(void)
+{
+	enum { TURNS = 600 };
+	struct request r[2 * TURNS];
+	struct causal_plan plan;
+	struct rng rng;
+	uint64_t at = MS, wrong = 0;
+	uint32_t last = 0;
+
+	rng_seed(&rng, 4);
+	for (size_t i = 0; i < TURNS; i++) {
+		uint32_t tid = 1 + (last + (uint32_t)rng_below(&rng, 3)) % 4; /* another one */
+
+		last = tid;
+		r[2 * i] = make(tid, at, 3 * MS, OPERATION_WRITE);
+		r[2 * i + 1] = make(tid, at + 3 * MS + 20 * US, 200 * US, OPERATION_FLUSH);
+		at = r[2 * i + 1].completion_ns + (50 + rng_below(&rng, 400)) * US;
+	}
+	ok_int(causal_make(&plan, r, 2 * TURNS, NULL), 0);
+	ok_int(plan.nr_lanes, 4);
+	for (size_t l = 0; l < 4; l++) {
+		ok_eq(plan.lanes[l].depends, 15 & ~(1ull << l));
+		ok(!plan.lanes[l].open);
+		for (size_t i = 2; i < plan.lanes[l].nr; i++) {
+			const struct causal_request *q = &plan.lanes[l].requests[i];
+
+			wrong += q->operation == OPERATION_WRITE && q->after_lane == UINT32_MAX;
+		}
+	}
+	ok_eq(wrong, 0); /* each turn begins after that of another thread */
+	causal_release(&plan);
+}
+
+/* What sends whatever completes is open; what waits, thinks or keeps a depth is not. */
+static void open_lanes_are_told_from_closed_ones(void)
+{
+	enum { EACH = 2000, DEPTH = 4 };
+	struct request *r = calloc(4 * EACH, sizeof(*r));
+	uint64_t at[4] = { MS, MS, MS, MS }, busy[DEPTH];
+	struct causal_plan plan;
+	struct rng rng;
+	size_t nr = 0;
+
+	rng_seed(&rng, 11);
+	for (int i = 0; i < DEPTH; i++)
+		busy[i] = MS;
+	for (int i = 0; i < EACH; i++) {
+		uint64_t takes_ns = (uint64_t)(rng_exponential(&rng) * 3e6) + 1;
+		int first = 0;
+
+		at[0] += (uint64_t)(rng_exponential(&rng) * 9e6);
+		r[nr++] = make(1, at[0], takes_ns, 0);
+		at[1] += (uint64_t)(rng_exponential(&rng) * 6e6);
+		r[nr++] = make(2, at[1], takes_ns, 0);
+		at[1] += takes_ns;
+		at[2] += i % 8 ? 1 : 40 * MS; /* bursts of eight, after a think time */
+		r[nr++] = make(3, at[2], takes_ns, 0);
+		for (int k = 1; k < DEPTH; k++)
+			first = busy[k] < busy[first] ? k : first;
+		r[nr++] = make(4, busy[first], takes_ns, 0);
+		busy[first] += takes_ns + 10 * US;
+	}
+	ok_int(causal_make(&plan, r, nr, NULL), 0);
+	for (uint32_t tid = 1; tid <= 4; tid++)
+		ok(lane_of(&plan, tid)->open == (tid == 1));
+	causal_release(&plan);
+	free(r);
+}
+
 static const struct tap_test tests[] = {
 	{ "every number of a plan is as it is defined", every_number_is_as_defined },
 	{ "a thread that waits sends after its think time", a_thread_that_waits_thinks },
 	{ "a burst keeps to its depth", a_burst_keeps_its_depth },
 	{ "who waits for another depends on it", who_waits_for_another_depends_on_it },
 	{ "who does not wait does not depend", who_does_not_wait_does_not_depend },
+	{ "who needs a lock depends on its holders", who_needs_a_lock_depends_on_its_holders },
+	{ "lanes that send whatever completes are told from the others",
+	  open_lanes_are_told_from_closed_ones },
 	{ "what cannot be sent is counted", what_cannot_be_sent_is_counted },
 };
 

@@ -82,9 +82,12 @@ static void machine_repairman(void)
 static double submit(struct device_sim *d, double at_s, enum device_type type, uint64_t offset,
 		     uint32_t bytes)
 {
-	return device_sim_submit(
-		d, &(struct device_request){
-			   .at_s = at_s, .type = type, .offset = offset, .bytes = bytes });
+	struct device_request r = { .at_s = at_s, .type = type, .offset = offset, .bytes = bytes };
+	double end_s;
+
+	while (!device_sim_submit(d, &r, &end_s))
+		r.at_s = end_s;
+	return end_s;
 }
 
 static void bucket(void)
@@ -124,6 +127,7 @@ static void cache(void)
 {
 	struct device_model m;
 	struct device_sim d;
+	double end_s;
 
 	device_model_init(&m);
 	m.base_s[0] = m.base_s[1] = 0.004;
@@ -138,11 +142,12 @@ static void cache(void)
 	ok_near(submit(&d, 0.05, DEVICE_READ, 0, 4096), 0.054, 1e-9); /* reads pass by */
 	/* 13 writes have been drained at 130 ms. */
 	ok_near(submit(&d, 0.06, DEVICE_FLUSH, 0, 0), 0.132, 1e-9);
-	ok_near(device_sim_submit(&d, &(struct device_request){ .at_s = 0.2,
-								.type = DEVICE_WRITE,
-								.bytes = 4096,
-								.durable = true }),
-		0.204, 1e-9);
+	ok(device_sim_submit(
+		&d,
+		&(struct device_request){
+			.at_s = 0.2, .type = DEVICE_WRITE, .bytes = 4096, .durable = true },
+		&end_s));
+	ok_near(end_s, 0.204, 1e-9);
 	ok_near(submit(&d, 0.3, DEVICE_WRITE, 0, 4096), 0.301, 1e-9); /* it is empty again */
 	device_sim_release(&d);
 }
@@ -169,22 +174,130 @@ static void service(void)
 	device_sim_release(&d);
 }
 
+static bool flush(struct device_sim *d, double at_s, double *end_s)
+{
+	return device_sim_submit(d, &(struct device_request){ .at_s = at_s, .type = DEVICE_FLUSH },
+				 end_s);
+}
+
 static void flushes(void)
 {
 	struct device_model m;
 	struct device_sim d;
+	double end_s;
 
 	device_model_init(&m);
 	m.servers = 8;
 	m.flush_s = 0.01;
 	ok(device_sim_init(&d, &m, 1) == 0);
-	ok_near(submit(&d, 0, DEVICE_FLUSH, 0, 0), 0.01, 1e-9);
-	/* What comes meanwhile shares the next one. */
-	ok_near(submit(&d, 0.001, DEVICE_FLUSH, 0, 0), 0.02, 1e-9);
-	ok_near(submit(&d, 0.009, DEVICE_FLUSH, 0, 0), 0.02, 1e-9);
-	ok_near(submit(&d, 0.015, DEVICE_FLUSH, 0, 0), 0.03, 1e-9);
-	ok_near(submit(&d, 0.05, DEVICE_FLUSH, 0, 0), 0.06, 1e-9);
+	ok(flush(&d, 0, &end_s) && fabs(end_s - 0.01) < 1e-9);
+	/* Flushes that come meanwhile wait for the end of the first one, and then share the next. */
+	ok(!flush(&d, 0.001, &end_s) && fabs(end_s - 0.01) < 1e-9);
+	ok(!flush(&d, 0.009, &end_s) && fabs(end_s - 0.01) < 1e-9);
+	ok(flush(&d, end_s, &end_s) && fabs(end_s - 0.02) < 1e-9);
+	ok(flush(&d, d.flush_begin_s, &end_s) && fabs(end_s - 0.02) < 1e-9);
+	ok(!flush(&d, 0.015, &end_s) && fabs(end_s - 0.02) < 1e-9);
+	ok(flush(&d, end_s, &end_s) && fabs(end_s - 0.03) < 1e-9);
+	ok(flush(&d, 0.05, &end_s) && fabs(end_s - 0.06) < 1e-9);
 	device_sim_release(&d);
+}
+
+/*
+ * One server is busy with a read until 10 ms, and another read waits until 20 ms. A flush that
+ * comes after all waits for both; one that passes by waiting requests waits for the first alone.
+ */
+static void flush_waits(void)
+{
+	static const double ratios[] = { 1, 0, 0.5 }, ends_s[] = { 0.022, 0.012, 0.017 };
+	struct device_model m;
+	struct device_sim d;
+
+	device_model_init(&m);
+	m.base_s[0] = 0.01;
+	m.flush_s = 0.002;
+	for (size_t i = 0; i < TAP_NR(ratios); i++) {
+		m.flush_wait_ratio = ratios[i];
+		ok(device_sim_init(&d, &m, 1) == 0);
+		submit(&d, 0, DEVICE_READ, 0, 4096);
+		submit(&d, 0.001, DEVICE_READ, 1 << 20, 4096);
+		ok_near(submit(&d, 0.002, DEVICE_FLUSH, 0, 0), ends_s[i], 1e-9);
+		device_sim_release(&d);
+	}
+}
+
+/* A flush takes 2 ms and 1 us per KiB written since the flush before; 0.5 ms if there is nothing. */
+static void flush_dirty(void)
+{
+	struct device_model m;
+	struct device_sim d;
+
+	device_model_init(&m);
+	m.flush_s = 0.002;
+	m.flush_byte_s = 1e-6 / 1024;
+	m.flush_clean_ratio = 0.25;
+	ok(device_sim_init(&d, &m, 1) == 0);
+	ok_near(submit(&d, 0, DEVICE_FLUSH, 0, 0), 0.0005, 1e-9);
+	submit(&d, 1, DEVICE_WRITE, 0, 65536);
+	submit(&d, 1, DEVICE_WRITE, 1 << 20, 65536);
+	ok_near(submit(&d, 2, DEVICE_FLUSH, 0, 0), 2.002128, 1e-9);
+	submit(&d, 3, DEVICE_READ, 0, 65536);
+	ok_near(submit(&d, 4, DEVICE_FLUSH, 0, 0), 4.0005, 1e-9);
+	device_sim_release(&d);
+}
+
+/* Without forced unit access, a forced write is its data and a flush. */
+static void forced(void)
+{
+	struct device_request r = { .type = DEVICE_WRITE, .bytes = 4096, .durable = true };
+	struct device_model m;
+	struct device_sim d;
+	double end_s;
+
+	device_model_init(&m);
+	m.base_s[1] = 0.003;
+	m.flush_s = 0.001;
+	m.durable_flush = true;
+	ok(device_sim_init(&d, &m, 1) == 0);
+	ok(!device_sim_submit(&d, &r, &end_s) && fabs(end_s - 0.003) < 1e-9);
+	/* A write that comes before the data are written is served before the flush. */
+	ok_near(submit(&d, 0.001, DEVICE_WRITE, 1 << 20, 4096), 0.006, 1e-9);
+	r.at_s = end_s;
+	ok(device_sim_submit(&d, &r, &end_s) && fabs(end_s - 0.007) < 1e-9);
+	device_sim_release(&d);
+}
+
+/*
+ * Of twenty requests at once on one server, as many as the window may overtake each other: the
+ * means stay, and the spread of the last request is that of the window.
+ */
+static void window(void)
+{
+	struct device_model m;
+	double sum = 0, squares = 0;
+	int nr = 4000;
+
+	device_model_init(&m);
+	m.base_s[0] = 1;
+	m.wait_sigma = 0.3;
+	m.wait_window = 9;
+	for (int i = 0; i < nr; i++) {
+		struct device_sim d;
+		double end_s = 0;
+
+		ok(device_sim_init(&d, &m, (uint64_t)i) == 0);
+		for (uint64_t k = 0; k < 20; k++) {
+			end_s = submit(&d, 0, DEVICE_READ, k << 20, 4096);
+			if (k < 2) /* nobody waits before the first two */
+				ok_near(end_s, (double)k + 1, 1e-9);
+		}
+		device_sim_release(&d);
+		sum += end_s;
+		squares += end_s * end_s;
+	}
+	sum /= nr;
+	ok_ratio(sum, 20, 0.01);
+	/* 18 s behind 18 waiting requests, of which 9 count: 9 s x sqrt(exp(0.3^2) - 1) */
+	ok_ratio(sqrt(squares / nr - sum * sum), 9 * sqrt(exp(0.09) - 1), 0.05);
 }
 
 /* ---- calibration ---- */
@@ -257,7 +370,7 @@ static void measure(const struct device_model *m, struct device_table *d)
 
 static void recovers(void)
 {
-	const struct device_task task = { .seed = 1, .nr_requests = 1000 };
+	const struct device_task task = { .seed = 1, .nr_requests = 600 };
 	struct device_model known = known_device(), m, again;
 	struct device_table d = { 0 };
 	struct err err = { 0 };
@@ -279,7 +392,7 @@ static void recovers(void)
 	ok(m.errors[DEVICE_WRITE][DEVICE_P99].mean_ratio < 0.15);
 	ok(m.errors[DEVICE_READ][DEVICE_MEAN].log_half > 0);
 	ok(m.domain.concurrency == 32 && m.domain.has_durable && m.domain.has[DEVICE_FLUSH]);
-	ok(device_calibrate(&again, &d, &(struct device_task){ 1, 1, 1000, NULL, NULL }, NULL,
+	ok(device_calibrate(&again, &d, &(struct device_task){ 1, 1, 600, NULL, NULL }, NULL,
 			    &err) == 0);
 	ok(!memcmp(m.base_s, again.base_s, sizeof(m.base_s)) && m.flush_s == again.flush_s);
 	device_table_release(&d);
@@ -287,7 +400,7 @@ static void recovers(void)
 
 static void recovers_limits(void)
 {
-	const struct device_task task = { .seed = 1, .nr_requests = 1000 };
+	const struct device_task task = { .seed = 1, .nr_requests = 600 };
 	struct device_model known = known_device(), m;
 	struct device_table d = { 0 };
 	struct err err = { 0 };
@@ -339,6 +452,10 @@ static const struct tap_test tests[] = {
 	{ "a write-back cache fills, drains, and is waited for by flushes", cache },
 	{ "service times go by direction, size and what a request follows", service },
 	{ "flushes that meet share the next one", flushes },
+	{ "a flush waits for requests in service and for a share of those that wait", flush_waits },
+	{ "a flush takes longer the more was written, and less if nothing was", flush_dirty },
+	{ "a forced write without forced unit access is its data and a flush", forced },
+	{ "requests overtake each other within the window of the device", window },
 	{ "calibration finds the parameters of a known device", recovers },
 	{ "calibration finds a limit of operations", recovers_limits },
 	{ "a model comes back from its file as it was", file },

@@ -15,10 +15,13 @@
 
 #define BEGIN_NS 1000000000ull
 
-/* An application: threads that keep requests under way, think, and flush. */
+/*
+ * An application: threads that keep requests under way, think, and flush; or, with per_s, threads
+ * that each send so many requests per second at random times and wait for none.
+ */
 struct app {
 	unsigned int threads, depth, flush_every;
-	double think_s, read_ratio;
+	double think_s, read_ratio, per_s;
 	uint32_t bytes;
 };
 
@@ -31,8 +34,17 @@ struct thread {
 	unsigned int under_way, writes;
 };
 
+/* A request under way: it is again the device's turn, or it is complete. */
+struct under_way {
+	struct device_request request;
+	size_t index; /* in the record */
+	uint32_t thread;
+	bool again;
+};
+
 struct play {
 	const struct app *app;
+	struct under_way *under_way; /* one per request of the record */
 	struct device_sim device;
 	struct eventq events;
 	struct thread threads[64];
@@ -41,19 +53,28 @@ struct play {
 	size_t most;
 };
 
+static void play_serve(struct play *p, double now_s, uint32_t index)
+{
+	struct under_way *u = &p->under_way[index];
+	double end_s;
+
+	u->request.at_s = now_s;
+	u->again = !device_sim_submit(&p->device, &u->request, &end_s);
+	p->out->requests[index].completion_ns = BEGIN_NS + (uint64_t)(end_s * 1e9);
+	eventq_push(&p->events, end_s, 2 * index);
+}
+
 static void play_submit(struct play *p, double now_s, uint32_t thread, enum device_type type)
 {
-	struct request *r = &p->out->requests[p->out->nr];
-	struct device_request q = { .at_s = now_s, .type = type };
-	double end_s;
+	uint32_t index = (uint32_t)p->out->nr;
+	struct request *r = &p->out->requests[index];
+	struct device_request q = { .type = type };
 
 	if (p->out->nr == p->most)
 		return;
 	q.bytes = type == DEVICE_FLUSH ? 0 : p->app->bytes;
 	q.offset = type == DEVICE_FLUSH ? 0 : rng_below(&p->rng, 1 << 16) * 65536;
-	end_s = device_sim_submit(&p->device, &q);
 	*r = (struct request){ .arrival_ns = BEGIN_NS + (uint64_t)(now_s * 1e9),
-			       .completion_ns = BEGIN_NS + (uint64_t)(end_s * 1e9),
 			       .sector = q.offset / SECTOR_BYTES,
 			       .bytes = q.bytes,
 			       .tid = 100 + thread,
@@ -62,9 +83,10 @@ static void play_submit(struct play *p, double now_s, uint32_t thread, enum devi
 					    : type == DEVICE_WRITE ? OPERATION_WRITE
 								   : OPERATION_READ };
 	r->dispatch_ns = r->arrival_ns;
+	p->under_way[index] = (struct under_way){ .request = q, .thread = thread };
 	p->out->nr++;
 	p->threads[thread].under_way++;
-	eventq_push(&p->events, end_s, 2 * thread);
+	play_serve(p, now_s, index);
 }
 
 static void play_next(struct play *p, double now_s, uint32_t thread)
@@ -88,6 +110,20 @@ static void play_next(struct play *p, double now_s, uint32_t thread)
 	}
 }
 
+/* A thread begins, has thought, or sends the next request of an open load. */
+static void play_thread(struct play *p, double now_s, uint32_t thread)
+{
+	if (!(p->app->per_s > 0)) {
+		play_next(p, now_s, thread);
+		return;
+	}
+	if (p->out->nr == p->most)
+		return;
+	play_submit(p, now_s, thread,
+		    rng_uniform(&p->rng) < p->app->read_ratio ? DEVICE_READ : DEVICE_WRITE);
+	eventq_push(&p->events, now_s + rng_exponential(&p->rng) / p->app->per_s, 2 * thread + 1);
+}
+
 /* The application on a device: its requests as they were. */
 static struct record play(const struct app *app, const struct device_model *m, size_t nr)
 {
@@ -95,27 +131,36 @@ static struct record play(const struct app *app, const struct device_model *m, s
 	struct play p = { .app = app, .out = &out, .most = nr };
 	const struct event *e;
 
+	p.under_way = calloc(nr + 1, sizeof(*p.under_way));
 	device_sim_init(&p.device, m, 77);
 	eventq_init(&p.events, 0);
 	rng_seed(&p.rng, 5);
 	for (uint32_t i = 0; i < app->threads; i++)
 		eventq_push(&p.events, i * 1e-4, 2 * i + 1);
 	while ((e = eventq_first(&p.events))) {
-		uint32_t id = e->id;
+		uint32_t id = e->id, thread = id / 2;
 		double now_s = e->time;
 
 		eventq_pop(&p.events);
 		if (id & 1) {
-			play_next(&p, now_s, id / 2);
+			play_thread(&p, now_s, thread);
 			continue;
 		}
-		p.threads[id / 2].under_way--;
+		if (p.under_way[id / 2].again) {
+			play_serve(&p, now_s, id / 2);
+			continue;
+		}
+		thread = p.under_way[id / 2].thread;
+		p.threads[thread].under_way--;
+		if (app->per_s > 0)
+			continue; /* nobody waits for it */
 		if (app->think_s > 0)
 			eventq_push(&p.events, now_s + app->think_s * rng_exponential(&p.rng),
-				    id | 1);
+				    2 * thread + 1);
 		else
-			play_next(&p, now_s, id / 2);
+			play_next(&p, now_s, thread);
 	}
+	free(p.under_way);
 	eventq_release(&p.events);
 	device_sim_release(&p.device);
 	return out;
@@ -147,6 +192,7 @@ static const struct app apps[] = {
 	{ .threads = 6, .depth = 1, .think_s = 0.004, .read_ratio = 0.7, .bytes = 8192 },
 	{ .threads = 1, .depth = 16, .read_ratio = 0.5, .bytes = 16384 },
 	{ .threads = 3, .depth = 1, .flush_every = 2, .read_ratio = 0.2, .bytes = 4096 },
+	{ .threads = 5, .per_s = 100, .read_ratio = 0.7, .bytes = 8192 },
 };
 
 static double recorded_s(const struct record *r, unsigned int operation)
@@ -287,8 +333,8 @@ static void cannot_tell(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "three loads that stay where they were recorded come out as they were", stays },
-	{ "three loads that move come out as the applications do there", moves },
+	{ "four loads that stay where they were recorded come out as they were", stays },
+	{ "four loads that move come out as the applications do there", moves },
 	{ "an answer relative to the same device is what was measured", identity },
 	{ "a device that is too slow is told, with its limit and interval", tells },
 	{ "what the campaign has not measured cannot be told", cannot_tell },

@@ -15,15 +15,18 @@
 #define STEPS_FINAL  20
 #define STEPS_FOLD   4	  /* steps of a fold, from the model of all rows */
 #define WORTH_RATIO  0.05 /* a part stays in the model if it lowers the loss by this ratio */
+#define WORTH_WINDOW 0.02 /* the window acts on tails alone, which have small weights */
 #define SERVERS_MOST 64
 #define SIGMA_PAUSES 0.1
 #define CACHE_BYTES  (64.0 * 1024 * 1024)
+#define FLUSH_BYTES  (1024.0 * 1024) /* first guess: so many bytes double the time of a flush */
 
 struct device_search {
 	struct device_fit fit;
 	const struct device_table *table;
 	const struct device_task *task;
 	double per_s, bytes_per_s; /* largest rates that any row reached */
+	bool clean;		   /* a row has flushes that follow reads */
 	double done, all;	   /* number of fits done and in all, for the progress */
 };
 
@@ -105,6 +108,7 @@ static void device_guess_others(struct device_model *m, const struct device_tabl
 			durable_s = fmin(durable_s, row->measured_s[DEVICE_WRITE][DEVICE_MEAN]);
 	}
 	m->flush_s = isfinite(flush_s) ? flush_s : 0;
+	m->flush_byte_s = m->flush_s / FLUSH_BYTES;
 	durable_s -= m->base_s[1] + m->latency_s[1];
 	m->durable_s = !isfinite(durable_s) ? 0 : fmax(durable_s, m->base_s[1] / 10);
 }
@@ -125,6 +129,7 @@ static void device_guess(struct device_search *s, struct device_model *m)
 			per_s += row->per_s[k];
 			bytes_per_s += row->per_s[k] * row->load.bytes[k];
 		}
+		s->clean |= row->load.flush_read_ratio > 0;
 		s->per_s = fmax(s->per_s, per_s);
 		s->bytes_per_s = fmax(s->bytes_per_s, bytes_per_s);
 	}
@@ -132,7 +137,8 @@ static void device_guess(struct device_search *s, struct device_model *m)
 		m->sigma[k] = 0.3;
 		device_guess_side(m, d, k);
 	}
-	m->wait_sigma = m->domain.concurrency > 1 ? 0.1 : 0;
+	m->wait_sigma = m->domain.concurrency > 2 ? 0.1 : 0;
+
 	device_guess_others(m, d);
 }
 
@@ -150,8 +156,11 @@ static void device_search_free(struct device_search *s, const struct device_mode
 		free_[PARAMETER_SIGMA_READ + k] = d->has[k];
 		free_[PARAMETER_LATENCY_READ + k] = d->has[k] && d->concurrency > 1;
 	}
-	free_[PARAMETER_WAIT_SIGMA] = d->concurrency > 1;
+	free_[PARAMETER_WAIT_SIGMA] = d->concurrency > 2;
+	free_[PARAMETER_WAIT_WINDOW] = m->wait_window > 0;
 	free_[PARAMETER_FLUSH] = d->has[DEVICE_FLUSH];
+	free_[PARAMETER_FLUSH_BYTE] = free_[PARAMETER_FLUSH_WAIT] = d->has[DEVICE_FLUSH];
+	free_[PARAMETER_FLUSH_CLEAN] = s->clean;
 	free_[PARAMETER_DURABLE] = d->has_durable;
 	free_[PARAMETER_PAUSE_RATIO] = free_[PARAMETER_PAUSE] = m->pause_ratio > 0;
 	free_[PARAMETER_OPS] = m->ops.rate_per_s > 0;
@@ -188,27 +197,31 @@ static int device_search_try(struct device_search *s, const struct device_model 
 	return 0;
 }
 
-static int device_search_servers(struct device_search *s, struct device_model *m, double *loss)
+/*
+ * Fits a model that starts from the best of several numbers of servers. A search that
+ * starts without limits may never find them, so that limited says whether it starts with limits.
+ */
+static int device_search_servers(struct device_search *s, const struct device_model *guess,
+				 bool limited, struct device_model *m, double *loss)
 {
-	struct device_model guess = *m, from;
-	double most = fmin(SERVERS_MOST, m->domain.concurrency);
+	struct device_model from = *guess;
+	double most = fmin(SERVERS_MOST, guess->domain.concurrency);
 	unsigned int best;
 	int ret = 0;
 
+	*m = *guess;
 	*loss = INFINITY;
-	for (unsigned int n = 1; n <= most && !ret; n *= 2) {
-		from = guess;
-		from.servers = n;
-		ret = device_search_try(s, &from, STEPS_START, m, loss, 0);
-		if (ret || !(s->per_s > 0))
-			continue;
-		/*
-		 * A search that starts without limits may never find them, so that a second search
-		 * starts with limits.
-		 */
+	if (limited) {
 		from.ops.rate_per_s = s->per_s * 1.02;
 		from.bytes.rate_per_s = s->bytes_per_s * 1.02;
+	}
+	/* The fit becomes worse on both sides of the right number: two worse ones end the search. */
+	for (unsigned int n = 1, worse = 0; n <= most && worse < 2 && !ret; n *= 2) {
+		double before = *loss;
+
+		from.servers = n;
 		ret = device_search_try(s, &from, STEPS_START, m, loss, 0);
+		worse = *loss < before ? 0 : worse + 1;
 	}
 	best = m->servers;
 	for (unsigned int k = 3; k <= 6 && best >= 2 && !ret; k += 3) {
@@ -216,7 +229,24 @@ static int device_search_servers(struct device_search *s, struct device_model *m
 		from.servers = best * k / 4;
 		ret = device_search_try(s, &from, STEPS_START, m, loss, 0);
 	}
-	return ret;
+	return ret ? ret : device_search_fit(s, m, STEPS_PART, loss);
+}
+
+/* Chooses servers, and limits if they improve the fit enough. */
+static int device_search_queues(struct device_search *s, struct device_model *m, double *loss)
+{
+	struct device_model guess = *m, with;
+	double with_loss;
+	int ret = device_search_servers(s, &guess, false, m, loss);
+
+	if (ret || !(s->per_s > 0))
+		return ret;
+	ret = device_search_servers(s, &guess, true, &with, &with_loss);
+	if (ret || !(with_loss < *loss * (1 - 2 * WORTH_RATIO))) /* two limits, two parts */
+		return ret;
+	*m = with;
+	*loss = with_loss;
+	return 0;
 }
 
 /* Adds one part after the other, if the part improves the fit enough. */
@@ -239,12 +269,25 @@ static int device_search_parts(struct device_search *s, struct device_model *m, 
 	if (ret)
 		return ret;
 	from = *m;
+	from.wait_window = m->domain.concurrency / 2;
+	if (m->wait_sigma > 0)
+		ret = device_search_try(s, &from, STEPS_PART, m, loss, WORTH_WINDOW);
+	if (ret)
+		return ret;
+	from = *m;
 	from.pause_ratio = 0.01;
 	from.pause_s = 5 * base_s;
 	/* Until now the random factor was wider, since it had to explain the pauses too. */
 	from.sigma[0] = from.sigma[1] = SIGMA_PAUSES;
 	ret = device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO);
 	if (ret || !m->domain.has[DEVICE_WRITE])
+		return ret;
+	from = *m;
+	from.durable_flush = true;
+	from.durable_s = 0;
+	if (m->domain.has_durable && m->domain.has[DEVICE_FLUSH])
+		ret = device_search_try(s, &from, STEPS_PART, m, loss, 0);
+	if (ret)
 		return ret;
 	from = *m;
 	from.cache = (struct device_cache){ .bytes = CACHE_BYTES,
@@ -379,9 +422,7 @@ int device_calibrate(struct device_model *m, const struct device_table *d,
 		return -ENOMEM;
 	lsq_single_thread();
 	device_guess(&s, m);
-	ret = device_search_servers(&s, m, &loss);
-	if (!ret)
-		ret = device_search_fit(&s, m, STEPS_FINAL, &loss);
+	ret = device_search_queues(&s, m, &loss);
 	if (!ret)
 		ret = device_search_parts(&s, m, &loss);
 	if (!ret)

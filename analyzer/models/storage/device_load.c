@@ -7,29 +7,38 @@
 #include <string.h>
 
 #include "analyzer/models/sim/eventq.h"
+#include "base/array.h"
 
 #define WARM_UP_RATIO 0.2
+#define NO_SLOT	      UINT32_MAX
 #define ARRIVAL	      UINT32_C(0x7fffffff) /* the event of an open load's next arrival */
 #define SECTOR	      512u
 #define RANGE_BYTES   (1024.0 * 1024 * 1024)
 
 struct device_client {
 	unsigned int under_way, since_think, writes;
-	bool flushing, thinking;
+	bool flushing, thinking, flush_due;
 	uint64_t next[2]; /* offset of the next sequential read, write */
 };
 
-/* An event holds the number of a client, and its kind in the lowest two bits. */
-enum device_event {
-	EVENT_DONE, /* a read or a write has completed */
-	EVENT_FLUSHED,
-	EVENT_THOUGHT,
+/* A request under way. */
+struct device_slot {
+	struct device_request request;
+	double begin_s;
+	uint32_t client, next_free;
+	bool again; /* the device wants it a second time */
 };
+
+/* An event is that of a slot, or of a client that ends its think time if this bit is set. */
+#define THOUGHT UINT32_C(0x40000000)
 
 struct device_run {
 	const struct device_load *load;
 	struct device_sim sim;
 	struct device_client *clients;
+	struct device_slot *slots;
+	size_t nr_slots, cap_slots;
+	uint32_t free_slot; /* NO_SLOT: none */
 	struct eventq events;
 	struct rng mix, place, think;
 	uint64_t nr, left, warm_up;
@@ -82,15 +91,45 @@ void device_times_release(struct device_times *t)
 		histogram_release(&t->response[i]);
 }
 
+/* Gives a slot to the device, for the first or the second time. */
+static int device_run_serve(struct device_run *r, uint32_t slot)
+{
+	struct device_slot *s = &r->slots[slot];
+	enum device_type type = s->request.type;
+	double end_s;
+	int ret = 0;
+
+	s->request.at_s = r->now_s;
+	s->again = !device_sim_submit(&r->sim, &s->request, &end_s);
+	if (!s->again && r->nr > r->warm_up)
+		ret = device_times_add(r->out, type, end_s - s->begin_s);
+	return ret ? ret : eventq_push(&r->events, end_s, slot);
+}
+
+static int device_run_slot(struct device_run *r, uint32_t *slot)
+{
+	*slot = r->free_slot;
+	if (*slot != NO_SLOT) {
+		r->free_slot = r->slots[*slot].next_free;
+		return 0;
+	}
+	if (array_grow(&r->slots, &r->cap_slots, r->nr_slots + 1, sizeof(*r->slots)))
+		return -ENOMEM;
+	*slot = (uint32_t)r->nr_slots++;
+	return 0;
+}
+
 /* Submits one request of a client at the present time. */
 static int device_run_submit(struct device_run *r, uint32_t client, enum device_type type)
 {
 	const struct device_load *l = r->load;
 	struct device_client *c = &r->clients[client];
-	struct device_request q = { .at_s = r->now_s, .type = type };
-	double end_s;
-	int ret = 0;
+	struct device_request q = { .type = type };
+	uint32_t slot;
+	int ret = device_run_slot(r, &slot);
 
+	if (ret)
+		return ret;
 	if (type != DEVICE_FLUSH) {
 		uint64_t sectors = (uint64_t)(l->range_bytes / SECTOR);
 
@@ -101,17 +140,12 @@ static int device_run_submit(struct device_run *r, uint32_t client, enum device_
 			q.offset = c->next[type];
 		c->next[type] = q.offset + q.bytes;
 	}
-	end_s = device_sim_submit(&r->sim, &q);
+	r->slots[slot] = (struct device_slot){ q, r->now_s, client, NO_SLOT, false };
 	r->left--;
 	r->nr++;
-	if (r->nr > r->warm_up)
-		ret = device_times_add(r->out, type, end_s - r->now_s);
-	else
+	if (r->nr <= r->warm_up)
 		r->from_s = r->now_s;
-	if (ret)
-		return ret;
-	return eventq_push(&r->events, end_s,
-			   client << 2 | (type == DEVICE_FLUSH ? EVENT_FLUSHED : EVENT_DONE));
+	return device_run_serve(r, slot);
 }
 
 static double device_run_think_s(struct device_run *r)
@@ -138,15 +172,18 @@ static int device_run_client(struct device_run *r, uint32_t client)
 			c->thinking = true;
 			c->since_think = 0;
 			return eventq_push(&r->events, r->now_s + device_run_think_s(r),
-					   client << 2 | EVENT_THOUGHT);
+					   client | THOUGHT);
 		}
-		if (l->flush_every && c->writes >= l->flush_every) {
-			c->writes = 0;
+		if (c->flush_due || (l->flush_every && c->writes >= l->flush_every)) {
+			c->flush_due = false;
+			c->writes = c->writes < l->flush_every ? c->writes : 0;
 			c->flushing = true;
 			return device_run_submit(r, client, DEVICE_FLUSH);
 		}
 		type = rng_uniform(&r->mix) < l->read_ratio ? DEVICE_READ : DEVICE_WRITE;
 		c->writes += type == DEVICE_WRITE;
+		c->flush_due = type == DEVICE_READ && l->flush_read_ratio > 0 &&
+			       rng_uniform(&r->mix) < l->flush_read_ratio;
 		c->since_think++;
 		c->under_way++;
 		ret = device_run_submit(r, client, type);
@@ -171,24 +208,28 @@ static int device_run_arrival(struct device_run *r)
 
 static int device_run_event(struct device_run *r, uint32_t id)
 {
-	struct device_client *c = &r->clients[id >> 2];
+	struct device_slot *s;
+	uint32_t client = id & ~THOUGHT;
 
 	if (id == ARRIVAL)
 		return device_run_arrival(r);
+	if (id & THOUGHT) {
+		r->clients[client].thinking = false;
+		return device_run_client(r, client);
+	}
+	s = &r->slots[id];
+	if (s->again)
+		return device_run_serve(r, id);
+	client = s->client;
+	s->next_free = r->free_slot;
+	r->free_slot = id;
 	if (r->load->rate_per_s > 0)
 		return 0; /* no client waits for a completion */
-	switch ((enum device_event)(id & 3)) {
-	case EVENT_DONE:
-		c->under_way--;
-		break;
-	case EVENT_FLUSHED:
-		c->flushing = false;
-		break;
-	case EVENT_THOUGHT:
-		c->thinking = false;
-		break;
-	}
-	return device_run_client(r, id >> 2);
+	if (s->request.type == DEVICE_FLUSH)
+		r->clients[client].flushing = false;
+	else
+		r->clients[client].under_way--;
+	return device_run_client(r, client);
 }
 
 /* Lets the clients of a sequential load begin at different offsets. */
@@ -230,7 +271,7 @@ static int device_run_go(struct device_run *r)
 int device_load_run(const struct device_load *l, const struct device_model *m, uint64_t nr,
 		    uint64_t seed, struct device_times *out)
 {
-	struct device_run r = { .load = l, .left = nr, .out = out };
+	struct device_run r = { .load = l, .left = nr, .out = out, .free_slot = NO_SLOT };
 	int ret = -ENOMEM;
 
 	memset(out, 0, sizeof(*out));
@@ -250,6 +291,7 @@ int device_load_run(const struct device_load *l, const struct device_model *m, u
 	out->limit = device_sim_limit(&r.sim);
 out:
 	free(r.clients);
+	free(r.slots);
 	eventq_release(&r.events);
 	device_sim_release(&r.sim);
 	return ret;

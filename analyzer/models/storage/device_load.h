@@ -39,8 +39,9 @@ struct device_load {
 	bool sequential;
 	/* number of writes of a client between flushes; 0 means no flush */
 	unsigned int flush_every;
-	bool durable;	    /* every write is forced to stable storage */
-	double range_bytes; /* random requests have offsets below this value */
+	double flush_read_ratio; /* share of a client's reads after which it also flushes */
+	bool durable;		 /* every write is forced to stable storage */
+	double range_bytes;	 /* random requests have offsets below this value */
 };
 
 /* Response times by type, with the number of requests and the time that the simulation covered. */

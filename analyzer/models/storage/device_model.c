@@ -44,7 +44,11 @@ static const struct device_field fields[] = {
 	FIELD("write", "sigma", sigma[1], 0, SIGMA_MAX),
 	FIELD("write", "durable_s", durable_s, 0, TIME_MAX_S),
 	FIELD("queue", "sigma", wait_sigma, 0, SIGMA_MAX),
+	FIELD("queue", "window", wait_window, 0, 1e6),
 	FIELD("flush", "base_s", flush_s, 0, TIME_MAX_S),
+	FIELD("flush", "byte_s", flush_byte_s, 0, 1),
+	FIELD("flush", "clean_ratio", flush_clean_ratio, 0, 1),
+	FIELD("flush", "wait_ratio", flush_wait_ratio, 0, 10),
 	FIELD("pause", "ratio", pause_ratio, 0, 1),
 	FIELD("pause", "mean_s", pause_s, 0, TIME_MAX_S),
 	FIELD("operations", "rate_per_s", ops.rate_per_s, 0, RATE_MAX),
@@ -70,6 +74,7 @@ void device_model_init(struct device_model *m)
 {
 	*m = (struct device_model){ .servers = 1 };
 	m->ops.write_ratio = m->bytes.write_ratio = 1;
+	m->flush_clean_ratio = m->flush_wait_ratio = 1;
 	for (int k = 0; k < 2; k++)
 		m->domain.low_bytes[k] = m->domain.high_bytes[k] = NAN;
 	for (int t = 0; t < DEVICE_NR_TYPES; t++)
@@ -151,6 +156,8 @@ int device_model_save(const struct device_model *m, const char *path, struct err
 			group, fields[i].key,
 			json_number(*device_field_at(&fields[i], (struct device_model *)m)));
 	}
+	json_object_set_new(json_object_get(root, "write"), "durable_flush",
+			    json_boolean(m->durable_flush));
 	json_object_set_new(root, "covered", device_domain_json(&m->domain));
 	json_object_set_new(root, "held_out_errors", device_errors_json(m));
 	json_object_set_new(root, "calibration",
@@ -267,6 +274,7 @@ static int device_model_read(struct device_model *m, const json_t *root, const c
 		ret = device_read_number(json_object_get(root, fields[i].group), fields[i].group,
 					 fields[i].key, fields[i].low, fields[i].high,
 					 device_field_at(&fields[i], m), path, err);
+	m->durable_flush = device_read_flag(json_object_get(root, "write"), "durable_flush");
 	if (!ret)
 		ret = device_domain_read(&m->domain, json_object_get(root, "covered"), path, err);
 	if (!ret)

@@ -18,15 +18,23 @@
  * - Some requests meet a pause of exponential length, which makes the far tail of the
  * distribution.
  *
- * - Real storages let requests overtake each other. Therefore the waiting time of each request is
- * multiplied by a random factor of mean 1, while the order of service does not change.
+ * - Real storages let requests overtake each other, but only those that wait, and only as many as
+ * the device sees at a time (wait_window); further ones wait in order in front of it. Therefore a
+ * part of each wait is multiplied by a random factor of mean 1, while the order of service does not
+ * change: the wait behind other waiting requests, times min(1, window / their number).
  *
  * - A write-back cache takes the writes for which it has room. They need the time of the cache,
  * not that of a server, and the cache drains at a rate of its own.
  *
- * - A flush waits until the cache has drained, and then keeps a server busy for a time of its own.
+ * - A flush waits until the cache has drained. Then it joins the queue of the servers. It waits until
+ * a server is free, and for the share wait_ratio of the wait behind other waiting requests: with 1
+ * it comes after all of them, with 0 before them. It keeps a server busy for base + time
+ * per byte x the bytes written since the flush before. If nothing was written since then, the base
+ * is multiplied by clean_ratio and nothing is added. Flushes that arrive while a flush is under way
+ * wait for its end and then share the next one.
  *
- * - A forced write bypasses the cache and takes an additional time.
+ * - A forced write bypasses the cache and takes an additional time. On a storage that has a volatile
+ * cache and no forced unit access, a flush follows its data (durable_flush).
  *
  * device_calibrate.h finds which of these effects a storage has. device_sim.h simulates the
  * device.
@@ -114,10 +122,13 @@ struct device_model {
 	 * come first served.
 	 */
 	double wait_sigma;
-	double sigma[2]; /* standard deviation of the logarithm of the random factor */
+	double wait_window; /* waiting requests that may overtake each other; 0 means all */
+	double sigma[2];    /* standard deviation of the logarithm of the random factor */
 	/* share of requests that meet a pause; mean length of a pause */
 	double pause_ratio, pause_s;
-	double flush_s, durable_s;
+	double flush_s, flush_byte_s, flush_clean_ratio, flush_wait_ratio;
+	double durable_s;
+	bool durable_flush; /* a flush follows the data of each forced write */
 	struct device_limit ops, bytes;
 	struct device_cache cache;
 	struct device_domain domain;

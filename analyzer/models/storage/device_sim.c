@@ -19,7 +19,8 @@ int device_sim_init(struct device_sim *d, const struct device_model *m, uint64_t
 	*d = (struct device_sim){ .model = m };
 	d->free_s = calloc(m->servers, sizeof(*d->free_s));
 	d->ends = calloc(DEVICE_STREAMS, sizeof(*d->ends));
-	if (!d->free_s || !d->ends)
+	d->begins_s = calloc(DEVICE_WAITERS, sizeof(*d->begins_s));
+	if (!d->free_s || !d->ends || !d->begins_s)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < DEVICE_NR_TYPES; i++)
 		rng_stream(&d->service[i], seed, i);
@@ -27,7 +28,7 @@ int device_sim_init(struct device_sim *d, const struct device_model *m, uint64_t
 	rng_stream(&d->overtake, seed, DEVICE_NR_TYPES + 1);
 	d->ops.tokens = m->ops.burst;
 	d->bytes.tokens = m->bytes.burst;
-	d->running.end_s = d->pending.end_s = -INFINITY;
+	d->flush_begin_s = d->flush_end_s = -INFINITY;
 	return 0;
 }
 
@@ -35,6 +36,8 @@ void device_sim_release(struct device_sim *d)
 {
 	free(d->free_s);
 	free(d->ends);
+	free(d->begins_s);
+	d->begins_s = NULL;
 	d->free_s = NULL;
 	d->ends = NULL;
 }
@@ -138,19 +141,52 @@ static double device_serve(struct device_sim *d, double at_s, double service_s)
 	return end_s;
 }
 
+/* A request's place in the queue of the servers, in the order of arrival. */
+struct device_place {
+	double wait_s, head_s; /* until its service begins; until the next request's begins */
+	size_t nr;	       /* earlier requests that wait */
+};
+
 /*
- * Returns the completion time of a request that was overtaken, or has overtaken others, while it
- * waited.
+ * Finds the place of a request that arrives at at_s, and remembers when its service begins. The
+ * oldest waiting request is forgotten if the ring is full.
  */
-static double device_overtake(struct device_sim *d, double arrived_s, double service_s,
-			      double end_s)
+static struct device_place device_wait(struct device_sim *d, double at_s, double begin_s)
 {
-	double sigma = d->model->wait_sigma, wait_s = end_s - service_s - arrived_s;
+	struct device_place p = { .wait_s = begin_s - at_s, .head_s = begin_s - at_s };
+	size_t mask = DEVICE_WAITERS - 1;
+
+	while (d->nr_begins && d->begins_s[d->first_begin] <= at_s) {
+		d->first_begin = (d->first_begin + 1) & mask;
+		d->nr_begins--;
+	}
+	p.nr = d->nr_begins;
+	if (p.nr && d->begins_s[d->first_begin] < begin_s)
+		p.head_s = d->begins_s[d->first_begin] - at_s;
+	if (d->nr_begins == DEVICE_WAITERS) {
+		d->first_begin = (d->first_begin + 1) & mask;
+		d->nr_begins--;
+	}
+	d->begins_s[(d->first_begin + d->nr_begins++) & mask] = begin_s;
+	return p;
+}
+
+/*
+ * Returns for how long a request waits that is overtaken by or overtakes others that wait. Only
+ * requests in service are waited for in any case. ratio is the share of the wait behind waiting
+ * requests that remains on average.
+ */
+static double device_overtake(struct device_sim *d, struct device_place p, double ratio)
+{
+	double sigma = d->model->wait_sigma, window = d->model->wait_window;
+	double behind_s = ratio * (p.wait_s - p.head_s), moved_s = behind_s;
 
 	if (!(sigma > 0))
-		return end_s;
-	return arrived_s + service_s +
-	       wait_s * exp(sigma * rng_normal(&d->overtake) - sigma * sigma / 2);
+		return p.head_s + behind_s;
+	if (window > 0 && (double)p.nr > window)
+		moved_s *= window / (double)p.nr;
+	return p.head_s + behind_s +
+	       moved_s * (exp(sigma * rng_normal(&d->overtake) - sigma * sigma / 2) - 1);
 }
 
 /*
@@ -177,34 +213,37 @@ static double device_cache_write(struct device_sim *d, double at_s, const struct
 	       device_pause(d);
 }
 
-/* Returns the end of a flush that begins at at_s at the earliest. */
-static double device_flush_at(struct device_sim *d, double at_s)
+static double device_flush_service_s(struct device_sim *d)
 {
 	const struct device_model *m = d->model;
-	double service_s = m->flush_s * device_factor(d, DEVICE_FLUSH, m->sigma[DEVICE_WRITE]);
-	double from_s = m->cache.bytes > 0 && d->drained_s > at_s ? d->drained_s : at_s;
+	double service_s = m->flush_s + m->flush_byte_s * (double)d->dirty_bytes;
 
-	d->flush_busy_s += service_s;
-	return device_serve(d, from_s, service_s);
+	if (!d->dirty_bytes)
+		service_s *= m->flush_clean_ratio;
+	d->dirty_bytes = 0;
+	return service_s * device_factor(d, DEVICE_FLUSH, m->sigma[DEVICE_WRITE]);
 }
 
-static double device_flush(struct device_sim *d, double at_s)
+/*
+ * A flush that finds another one under way waits for its end. Those that have waited are submitted
+ * again at one and the same time: the first of them begins a flush, which the others share.
+ */
+static bool device_flush(struct device_sim *d, double at_s, double *end_s)
 {
-	if (d->has_pending && at_s >= d->running.end_s) {
-		d->running = d->pending;
-		d->has_pending = false;
+	double service_s, from_s, begin_s;
+
+	if (at_s >= d->flush_end_s) {
+		service_s = device_flush_service_s(d);
+		from_s = d->model->cache.bytes > 0 && d->drained_s > at_s ? d->drained_s : at_s;
+		d->flush_busy_s += service_s;
+		d->flush_begin_s = at_s;
+		begin_s = device_serve(d, from_s, service_s) - service_s;
+		d->flush_end_s = from_s + service_s +
+				 device_overtake(d, device_wait(d, from_s, begin_s),
+						 d->model->flush_wait_ratio);
 	}
-	if (at_s >= d->running.end_s) {
-		d->running.begin_s = at_s;
-		d->running.end_s = device_flush_at(d, at_s);
-		return d->running.end_s;
-	}
-	if (!d->has_pending) {
-		d->pending.begin_s = d->running.end_s;
-		d->pending.end_s = device_flush_at(d, d->running.end_s);
-		d->has_pending = true;
-	}
-	return d->pending.end_s;
+	*end_s = d->flush_end_s;
+	return at_s <= d->flush_begin_s;
 }
 
 static double device_data(struct device_sim *d, const struct device_request *r)
@@ -212,8 +251,9 @@ static double device_data(struct device_sim *d, const struct device_request *r)
 	const struct device_model *m = d->model;
 	int side = r->type == DEVICE_WRITE;
 	bool follows = device_follows(d, r);
-	double at_s = r->at_s, service_s;
+	double at_s = r->at_s, service_s, begin_s;
 
+	d->dirty_bytes += side ? r->bytes : 0;
 	at_s = device_bucket_pass(&d->ops, &m->ops, at_s, side ? m->ops.write_ratio : 1);
 	at_s = device_bucket_pass(&d->bytes, &m->bytes, at_s,
 				  r->bytes * (side ? m->bytes.write_ratio : 1));
@@ -224,17 +264,26 @@ static double device_data(struct device_sim *d, const struct device_request *r)
 	service_s += side && r->durable ? m->durable_s : 0;
 	service_s *= device_factor(d, r->type, m->sigma[side]);
 	service_s += device_pause(d);
-	return m->latency_s[side] +
-	       device_overtake(d, r->at_s, service_s, device_serve(d, at_s, service_s));
+	begin_s = device_serve(d, at_s, service_s) - service_s;
+	return r->at_s + device_overtake(d, device_wait(d, r->at_s, begin_s), 1) + service_s +
+	       m->latency_s[side];
 }
 
-double device_sim_submit(struct device_sim *d, const struct device_request *r)
+bool device_sim_submit(struct device_sim *d, struct device_request *r, double *end_s)
 {
-	double end_s = r->type == DEVICE_FLUSH ? device_flush(d, r->at_s) : device_data(d, r);
+	bool done = true;
 
-	d->nr++;
-	d->end_s = end_s > d->end_s ? end_s : d->end_s;
-	return end_s;
+	if (r->type == DEVICE_FLUSH || r->written)
+		done = device_flush(d, r->at_s, end_s);
+	else
+		*end_s = device_data(d, r);
+	if (r->durable && r->type == DEVICE_WRITE && d->model->durable_flush && !r->written) {
+		r->written = true;
+		done = false;
+	}
+	d->nr += done;
+	d->end_s = *end_s > d->end_s ? *end_s : d->end_s;
+	return done;
 }
 
 void device_sim_busy(const struct device_sim *d, double ratio[DEVICE_NR_PARTS])

@@ -50,7 +50,7 @@ struct reader {
 	const struct table *t;
 	int at[NR_COLUMNS];			      /* -1 means that the column is missing */
 	int times[DEVICE_NR_TYPES][DEVICE_NR_POINTS]; /* -1 */
-	int rates[2];
+	int rates[DEVICE_NR_TYPES];
 	struct err *err;
 };
 
@@ -81,8 +81,7 @@ static bool device_columns_find(struct reader *r, const char *prefix)
 		}
 		any |= r->times[t][DEVICE_MEAN] >= 0;
 		snprintf(name, sizeof(name), "%.100s%s_per_s", prefix, device_type_names[t]);
-		if (t < DEVICE_FLUSH)
-			r->rates[t] = device_column(r->t, name);
+		r->rates[t] = device_column(r->t, name);
 	}
 	return any;
 }
@@ -216,6 +215,20 @@ static int device_row_time(const struct reader *r, int column, size_t row, doubl
 	return table_number(r->t, (size_t)column, row, out, r->err);
 }
 
+/*
+ * Finds how often a client also flushes after a read. A job of fio 3.33 with fdatasync=N does so:
+ * once its number of writes is a multiple of N, fio flushes after each request until the next
+ * write. Newer versions do not, so that the measured rates decide.
+ */
+static void device_row_flushes(struct device_row *row)
+{
+	double after_writes_per_s = row->per_s[DEVICE_WRITE] / row->load.flush_every, ratio;
+
+	ratio = (row->per_s[DEVICE_FLUSH] - after_writes_per_s) / row->per_s[DEVICE_READ];
+	if (row->load.flush_every && ratio > 0)
+		row->load.flush_read_ratio = ratio < 1 ? ratio : 1;
+}
+
 static int device_row_read(const struct reader *r, size_t row, struct device_row *out)
 {
 	int ret;
@@ -232,8 +245,10 @@ static int device_row_read(const struct reader *r, size_t row, struct device_row
 			if (!ret && *s <= 0)
 				ret = device_cell_bad(r, r->times[t][p], row, "a time above 0");
 		}
-	for (int k = 0; k < 2 && !ret; k++)
-		ret = device_row_time(r, r->rates[k], row, &out->per_s[k]);
+	for (int t = 0; t < DEVICE_NR_TYPES && !ret; t++)
+		ret = device_row_time(r, r->rates[t], row, &out->per_s[t]);
+	if (!ret)
+		device_row_flushes(out);
 	return ret;
 }
 

@@ -25,7 +25,7 @@ struct device_row {
 	double configuration; /* rows of one configuration are held out together */
 	struct device_load load;
 	double measured_s[DEVICE_NR_TYPES][DEVICE_NR_POINTS]; /* NaN means not measured */
-	double per_s[2]; /* requests per second by direction; NaN means not measured */
+	double per_s[DEVICE_NR_TYPES]; /* requests per second; NaN means not measured */
 };
 
 struct device_table {
