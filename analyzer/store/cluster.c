@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyzer/store/cluster_read.h"
+#include "analyzer/store/cluster_blocks.h"
 #include "base/file.h"
 
 #define KEYS_MAX_BYTES 4096
@@ -59,7 +59,7 @@ static int cluster_keys(const struct cluster_url *u, struct buf *text, const cha
 		       u->keys);
 }
 
-static int cluster_objects(struct cluster *c, struct err *err)
+int cluster_objects_open(struct cluster *c, struct object_store **out, struct err *err)
 {
 	struct object_store_config config = { .url = c->url.objects,
 					      .region = c->url.region,
@@ -70,7 +70,7 @@ static int cluster_objects(struct cluster *c, struct err *err)
 	buf_init(&text);
 	ret = cluster_keys(&c->url, &text, &config.access_key, &config.secret_key, err);
 	if (ret == 0)
-		ret = object_store_new(&c->objects, &config, err);
+		ret = object_store_new(out, &config, err);
 	if (text.data)
 		explicit_bzero(text.data, text.len);
 	buf_release(&text);
@@ -87,7 +87,7 @@ int cluster_new(struct cluster **out, const char *name, struct err *err)
 	if (!c)
 		return err_set(err, ENOMEM, "out of memory");
 	*out = c;
-	pthread_mutex_init(&c->lock, NULL);
+	pthread_mutex_init(&c->reader_lock, NULL);
 	ret = cluster_url_parse(&c->url, name, err);
 	if (ret < 0)
 		return ret;
@@ -97,14 +97,15 @@ int cluster_new(struct cluster **out, const char *name, struct err *err)
 	gethostname(machine, sizeof(machine) - 1);
 	snprintf(c->holder, sizeof(c->holder), "%s, process %ld, %s", machine, (long)getpid(),
 		 c->instance);
-	return cluster_objects(c, err);
+	ret = cluster_blocks_new(&c->blocks, c, err);
+	return ret == 0 ? cluster_objects_open(c, &c->objects, err) : ret;
 }
 
 void cluster_free(struct cluster *c)
 {
 	if (!c)
 		return;
-	cluster_blocks_free(c);
+	cluster_blocks_free(c->blocks);
 	cluster_places_release(&c->places);
 	cluster_sql_close(c->reader);
 	cluster_sql_close(c->keeper);
@@ -112,7 +113,7 @@ void cluster_free(struct cluster *c)
 	cluster_url_release(&c->url);
 	if (c->scratch[0])
 		rmdir(c->scratch);
-	pthread_mutex_destroy(&c->lock);
+	pthread_mutex_destroy(&c->reader_lock);
 	free(c);
 }
 

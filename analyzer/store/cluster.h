@@ -33,9 +33,9 @@ struct cluster {
 	char holder[CLUSTER_HOLDER_BYTES]; /* its name in leases: machine, process, instance */
 	int token;			   /* of the lease while a pass holds it, else 0 */
 	atomic_ulong nr_objects;	   /* number of objects that this process has named */
-	pthread_mutex_t lock;		   /* guards the blocks */
-	struct cluster_block *blocks;	   /* data that was read recently, see cluster_read.h */
-	uint64_t blocks_bytes;
+	struct cluster_blocks *blocks;	   /* data that was read recently, see cluster_blocks.h */
+	atomic_uint nr_streams_read;	   /* number of streams of the index that were read */
+	pthread_mutex_t reader_lock;	   /* guards the reader once the index was read */
 	char scratch[64]; /* "", or the folder of temporary files that are passed on */
 	uint64_t nr_scratch;
 };
@@ -44,6 +44,8 @@ struct cluster {
  * failure. */
 int cluster_new(struct cluster **out, const char *name, struct err *err);
 void cluster_free(struct cluster *c);
+/* Opens one more connection to the object store. */
+int cluster_objects_open(struct cluster *c, struct object_store **out, struct err *err);
 /* Gives the connection that takes writes, after its schema was checked. */
 int cluster_keeper(struct cluster *c, struct cluster_sql **out, struct err *err);
 /* Makes a key that no other object has or will have. */

@@ -23,14 +23,14 @@ struct cluster_checker {
  * Checks one segment: its bytes, its hash, its last request, and its name. Returns 0 also if the
  * segment is damaged.
  */
-static int cluster_check_segment(struct cluster_checker *k, const struct cluster_stream *s,
+static int cluster_check_segment(struct cluster_checker *k, struct cluster_stream *s,
 				 const struct cluster_place *p, struct buf *data)
 {
 	const char *key = k->c->places.bundles[p->bundle].key;
 	struct segment_name n = s->name;
 	struct segment_facts f;
 	struct err why = { 0 };
-	int ret = cluster_read_place(k->c, p, data, &why);
+	int ret = cluster_read_place(k->c, s, p, data, &why);
 
 	n.sequence = p->sequence;
 	if (ret == 0)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyzer/store/cluster.h"
+#include "analyzer/store/cluster_blocks.h"
 #include "analyzer/store/cluster_compact.h"
 #include "analyzer/store/cluster_facts.h"
 #include "analyzer/store/cluster_intake.h"
@@ -30,7 +31,8 @@ static int cluster_home_sync(struct store *s, struct err *err)
 		cluster_places_release(&places);
 		return ret;
 	}
-	cluster_blocks_free(c);
+	cluster_blocks_drop(c->blocks);
+	atomic_store(&c->nr_streams_read, 0);
 	cluster_places_release(&c->places);
 	catalog_close(s->catalog);
 	c->places = places;

@@ -196,8 +196,8 @@ static int places_compare_stream(const void *name, const void *stream)
 	return segment_name_compare(&n, &((const struct cluster_stream *)stream)->name);
 }
 
-const struct cluster_stream *cluster_places_stream(const struct cluster_places *p,
-						   const struct segment_name *n)
+struct cluster_stream *cluster_places_stream(const struct cluster_places *p,
+					     const struct segment_name *n)
 {
 	if (!p->nr_streams)
 		return NULL;
@@ -213,13 +213,11 @@ static int places_compare_place(const void *sequence, const void *place)
 }
 
 const struct cluster_place *cluster_places_find(const struct cluster_places *p,
-						const struct segment_name *n)
+						const struct cluster_stream *s, uint64_t sequence)
 {
-	const struct cluster_stream *s = cluster_places_stream(p, n);
-
-	if (!s || !s->nr)
+	if (!s->nr)
 		return NULL;
-	return bsearch(&n->sequence, p->places + s->first, s->nr, sizeof(*p->places),
+	return bsearch(&sequence, p->places + s->first, s->nr, sizeof(*p->places),
 		       places_compare_place);
 }
 

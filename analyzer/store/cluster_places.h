@@ -7,6 +7,7 @@
 #ifndef ANALYZER_CLUSTER_PLACES_H
 #define ANALYZER_CLUSTER_PLACES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,7 @@ struct cluster_stream {
 	struct segment_name name; /* with sequence 0 */
 	uint64_t id;		  /* id in the catalog */
 	size_t first, nr;	  /* range of its entries in places */
+	atomic_bool is_read;	  /* something of it was read */
 };
 
 struct cluster_bundle {
@@ -57,14 +59,14 @@ int cluster_places_load(struct cluster_places *p, struct catalog *catalog, struc
 			struct err *err);
 /* These functions return NULL if there is no such entry. */
 const struct cluster_place *cluster_places_find(const struct cluster_places *p,
-						const struct segment_name *n);
+						const struct cluster_stream *s, uint64_t sequence);
 const struct cluster_summary *cluster_places_summary(const struct cluster_places *p,
 						     const struct segment_name *first,
 						     uint64_t generation);
 /* Adds or replaces a summary that was made meanwhile. Returns 0 or -ENOMEM. */
 int cluster_places_put_summary(struct cluster_places *p, const struct segment_facts *f,
 			       const char *key, const char *sha256);
-const struct cluster_stream *cluster_places_stream(const struct cluster_places *p,
-						   const struct segment_name *n);
+struct cluster_stream *cluster_places_stream(const struct cluster_places *p,
+					     const struct segment_name *n);
 
 #endif

@@ -29,14 +29,23 @@ void inventory_release(struct inventory *v)
 	inventory_init(v);
 }
 
-/* The catalog is ordered by host, so the host is the last one or a new one. */
+static int compare_host(const void *name, const void *host)
+{
+	return strcmp(name, ((const struct inventory_host *)host)->host);
+}
+
+/*
+ * Segments come in the order of their hosts, so a host that is not there yet comes after all
+ * others. Devices and losses come in any order.
+ */
 static struct inventory_host *host_of(struct inventory *v, const char *host)
 {
-	struct inventory_host *hosts;
+	struct inventory_host *hosts = v->nr_hosts ? &v->hosts[v->nr_hosts - 1] : NULL;
 
-	for (size_t i = v->nr_hosts; i-- > 0;)
-		if (strcmp(v->hosts[i].host, host) == 0)
-			return &v->hosts[i];
+	if (hosts && strcmp(hosts->host, host) != 0)
+		hosts = bsearch(host, v->hosts, v->nr_hosts, sizeof(*v->hosts), compare_host);
+	if (hosts)
+		return hosts;
 	hosts = realloc(v->hosts, (v->nr_hosts + 1) * sizeof(*hosts));
 	if (!hosts)
 		return NULL;

@@ -167,6 +167,26 @@ holds "and keeps every request" same_requests
 number "$(sql "SELECT count(*) FROM blkcast.bundle") <= 2" "in few objects"
 exits 0 "catalog and objects agree" "$blkcast" check --store "$STORE"
 
+# A reader that began before compaction goes on after the objects that it knows were deleted. The pipe holds less than
+# one host's output, and a host is read when its time comes.
+awk 'BEGIN { print "time,offset,size,op"; for (i = 0; i < 3000; i++) print i / 1e3 "," i * 7919 % 9973 * 4096 ",4096," (i % 3 ? "R" : "W") }' >"$T/long.csv"
+for s in "$T/folder" "$STORE"; do
+	for i in 1 2 3; do
+		"$b" import --quiet --store "$s" "${imported[@]}" --host "late$i" --begin "2026-01-02T0$i:00" "$T/long.csv" >/dev/null
+	done
+done
+"$b" dump --store "$T/folder" --host late1,late2,late3 --format csv >"$T/want" 2>/dev/null
+"$b" dump --store "$STORE" --host late1,late2,late3 --format csv 2>"$T/err" | {
+	head -c 1000 >"$T/got"
+	for _ in 1 2; do
+		"$b" cluster compact --store "$STORE" --json
+		sql "UPDATE blkcast.garbage SET after = now() - interval '1 second'"
+	done >"$T/out"
+	cat >>"$T/got"
+}
+number "$(jq -s '.[1].compaction.deleted_objects' "$T/out") >= 3" "while somebody reads, compaction moves segments and deletes the old objects"
+holds "and the reader finds them where they are now" cmp "$T/want" "$T/got"
+
 # An object without a row is an orphan once it is a day old by the object store's clock, whatever this machine's says.
 echo orphan >"$T/orphan"
 s3 PUT bundles/20260101/0000000000000000-1.seg --data-binary @"$T/orphan"
