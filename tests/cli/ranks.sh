@@ -9,7 +9,7 @@ need jq "no jq" have jq
 ranks() {
 	local nr=$1
 	shift
-	mpirun -q --allow-run-as-root --oversubscribe -n "$nr" "$@"
+	mpirun -q --allow-run-as-root --oversubscribe -n "$nr" "$@" </dev/null
 }
 awk 'BEGIN { srand(7); print "kb,disk,read,y,z"
 	for (i = 0; i < 120; i++) { k = 1 + int(rand() * 64); r = int(rand() * 100); d = rand() < 0.5 ? "ssd" : "hdd"
