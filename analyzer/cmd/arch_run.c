@@ -50,14 +50,18 @@ void arch_settings_release(struct arch_settings *s)
 int arch_open(struct arch_model *m, const char *path, const struct arch_settings *s,
 	      struct err *err)
 {
-	if (pcm_is_palladio(path) && s->nr)
-		return err_set(err, EINVAL, "%s: --set %s: a Palladio model has no parameters",
-			       path, s->items[0].name);
 	if (pcm_is_palladio(path)) {
-		const struct pcm_options o = { .without_failures = s->without_failures };
+		const struct pcm_options o = { .without_failures = s->without_failures,
+					       .storages = s->storages,
+					       .settings = s->items,
+					       .nr_settings = s->nr };
 
 		return pcm_import(m, path, &o, err);
 	}
+	if (s->storages)
+		return err_set(err, EINVAL,
+			       "%s: --storages %s: a YAML model names its storages itself", path,
+			       s->storages);
 	return arch_read(m, path, s->items, s->nr, err);
 }
 

@@ -16,6 +16,7 @@ struct arch_settings {
 	struct arch_setting items[ARCH_RUN_MAX_SETTINGS]; /* names and values are owned */
 	size_t nr;
 	bool without_failures; /* for a Palladio model */
+	const char *storages;  /* a side file of a Palladio model, or NULL */
 };
 
 /* Parses "NAME=VALUE" of each --set. Returns 0, -EINVAL or -ENOMEM. */
@@ -24,7 +25,7 @@ int arch_settings_read(struct arch_settings *s, const struct word_list *set, str
 int arch_settings_add(struct arch_settings *s, const char *name, size_t len, const char *value);
 void arch_settings_release(struct arch_settings *s);
 
-/* Opens a YAML file, or a directory with Palladio's files, which takes no settings. */
+/* Opens a YAML file, or a directory with Palladio's files. */
 int arch_open(struct arch_model *m, const char *path, const struct arch_settings *s,
 	      struct err *err);
 

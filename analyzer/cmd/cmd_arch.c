@@ -24,7 +24,8 @@ struct job {
 	struct arch_run_options run;
 	struct word_list set, sweep;
 	bool csv, no_failures;
-	bool overloaded; /* some solution had no steady state */
+	const char *storages; /* a side file of a Palladio model */
+	bool overloaded;      /* some solution had no steady state */
 	struct arch_sweeps sweeps;
 	struct err err;
 };
@@ -50,6 +51,7 @@ static int solve_one(struct job *j, const char *path, size_t point, struct arch_
 	int ret = arch_settings_read(&settings, &j->set, &j->err);
 
 	settings.without_failures = j->no_failures;
+	settings.storages = j->storages;
 	if (!ret && arch_sweep_set(&j->sweeps, point, &settings))
 		ret = err_set(&j->err, ENOMEM, "out of memory");
 	if (!ret)
@@ -234,8 +236,13 @@ static int solve_all(struct job *j, const char *path)
 		 "of a Palladio model: leave out failure probabilities, MTTF and " \
 		 "retries instead of refusing them")
 
+#define STORAGES(out)                                                               \
+	CLI_STRING("storages", 0, "FILE.yaml", out,                                 \
+		   "of a Palladio model: the storages of its containers, and what " \
+		   "becomes requests to them")
+
 #define RUN_OPTIONS(j)                                                                          \
-	NO_FAILURES(&(j)->no_failures),                                                         \
+	NO_FAILURES(&(j)->no_failures), STORAGES(&(j)->storages),                               \
 		CLI_LIST("set", 0, "NAME=VALUE", &(j)->set, "change a parameter of the model"), \
 		CLI_DOUBLE("precision", 'p', "P", &(j)->run.precision,                          \
 			   "run until every mean response time is known to P, relative, at "    \
@@ -397,9 +404,11 @@ static bool open_model(struct cli *cli, struct arch_model *m)
 {
 	struct word_list set = { .nr = 0 };
 	bool no_failures = false;
+	const char *storages = NULL;
 	const struct cli_option options[] = {
 		CLI_LIST("set", 0, "NAME=VALUE", &set, "change a parameter of the model"),
 		NO_FAILURES(&no_failures),
+		STORAGES(&storages),
 		CLI_END,
 	};
 	struct arch_settings settings = { .nr = 0 };
@@ -409,6 +418,7 @@ static bool open_model(struct cli *cli, struct arch_model *m)
 	if (!cli_parse(cli, options))
 		return false;
 	settings.without_failures = no_failures;
+	settings.storages = storages;
 	if (cli->argc != 1)
 		cli->status = cli_usage(cli, "expected one model, got %d files", cli->argc);
 	else if (arch_settings_read(&settings, &set, &err) ||

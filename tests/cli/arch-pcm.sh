@@ -11,8 +11,39 @@ is "$(jq -c '[.scenarios[0].response_time.mean, .scenarios[0].throughput] | map(
 	"[31,0.025]" "its response time is the sum of its parts"
 exits 0 "it may be named by its allocation" "$blkcast" arch check $example/shop.allocation
 exits 0 "or by both files" "$blkcast" arch check $example/shop.allocation,shop.usagemodel
-exits 2 "it has no parameters" "$blkcast" arch solve $example --set clients=3
-like "$(cat "$T/err")" "a Palladio model has no parameters" "and says so"
+exits 2 "a part that the model does not have" "$blkcast" arch solve $example --set clients=3
+like "$(cat "$T/err")" "palladio-shop: --set clients: expected SCENARIO.population, SCENARIO.time, CONTAINER.RESOURCE or INSTANCE.VARIABLE" \
+	"is refused with what there is"
+exits 0 "parts are changed by name" "$blkcast" arch solve $example --set customers.time=19 --json --quiet
+is "$(jq '.scenarios[0].throughput * 1e4 | round' "$T/out")" 200 "such as the think time"
+exits 0 "and varied" "$blkcast" arch solve $example --sweep customers.time=9:19:10 --sweep rack.hdd=1:2:1 --csv --quiet
+is "$(cut -d, -f1,2 "$T/out" | sort -u | grep -c '^[0-9]')" 4 "in every combination"
+exits 2 "a value that is none" "$blkcast" arch solve $example --set customers.time=1+
+
+# A side file gives the rack a storage: what the disk was asked for becomes requests to an I/O model.
+cat >"$T/side.yaml" <<'YAML'
+storages:
+  disk: {formula: {read: "0.004", write: "0.006 + size / 1e8 + file_set / 1e12"}}
+file_sets: {data: 4e9}
+requests:
+  - {container: rack, storage: disk, action: store, request: write, size: "2 * 5e5", file_set: data}
+YAML
+exits 0 "a Palladio model has a storage" "$blkcast" arch solve $example --storages "$T/side.yaml" --json --quiet
+is "$(jq '[.. | objects | select(.io? == "Disk.store")][0].response_time.mean * 1e6 | round' "$T/out")" 20000 \
+	"an internal action is a request of its type, size and file set"
+is "$(jq '[.resources[] | select(.resource == "hdd")][0].utilization' "$T/out")" 0 "and no longer work for the disk"
+number "$(jq '.scenarios[0].response_time.mean' "$T/out") < 28" "users see the faster storage"
+side() { # SED WANT NAME
+	sed "$1" "$T/side.yaml" >"$T/other.yaml"
+	exits 2 "$3" "$blkcast" arch check $example --storages "$T/other.yaml"
+	like "$(cat "$T/err")" "$2" "$3: where"
+}
+side 's/container: rack/container: barn/' "other.yaml:5: .*the model has no container 'barn'" "another container"
+side 's/action: store/action: steal/' "other.yaml:5: no demand for hdd in rack by the action steal" "an entry for nothing"
+side 's/file_set: data/file_set: none/' "'none' is not among the file sets" "another file set"
+side 's/size: "[^"]*"/size: "2 *"/' "other.yaml:5: " "a size that is no expression"
+exits 0 "the shipped side file is solved" "$blkcast" arch solve $example --storages $example/storages.yaml --quiet
+exits 2 "a YAML model names its storages itself" "$blkcast" arch check docs/examples/shop.yaml --storages "$T/side.yaml"
 exits 2 "a directory without models is refused" "$blkcast" arch check docs
 like "$(cat "$T/err")" "docs: 0 .allocation files: expected one" "by what is missing"
 
@@ -56,6 +87,12 @@ if [ -d "${BLKCAST_DATA:-../shared/data}/pcm" ]; then
 	exact=$(awk 'BEGIN { printf "%.12f", 1.35 / 1.0810638521955225 + 1 }')
 	number "$(jq ".scenarios[0].response_time.ci | if .[0] <= $exact and .[1] >= $exact then 1 else 0 end" "$T/out") == 1" \
 		"Minimum has the exact mean in its interval"
+	sed 's/container: rack, storage: disk.*/container: _ATCCUXtQEd6J8YwisObTKw, storage: disk}/' "$T/side.yaml" >"$T/fork.yaml"
+	exits 2 "a demand of no type" "$blkcast" arch check "$data/PCMFork_Example" --storages "$T/fork.yaml"
+	like "$(cat "$T/err")" "fork_3.1.repository:[0-9]+: .*neither reads nor writes; .*line 5 may say" "is named where it stands"
+	sed -i 's/storage: disk}/storage: disk, request: read}/' "$T/fork.yaml"
+	exits 0 "with a type" "$blkcast" arch solve "$data/PCMFork_Example" --storages "$T/fork.yaml" --precision 0.01 --json --quiet
+	is "$(jq '[.. | objects | select(.io? == "Forking.hdd")][0].response_time.mean * 1e6 | round' "$T/out")" 4000 "it is a request"
 	exits 0 "Fork" "$blkcast" arch solve "$data/PCMFork_Example" --precision 0.001 --json --quiet
 	number "$(jq '.resources[] | select(.resource == "cpu") | .utilization - 1 / 1.1375 | fabs' "$T/out") < 0.001" \
 		"Fork is busy 87.912 % of the time"

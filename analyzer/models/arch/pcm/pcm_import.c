@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analyzer/models/arch/arch_bind.h"
 #include "analyzer/models/arch/pcm/pcm_import.h"
 #include "analyzer/models/arch/pcm/pcm_parts.h"
 
@@ -224,7 +225,7 @@ out:
 	return ret;
 }
 
-static int read_model(struct pcm_importer *im)
+static int read_model(struct pcm_importer *im, const char *path, const struct pcm_options *o)
 {
 	int ret = pcm_types_init(im);
 
@@ -242,6 +243,10 @@ static int read_model(struct pcm_importer *im)
 		ret = pcm_read_system(im);
 	if (!ret)
 		ret = pcm_read_usage(im);
+	if (!ret && o && o->storages)
+		ret = arch_bind(im->m, o->storages, im->err);
+	if (!ret && o)
+		ret = arch_change(im->m, path, o->settings, o->nr_settings, im->err);
 	return ret ? ret : arch_finish(im->m, im->err);
 }
 
@@ -254,7 +259,7 @@ int pcm_import(struct arch_model *m, const char *path, const struct pcm_options 
 
 	if (ret)
 		goto out;
-	ret = read_model(&im);
+	ret = read_model(&im, path, o);
 out:
 	pcm_close_all(&im);
 	for (uint32_t i = 0; i < im.nr_types; i++)

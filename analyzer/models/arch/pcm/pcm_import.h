@@ -13,7 +13,7 @@
 #ifndef ANALYZER_PCM_IMPORT_H
 #define ANALYZER_PCM_IMPORT_H
 
-#include "analyzer/models/arch/arch_model.h"
+#include "analyzer/models/arch/arch_read.h"
 
 /* Returns true if path is a directory, or names an .allocation or .usagemodel file. */
 bool pcm_is_palladio(const char *path);
@@ -24,6 +24,9 @@ struct pcm_options {
 	 * its standard configuration. They are counted in nr_left_out of the model.
 	 */
 	bool without_failures;
+	const char *storages; /* a side file that gives containers storages (arch_bind.h), or NULL */
+	const struct arch_setting *settings; /* changes by name (arch_bind.h) */
+	size_t nr_settings;
 };
 
 /*
