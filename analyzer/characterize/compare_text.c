@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/characterize/compare_text.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,4 +171,77 @@ int compare_text_print(struct comparison *rows, size_t nr, double tolerance_rati
 			left_out);
 	grid_release(&g);
 	return ret;
+}
+
+/* Joins the lines of the headline to one text without the blanks before them. */
+static void compare_text_join(char *text)
+{
+	char *to = text;
+	bool blank = true;
+
+	for (const char *from = text; *from; from++) {
+		bool is_blank = *from == ' ' || *from == '\n';
+
+		if (is_blank && blank)
+			continue;
+		*to++ = is_blank ? ' ' : *from;
+		blank = is_blank;
+	}
+	while (to > text && to[-1] == ' ')
+		to--;
+	*to = '\0';
+}
+
+static void compare_text_page_row(struct answer_table *t, const struct comparison *c)
+{
+	char text[VALUE_BYTES];
+
+	answer_words(t, "%s", c->dimension);
+	answer_words(t, "%s", compare_text_value(c->unit, c->a, text));
+	answer_words(t, "%s", compare_text_value(c->unit, c->b, text));
+	if (isnan(c->difference) || c->a == 0)
+		answer_words(t, "-");
+	else
+		answer_words(t, "%+.1f %%", 100 * c->difference / fabs(c->a));
+	if (isnan(c->lo) || c->a == 0)
+		answer_words(t, "-");
+	else
+		answer_words(t, "%+.1f %% to %+.1f %%", 100 * c->lo / fabs(c->a),
+			     100 * c->hi / fabs(c->a));
+	answer_words(t, "%s", verdict_name(c->verdict));
+}
+
+int compare_text_page(struct comparison *rows, size_t nr, double tolerance_ratio, const char *title,
+		      struct answer *a)
+{
+	static const struct answer_column columns[] = {
+		{ .title = "dimension" },
+		{ .title = "A", .right = true },
+		{ .title = "B", .right = true },
+		{ .title = "difference", .right = true },
+		{ .title = "95 % interval", .right = true },
+		{ .title = "verdict" },
+	};
+	struct answer_table *t;
+	char *headline = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&headline, &len);
+
+	if (!out)
+		return -ENOMEM;
+	qsort(rows, nr, sizeof(*rows), compare_text_order);
+	compare_text_headline(rows, nr, tolerance_ratio, out);
+	if (fclose(out) || !headline) {
+		free(headline);
+		return -ENOMEM;
+	}
+	compare_text_join(headline);
+	if (!answer_conclusion(a))
+		answer_conclude(a, "%s", headline);
+	t = answer_table(a, NULL, title, headline, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < nr; i++)
+		if (!compare_text_is_idle_queue(&rows[i]))
+			compare_text_page_row(t, &rows[i]);
+	free(headline);
+	return answer_error(a);
 }

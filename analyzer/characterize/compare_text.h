@@ -11,9 +11,16 @@
 
 #include <stdio.h>
 
+#include "analyzer/answer/answer.h"
 #include "analyzer/characterize/compare.h"
 
 /* Sorts the rows in place and prints them. Returns 0 or -ENOMEM. */
 int compare_text_print(struct comparison *rows, size_t nr, double tolerance_ratio, FILE *out);
+/*
+ * Adds the same to a page: the first lines as the conclusion where the page has none yet, and the
+ * table under a title. Returns 0 or -ENOMEM.
+ */
+int compare_text_page(struct comparison *rows, size_t nr, double tolerance_ratio, const char *title,
+		      struct answer *a);
 
 #endif

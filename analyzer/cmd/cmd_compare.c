@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/answer/page_shell.h"
 #include "analyzer/characterize/compare.h"
 #include "analyzer/characterize/compare_text.h"
 #include "analyzer/cmd/cli.h"
@@ -20,6 +21,7 @@ struct job {
 	size_t verdicts[NR_VERDICTS];
 	size_t nr_pairs;
 	json_t *pairs;
+	struct answer *page; /* NULL: no page was asked for */
 };
 
 /* A device is identified by its name, or by its number where the trace holds no name. */
@@ -94,6 +96,17 @@ static void print_pair(const struct job *job, const struct profile *a, const str
 	putchar('\n');
 }
 
+/* Adds a pair to the page. */
+static int cmd_compare_add(struct job *job, struct comparison *rows, size_t nr,
+			   const struct profile *a, const struct profile *b)
+{
+	char title[4 * PROFILE_NAME_BYTES + 16];
+
+	snprintf(title, sizeof(title), "A: %s %s, B: %s %s", a->host, cmd_compare_name(a), b->host,
+		 cmd_compare_name(b));
+	return compare_text_page(rows, nr, job->tolerance_ratio, title, job->page);
+}
+
 static int compare_pair(struct job *job, const struct profile_group *a,
 			const struct profile_group *b)
 {
@@ -116,6 +129,10 @@ static int compare_pair(struct job *job, const struct profile_group *a,
 	if (ret)
 		goto out;
 	job->nr_pairs++;
+	if (job->page)
+		ret = cmd_compare_add(job, rows, nr, &a->whole, &b->whole);
+	if (ret)
+		goto out;
 	if (job->cli->json) {
 		pair = json_pack("{s:s, s:s, s:s, s:s, s:O}", "host_a", a->whole.host, "device_a",
 				 cmd_compare_name(&a->whole), "host_b", b->whole.host, "device_b",
@@ -157,6 +174,26 @@ static int print_end(struct job *job, char **paths)
 	putchar('\n');
 	json_decref(top);
 	return 0;
+}
+
+/* Writes the page, with what was compared at its end. */
+static int cmd_compare_save(struct job *job, const char *path, struct err *err)
+{
+	char **paths = job->cli->argv;
+	struct buf page;
+	int ret;
+
+	answer_note(
+		job->page,
+		"A is %s, B is %s. The rows are sorted by how much changed; changes come first. "
+		"Intervals are of 95 %%, differences of up to %.3g %% do not matter.",
+		paths[0], paths[1], 100 * job->tolerance_ratio);
+	buf_init(&page);
+	ret = answer_html(job->page, &page);
+	if (ret == 0)
+		ret = page_save(&page, path, err);
+	buf_release(&page);
+	return ret;
 }
 
 /* Loads one side. Where the selection leaves nothing of it, err names the devices that it has. */
@@ -204,16 +241,18 @@ static int cmd_compare_run(struct cli *cli)
 {
 	struct job job = { .cli = cli, .tolerance_ratio = COMPARE_TOLERANCE };
 	struct selection sel = { 0 };
+	const char *report = NULL;
 	bool fail_on_worse = false;
 	const struct cli_option options[] = {
 		SELECTION_OPTIONS(&sel),
 		CLI_DOUBLE("tolerance", 0, "RATIO", &job.tolerance_ratio,
 			   "differences of this share do not matter, default 0.05"),
+		CLI_STRING("report", 0, "FILE", &report, "an HTML page of it"),
 		CLI_FLAG("fail-on-worse", 0, &fail_on_worse, "exit 1 where any verdict is worse"),
 		CLI_END,
 	};
 	struct err err = { 0 };
-	int ret;
+	int ret = 0;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -223,8 +262,16 @@ static int cmd_compare_run(struct cli *cli)
 	if (!(job.tolerance_ratio >= 0 && job.tolerance_ratio < 1))
 		return cli_usage(cli, "--tolerance: expected from 0 to below 1");
 	job.pairs = json_array();
-	ret = cmd_compare_perform(cli, &sel, &job, &err);
+	if (report) {
+		job.page = answer_new("blkcast.compare/1", "Comparison");
+		ret = job.page ? 0 : -ENOMEM;
+	}
+	if (ret == 0)
+		ret = cmd_compare_perform(cli, &sel, &job, &err);
+	if (ret == 0 && report)
+		ret = cmd_compare_save(&job, report, &err);
 	json_decref(job.pairs);
+	answer_free(job.page);
 	if (ret < 0) {
 		if (!err.line[0])
 			err_set(&err, -ret, "%s", strerror(-ret));
@@ -238,8 +285,9 @@ const struct command command_compare = {
 	.name = "compare",
 	.has_one_heap = true,
 	.summary = "two profiles or traces, dimension by dimension, with verdicts",
-	.usage = "[SELECTION] A B",
-	.example = "blkcast compare before.json after.json --fail-on-worse",
+	.usage = "[SELECTION] A B [--report FILE.html]",
+	.example = "blkcast compare before.json after.json --fail-on-worse\n"
+		   "blkcast compare before.json after.json --report comparison.html",
 	.details =
 		"The text begins with what differs most: first whether the loads are alike (rates, "
 		"mix, sizes),\nthen what became better or worse. Its rows are sorted by how much "

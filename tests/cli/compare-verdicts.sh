@@ -42,6 +42,15 @@ like "$(cat "$T/err")" "store: nothing is in the selection; the devices are: .*s
 exits 0 "the other way round" "$b" compare "$T/slow.json" "$T/a.json" --json --fail-on-worse
 is "$(verdict read.response.total.p95)" better "and the other way round they are better"
 
+exits 0 "a page of it" "$b" compare "$T/a.json" "$T/slow.json" --report "$T/page.html"
+headline=$(sed -n 2p "$T/out" | sed 's/^ *//; s/ *$//')
+like "$(sed -n 's/.*<p class="lead">\(.*\)<\/p>.*/\1/p' "$T/page.html")" "^${headline:0:40}" "begins with the headline of the text"
+is "$(grep -o '<td class="words">[a-z]*\.[a-z.0-9]*</td>' "$T/page.html" | head -1 | sed 's/<[^>]*>//g')" \
+	"$(awk 'NF && /^  [a-z]+\./ { print $1; exit }' "$T/out")" "and its first row is the largest change"
+is "$(grep -c '<td class="words">better\|<td class="words">worse' "$T/page.html")" \
+	"$(grep -cE '(better|worse)$' "$T/out")" "every verdict of a change is on it"
+exits 2 "a page that cannot be written" "$b" compare "$T/a.json" "$T/slow.json" --report "$T/none/page.html"
+
 exits 0 "a store against a store" "$b" compare "$T/store" "$T/store" --host web1 --json
 is "$(jq -c '[.pairs[].device_a]' "$T/out")" '["sda","sdb"]' "devices are paired by name"
 like "$(jq -r '[.pairs[].dimensions[].method] | unique | join(";")' "$T/out")" 'batch means' \
