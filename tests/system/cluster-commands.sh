@@ -227,4 +227,15 @@ fault "$S3_URL.*: the clock of this machine and that of the object store differ"
 tests/cluster/up.sh psql 0 "ALTER ROLE blkcast SET default_transaction_read_only = on"
 fault "PostgreSQL 127.0.0.1.*/blkcast: .*session is read-only" "$blkcast" import --store "$STORE" "${imported[@]}" --host late "$T/other.csv"
 tests/cluster/up.sh psql 0 "ALTER ROLE blkcast RESET default_transaction_read_only"
+
+# Retention leaves the same in both.
+when="after retention"
+each bash -c "'$b' retain --store 'STORE' --retain-requests 1d --retain-window 1h --json | jq 'del(.store, .compaction)'"
+number "$(jq .requests <(sed '/^exit/d' "$T/cluster.out")) > 10000" "retention summarizes the requests"
+each "$b" ls --store STORE --json
+each "$b" characterize --store STORE --json
+each "$b" check --store STORE --json
+is "$(sql "SELECT count(*) FROM blkcast.bundle")" 0 "no bundle is left"
+exits 0 "a late retry of summarized segments is acknowledged" "$b" import --store "$STORE" "$T/all.seg"
+like "$(cat "$T/out" "$T/err")" " 0 segments stored" "and not stored again"
 done_testing
