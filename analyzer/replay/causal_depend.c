@@ -68,24 +68,29 @@ static struct thinking think_of(const struct causal_times *t, size_t l)
 }
 
 /*
- * Gives the same while `other` was stuck: it had requests under way, and no event for patience_ns.
+ * Gives the same while `other` had requests under way, and while it was stuck: it had requests under
+ * way, and no event for patience_ns.
  */
-static struct thinking think_stuck(const struct causal_times *t, size_t l, size_t other,
-				   uint64_t patience_ns)
+static void think_stuck(const struct causal_times *t, size_t l, size_t other, uint64_t patience_ns,
+			struct thinking *busy, struct thinking *stuck)
 {
 	struct walk a = walk_of(t, l), b = walk_of(t, other);
-	struct thinking out = { 0, 0 };
 	uint64_t at = 0, b_last = 0, a_ns, b_ns;
 	bool a_sends, b_sends;
 
+	*busy = *stuck = (struct thinking){ 0, 0 };
 	while (causal_depend_next(&a, &a_ns, &a_sends) && causal_depend_next(&b, &b_ns, &b_sends)) {
-		bool idle = a.nr_sent == a.nr_done && a.nr_done, stuck = b.nr_sent > b.nr_done;
+		bool idle = a.nr_sent == a.nr_done && a.nr_done, under_way = b.nr_sent > b.nr_done;
 		uint64_t to = a_ns < b_ns ? a_ns : b_ns, from = b_last + patience_ns;
 
 		from = from > at ? from : at;
-		if (idle && stuck && to > from) {
-			out.ns += (double)(to - from);
-			out.nr += a_ns < b_ns && a_sends;
+		if (idle && under_way && to > at) {
+			busy->ns += (double)(to - at);
+			busy->nr += a_ns < b_ns && a_sends;
+		}
+		if (idle && under_way && to > from) {
+			stuck->ns += (double)(to - from);
+			stuck->nr += a_ns < b_ns && a_sends;
 		}
 		if (a_ns < b_ns) {
 			causal_depend_take(&a, a_sends);
@@ -95,20 +100,14 @@ static struct thinking think_stuck(const struct causal_times *t, size_t l, size_
 		}
 		at = to;
 	}
-	return out;
 }
 
-/*
- * Returns whether the lane sends hardly anything while the other one has been stuck for
- * patience_ns.
- */
-static bool causal_stops(const struct causal_times *t, size_t l, size_t other,
-			 const struct thinking *always, uint64_t patience_ns, double least)
+/* Returns whether a lane sends hardly anything of what it would always have sent in that time. */
+static bool causal_stops(const struct thinking *then, const struct thinking *always, double least)
 {
-	struct thinking stuck = think_stuck(t, l, other, patience_ns);
-	double expected = stuck.ns * always->nr / always->ns;
+	double expected = then->ns * always->nr / always->ns;
 
-	return expected >= least && stuck.nr < SENT_MOST * expected;
+	return expected >= least && then->nr < SENT_MOST * expected;
 }
 
 uint64_t causal_depends(const struct causal_times *t, size_t l)
@@ -119,15 +118,17 @@ uint64_t causal_depends(const struct causal_times *t, size_t l)
 	if (l >= CAUSAL_DEPEND_LANES || !(always.nr > 0) || !(always.ns > 0))
 		return 0;
 	for (size_t other = 0; other < t->nr_lanes && other < CAUSAL_DEPEND_LANES; other++) {
+		struct thinking busy, stuck;
+
 		if (other == l)
 			continue;
 		/*
 		 * A lane that waits for another one's commit still works for a while. A lane that
 		 * needs a lock, which the other holds during its requests, sends nothing at all.
 		 */
-		if (causal_stops(t, l, other, &always, (uint64_t)(always.ns / always.nr),
-				 EXPECTED_LEAST) ||
-		    causal_stops(t, l, other, &always, 0, EXPECTED_BUSY))
+		think_stuck(t, l, other, (uint64_t)(always.ns / always.nr), &busy, &stuck);
+		if (causal_stops(&stuck, &always, EXPECTED_LEAST) ||
+		    causal_stops(&busy, &always, EXPECTED_BUSY))
 			depends |= 1ull << other;
 	}
 	return depends;
