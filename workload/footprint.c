@@ -57,13 +57,21 @@ static int footprint_grow(struct footprint *f)
 	return 0;
 }
 
-/* Changes over to the sketch. The memory of the set is kept for the next period. */
+/*
+ * Changes over to the sketch. The memory of the set is kept for the next period, unless it is shared
+ * with other devices that could use it.
+ */
 static int to_sketch(struct footprint *f)
 {
+	const unsigned int bits = f->nr == FOOTPRINT_EXACT_BLOCKS ? HLL_BITS : HLL_BITS_SMALL;
 	const uint64_t zero = 0;
 
+	if (f->sketch && f->sketch->bits < bits) {
+		free(f->sketch);
+		f->sketch = NULL;
+	}
 	if (!f->sketch)
-		f->sketch = calloc(1, sizeof(*f->sketch));
+		f->sketch = hll_new(bits);
 	if (!f->sketch)
 		return -ENOMEM;
 	if (f->nr) {
@@ -71,6 +79,12 @@ static int to_sketch(struct footprint *f)
 			if (f->set[i])
 				hll_add_many(f->sketch, &f->set[i], 1);
 		memset(f->set, 0, sizeof(*f->set) << f->bits);
+	}
+	if (f->room) {
+		window_room_return(f->room, set_bytes(f));
+		free(f->set);
+		f->set = NULL;
+		f->bits = 0;
 	}
 	if (f->has_zero)
 		hll_add_many(f->sketch, &zero, 1);
@@ -136,5 +150,5 @@ double footprint_blocks(const struct footprint *f)
 
 size_t footprint_memory(const struct footprint *f)
 {
-	return set_bytes(f) + (f->sketch ? sizeof(*f->sketch) : 0);
+	return set_bytes(f) + (f->sketch ? hll_memory(f->sketch) : 0);
 }

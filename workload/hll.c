@@ -1,24 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "workload/hll.h"
 
-#define RANK_BITS (64 - HLL_BITS) /* left of a hash once the register is chosen */
+/* A rank is found in the bits of a hash that are left once the register is chosen. */
+#define RANK_BITS_MAX (64 - HLL_BITS_SMALL)
+
+struct hll *hll_new(unsigned int bits)
+{
+	struct hll *h = calloc(1, sizeof(*h) + ((size_t)1 << bits));
+
+	if (h)
+		h->bits = bits;
+	return h;
+}
+
+size_t hll_memory(const struct hll *h)
+{
+	return sizeof(*h) + ((size_t)1 << h->bits);
+}
 
 void hll_clear(struct hll *h)
 {
-	memset(h, 0, sizeof(*h));
+	memset(h->registers, 0, (size_t)1 << h->bits);
 }
 
 void hll_add_many(struct hll *h, const uint64_t *hashes, size_t nr)
 {
+	const unsigned int bits = h->bits;
+
 	for (size_t i = 0; i < nr; i++) {
-		uint8_t *reg = &h->registers[hashes[i] >> RANK_BITS];
+		uint8_t *reg = &h->registers[hashes[i] >> (64 - bits)];
 		/*
-		 * The bit set below the hash ends the run of zeros at RANK_BITS + 1 at the latest.
+		 * The bit set below the hash ends the run of zeros behind the last bit of the rank.
 		 */
-		uint64_t rest = hashes[i] << HLL_BITS | 1ull << (HLL_BITS - 1);
+		uint64_t rest = hashes[i] << bits | 1ull << (bits - 1);
 		uint8_t rank = (uint8_t)(__builtin_clzll(rest) + 1);
 
 		if (rank > *reg)
@@ -60,16 +78,18 @@ static double hll_tau(double x)
 
 double hll_count(const struct hll *h)
 {
-	const double m = HLL_NR_REGISTERS;
-	unsigned int nr[RANK_BITS + 2] = { 0 };
+	const size_t nr_registers = (size_t)1 << h->bits;
+	const unsigned int rank_bits = 64 - h->bits;
+	const double m = (double)nr_registers;
+	unsigned int nr[RANK_BITS_MAX + 2] = { 0 };
 	double z;
 
-	for (size_t i = 0; i < HLL_NR_REGISTERS; i++)
+	for (size_t i = 0; i < nr_registers; i++)
 		nr[h->registers[i]]++;
-	if (nr[0] == HLL_NR_REGISTERS)
+	if (nr[0] == nr_registers)
 		return 0;
-	z = m * hll_tau(1 - nr[RANK_BITS + 1] / m);
-	for (unsigned int k = RANK_BITS; k >= 1; k--)
+	z = m * hll_tau(1 - nr[rank_bits + 1] / m);
+	for (unsigned int k = rank_bits; k >= 1; k--)
 		z = 0.5 * (z + nr[k]);
 	z += m * hll_sigma(nr[0] / m);
 	return m * m / (2 * log(2) * z);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/characterize/compare.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 #define Z 1.959963984540054 /* quantile of the normal distribution for 95 %, two-sided */
 
@@ -265,31 +267,53 @@ struct estimate {
 	const char *method;
 };
 
-/* Computes the mean over the windows that have a value, and its standard error. */
-static size_t batch_means(const struct dimension *d, const struct profile_group *g,
-			  struct estimate *e)
+/* The windows of one dimension that have a value (Welford's algorithm). */
+struct spread {
+	size_t nr;
+	double mean, squares;
+};
+
+static void spread_add(struct spread *s, double x)
 {
-	double mean = 0, squares = 0;
-	size_t n = 0;
+	double off = x - s->mean;
 
-	for (size_t i = 0; i < g->nr_windows; i++) {
-		double x = value_of(d, &g->windows[i]);
-		double off = x - mean;
+	if (isnan(x))
+		return;
+	s->mean += off / (double)++s->nr;
+	s->squares += off * (x - s->mean);
+}
 
-		if (isnan(x))
-			continue;
-		mean += off / (double)++n;
-		squares += off * (x - mean);
-	}
+int compare_sum_window(void **sums, const struct profile *window)
+{
+	struct spread *all = *sums;
+
+	if (!all)
+		all = *sums = calloc(compare_nr_dimensions(), sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < compare_nr_dimensions(); i++)
+		spread_add(&all[i], value_of(&dimensions[i], window));
+	return 0;
+}
+
+/* Computes the mean over the windows that have a value, and its standard error. */
+static void batch_means(const struct dimension *d, const struct profile_group *g,
+			struct estimate *e)
+{
+	struct spread s = { 0 };
+
+	if (g->sums)
+		s = ((const struct spread *)g->sums)[d - dimensions];
+	for (size_t i = 0; g->windows && i < g->nr_windows; i++)
+		spread_add(&s, value_of(d, &g->windows[i]));
 	*e = (struct estimate){ NAN, NAN, INFINITY, "none" };
-	if (n)
-		e->value = mean;
-	if (n >= COMPARE_MIN_WINDOWS) {
-		e->error = sqrt(squares / (double)(n - 1) / (double)n);
-		e->freedom = (double)(n - 1);
+	if (s.nr)
+		e->value = s.mean;
+	if (s.nr >= COMPARE_MIN_WINDOWS) {
+		e->error = sqrt(s.squares / (double)(s.nr - 1) / (double)s.nr);
+		e->freedom = (double)(s.nr - 1);
 		e->method = "batch means";
 	}
-	return n;
 }
 
 static struct estimate estimate_of(const struct dimension *d, const struct profile_group *g)

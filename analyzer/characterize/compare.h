@@ -51,6 +51,8 @@ struct comparison {
 };
 
 size_t compare_nr_dimensions(void);
+/* Of each dimension only a mean and a sum of squares is kept; for profile_set's member sum. */
+profile_set_sum compare_sum_window;
 /*
  * Compares dimension i, 0 <= i < compare_nr_dimensions(). tolerance_ratio is relative to the value
  * of a. Costs O(windows log windows).

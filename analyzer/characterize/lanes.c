@@ -11,10 +11,10 @@
 #include "base/thread.h"
 
 /*
- * So many packages can be under way, 5 MiB in all, so that a lane may be some packages behind
+ * So many packages can be under way, 2.5 MiB in all, so that a lane may be some packages behind
  * another.
  */
-#define PACKAGES 8
+#define PACKAGES 4
 
 struct order {
 	struct window *window;

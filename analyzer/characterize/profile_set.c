@@ -32,9 +32,10 @@ void profile_set_init(struct profile_set *s)
 static void profile_group_release(struct profile_group *g)
 {
 	profile_release(&g->whole);
-	for (size_t k = 0; k < g->nr_windows; k++)
+	for (size_t k = 0; g->windows && k < g->nr_windows; k++)
 		profile_release(&g->windows[k]);
 	free(g->windows);
+	free(g->sums);
 }
 
 void profile_set_release(struct profile_set *s)
@@ -65,11 +66,16 @@ static struct profile_group *group_of(struct profile_set *s, const struct profil
 	return &groups[s->nr_groups++];
 }
 
-static int add_window(struct profile_group *g, const struct profile *p)
+static int add_window(const struct profile_set *s, struct profile_group *g, const struct profile *p)
 {
-	struct profile *windows = realloc(g->windows, (g->nr_windows + 1) * sizeof(*windows));
+	struct profile *windows;
 	int ret;
 
+	if (s->sum) {
+		g->nr_windows++;
+		return s->sum(&g->sums, p);
+	}
+	windows = realloc(g->windows, (g->nr_windows + 1) * sizeof(*windows));
 	if (!windows)
 		return -ENOMEM;
 	g->windows = windows;
@@ -106,7 +112,7 @@ static int take_window(void *ctx, struct profile *p)
 	    p->quality.coverage_ratio < FULL_RATIO)
 		return 0;
 	g = group_of(t->set, p);
-	return g ? add_window(g, p) : -ENOMEM;
+	return g ? add_window(t->set, g, p) : -ENOMEM;
 }
 
 static void profile_set_told(void *ctx, uint64_t done, uint64_t total)
@@ -202,37 +208,29 @@ static int take_json(struct profile_set *s, const json_t *object, const char *pa
 		return ret;
 	}
 	g = group_of(s, &p);
-	if (g && g->whole.host[0] == '\0')
-		ret = profile_copy(&g->whole, &p);
+	if (g)
+		ret = g->nr_windows ? profile_merge(&g->whole, &p) : profile_copy(&g->whole, &p);
 	if (g && ret == 0)
-		ret = add_window(g, &p);
+		ret = add_window(s, g, &p);
 	profile_release(&p);
 	return g ? ret : -ENOMEM;
 }
 
-/*
- * A single profile of a device is its whole. Several profiles are its windows, and the whole is
- * merged from all of them.
- */
-static int profile_set_settle(struct profile_set *s)
+/* A single profile of a device is its whole, and not a window. */
+static void profile_set_settle(struct profile_set *s)
 {
 	for (size_t i = 0; i < s->nr_groups; i++) {
 		struct profile_group *g = &s->groups[i];
 
-		if (g->nr_windows == 1) {
-			g->has_whole = true;
+		if (g->nr_windows != 1)
+			continue;
+		if (g->windows)
 			profile_release(&g->windows[0]);
-			g->nr_windows = 0;
-		}
-		/* `whole` begins as a copy of the first window */
-		for (size_t k = 1; k < g->nr_windows; k++) {
-			int ret = profile_merge(&g->whole, &g->windows[k]);
-
-			if (ret)
-				return ret;
-		}
+		free(g->sums);
+		g->sums = NULL;
+		g->has_whole = true;
+		g->nr_windows = 0;
 	}
-	return 0;
 }
 
 static bool profile_set_is_selected(const struct selection *sel)
@@ -301,7 +299,9 @@ static int load_json(struct profile_set *s, const char *path, const struct selec
 	json_decref(top);
 	if (ret == 0)
 		ret = profile_set_select(s, path, sel, err);
-	return ret ? ret : profile_set_settle(s);
+	if (ret == 0)
+		profile_set_settle(s);
+	return ret;
 }
 
 static bool looks_like_json(const char *path)

@@ -24,9 +24,22 @@ struct profile_group {
 	bool has_whole;		 /* false: `whole` is merged from the windows */
 	struct profile *windows; /* owned; windows observed up to their ends; may be none */
 	size_t nr_windows;
+	void *sums; /* owned; sums of the windows, where they are not kept */
 };
 
+/*
+ * Adds a window to *sums, which is NULL before the first one and is freed by free(). Returns 0 or
+ * -ENOMEM.
+ */
+typedef int profile_set_sum(void **sums, const struct profile *window);
+
 struct profile_set {
+	/*
+	 * NULL: every window is kept. Otherwise each window is passed to this function and released,
+	 * because the windows of hundreds of devices take tens of MiB. The caller sets it before
+	 * profile_set_load().
+	 */
+	profile_set_sum *sum;
 	struct profile_group *groups; /* owned; in order of first appearance */
 	size_t nr_groups;
 	/*
