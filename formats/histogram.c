@@ -253,6 +253,36 @@ int histogram_copy(struct histogram *dst, const struct histogram *src)
 	return 0;
 }
 
+size_t histogram_nr_used(const struct histogram *h)
+{
+	size_t nr = 0;
+
+	for (int i = histogram_next(h, HISTOGRAM_BUCKET_MIN); i <= HISTOGRAM_BUCKET_MAX;
+	     i = histogram_next(h, i + 1))
+		nr++;
+	return nr;
+}
+
+void histogram_pack(struct histogram *h)
+{
+	size_t nr = histogram_nr_used(h), at = 0;
+	struct histogram_bucket_count *few;
+
+	if (!nr || nr * sizeof(*few) >= histogram_memory(h))
+		return;
+	few = malloc(nr * sizeof(*few));
+	if (!few)
+		return; /* It stays as it is, which is correct as well. */
+	for (int i = histogram_next(h, HISTOGRAM_BUCKET_MIN); i <= HISTOGRAM_BUCKET_MAX;
+	     i = histogram_next(h, i + 1))
+		few[at++] = (struct histogram_bucket_count){ histogram_count(h, i), i };
+	free(h->counts);
+	free(h->few);
+	h->counts = NULL;
+	h->few = few;
+	h->nr_few = h->cap_few = (uint16_t)nr;
+}
+
 size_t histogram_memory(const struct histogram *h)
 {
 	return (h->counts ? HISTOGRAM_NR_BUCKETS * sizeof(*h->counts) : 0) +

@@ -63,6 +63,10 @@ uint64_t histogram_count(const struct histogram *h, int bucket);
 int histogram_next(const struct histogram *h, int bucket);
 /* Makes a deep copy; *dst is overwritten. Returns 0, or -ENOMEM with dst empty. */
 int histogram_copy(struct histogram *dst, const struct histogram *src);
+/* Returns how many buckets hold a duration. */
+size_t histogram_nr_used(const struct histogram *h);
+/* Takes as little memory as possible for what was recorded; for histograms that are only read. */
+void histogram_pack(struct histogram *h);
 /* Returns the bytes on the heap. */
 size_t histogram_memory(const struct histogram *h);
 

@@ -240,11 +240,13 @@ static int retain_step_merge(struct work *w, struct err *err)
  * Encodes the summary and reads it back, because nothing may be removed for a summary that cannot
  * be read.
  */
-static int retain_step_encode(const struct work *w, struct buf *out, struct err *err)
+static int retain_step_encode(struct work *w, struct buf *out, struct err *err)
 {
 	struct summary again;
-	int ret = summary_write(&w->all, out);
+	int ret;
 
+	summary_fit(&w->all);
+	ret = summary_write(&w->all, out);
 	if (ret < 0)
 		return of_stream(
 			&w->all,

@@ -148,7 +148,10 @@ int profile_read_stage(struct profile_reading *r, const json_t *object, struct h
 	h->max_ns = to_ns(max_s);
 	h->min_ns = isnan(min_s) ? largest_of_first(h) : to_ns(min_s);
 	ret = check_range(r, h);
-	return ret ? ret : get_sum(r, object, mean_s, h);
+	if (!ret)
+		ret = get_sum(r, object, mean_s, h);
+	histogram_pack(h);
+	return ret;
 }
 
 int profile_read_size_classes(struct profile_reading *r, const json_t *list, struct histogram *h)

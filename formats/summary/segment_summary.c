@@ -33,7 +33,7 @@ void summary_release(struct summary *s)
 }
 
 /* Profiles of requests and profiles of counters are never merged. */
-static bool is_one_series(const struct profile *a, const struct profile *b)
+bool summary_is_one_series(const struct profile *a, const struct profile *b)
 {
 	return !strcmp(a->device, b->device) && !strcmp(a->device_name, b->device_name) &&
 	       !strcmp(a->host, b->host) && a->layer == b->layer &&
@@ -46,7 +46,7 @@ int summary_add_profile(struct summary *s, const struct profile *p)
 	int ret;
 
 	for (size_t i = 0; i < s->nr_profiles; i++)
-		if (is_one_series(&s->profiles[i], p))
+		if (summary_is_one_series(&s->profiles[i], p))
 			return profile_merge(&s->profiles[i], p);
 	more = realloc(s->profiles, (s->nr_profiles + 1) * sizeof(*more));
 	if (!more)
@@ -240,4 +240,68 @@ void summary_drop_profiles(struct summary *s)
 	segment_summary_widen(&s->dropped_begin_real_ns, &s->dropped_end_real_ns, begin, end);
 	s->nr_dropped = s->nr_requests;
 	release_profiles(s);
+}
+
+static size_t histogram_packed_bytes(const struct histogram *h)
+{
+	size_t nr = histogram_nr_used(h) * sizeof(struct histogram_bucket_count);
+	size_t whole = HISTOGRAM_NR_BUCKETS * sizeof(uint64_t);
+
+	return nr < whole ? nr : whole;
+}
+
+static size_t response_bytes(const struct response_times *r)
+{
+	size_t bytes = 0;
+
+	for (int i = 0; i < NR_STAGES; i++)
+		bytes += histogram_packed_bytes(&r->stage[i]);
+	for (int i = 0; i < NR_SIZE_CLASSES; i++)
+		bytes += histogram_packed_bytes(&r->size_class[i]);
+	return bytes;
+}
+
+size_t summary_profile_bytes(const struct profile *p)
+{
+	return sizeof(*p) + response_bytes(&p->read.response) + response_bytes(&p->write.response) +
+	       response_bytes(&p->flush) +
+	       (p->read.nr_sizes + p->write.nr_sizes) * sizeof(struct size_count) +
+	       p->open.nr_idc * sizeof(struct idc_point) +
+	       p->locality.nr_miss_ratio * sizeof(struct cache_point) +
+	       (p->source_detail ? strlen(p->source_detail) + 1 : 0);
+}
+
+static void sizes_fit(struct direction_profile *d)
+{
+	while (d->nr_sizes > SUMMARY_MAX_SIZES)
+		d->other_sizes += d->sizes[--d->nr_sizes].count;
+}
+
+static void size_classes_drop(struct direction_profile *d)
+{
+	for (int i = 0; i < NR_SIZE_CLASSES; i++)
+		histogram_release(&d->response.size_class[i]);
+}
+
+void summary_fit(struct summary *s)
+{
+	size_t all = 0;
+
+	for (size_t i = 0; i < s->nr_profiles; i++) {
+		struct profile *p = &s->profiles[i];
+
+		sizes_fit(&p->read);
+		sizes_fit(&p->write);
+		if (summary_profile_bytes(p) > SUMMARY_MAX_ITEM_BYTES / 2) {
+			size_classes_drop(&p->read);
+			size_classes_drop(&p->write);
+		}
+		all += summary_profile_bytes(p);
+	}
+	for (size_t i = 0; i < s->nr_profiles && all > SUMMARY_MAX_PROFILE_BYTES; i++) {
+		all -= summary_profile_bytes(&s->profiles[i]);
+		size_classes_drop(&s->profiles[i].read);
+		size_classes_drop(&s->profiles[i].write);
+		all += summary_profile_bytes(&s->profiles[i]);
+	}
 }

@@ -17,9 +17,18 @@
 #include "formats/profile/profile.h"
 #include "formats/segment/segment.h"
 
-#define SUMMARY_VERSION	    1
-#define SUMMARY_MAX_BYTES   (64u << 20) /* sizes of a file, and of its uncompressed text */
-#define SUMMARY_MAX_MEMBERS 65536u
+#define SUMMARY_VERSION	       1
+#define SUMMARY_MAX_BYTES      (8u << 20)  /* size of a file */
+#define SUMMARY_MAX_TEXT_BYTES (16u << 20) /* size of its uncompressed text */
+/* size of one profile or other item of a list in the text */
+#define SUMMARY_MAX_ITEM_BYTES (256u << 10)
+#define SUMMARY_MAX_MEMBERS    65536u
+#define SUMMARY_MAX_DEVICES    8192u
+#define SUMMARY_MAX_LOSSES     16384u
+/* memory of all profiles by summary_profile_bytes() */
+#define SUMMARY_MAX_PROFILE_BYTES (16u << 20)
+#define SUMMARY_MAX_SIZES	  2048u /* entries that summary_fit() leaves in a list of sizes */
+#define SUMMARY_WINDOW_LOG	  21	/* most of the zstd frame */
 
 struct summary_member { /* One segment of the summary. */
 	uint64_t sequence;
@@ -86,12 +95,22 @@ int summary_add_profile(struct summary *s, const struct profile *p);
 struct summary_device *summary_device(struct summary *s, uint32_t device, const char *name);
 /* Removes the profiles and counts their requests as dropped. */
 void summary_drop_profiles(struct summary *s);
+/* Returns whether two profiles are of the same host, device, layer and kind of source. */
+bool summary_is_one_series(const struct profile *a, const struct profile *b);
+/* Returns the bytes that a profile takes in memory once it was read from a file. */
+size_t summary_profile_bytes(const struct profile *p);
+/*
+ * Takes detail out of profiles that exceed the limits of a file: of a list of sizes all but
+ * SUMMARY_MAX_SIZES entries, whose requests then count as other sizes, and the response times by
+ * size. All other values stay.
+ */
+void summary_fit(struct summary *s);
 /* Returns the member with this sequence, or NULL. O(log n). */
 const struct summary_member *summary_find(const struct summary *s, uint64_t sequence);
 
 /*
- * Appends the bytes of the file. Returns 0, -ENOMEM, -E2BIG, or -EINVAL where a number is 2^63 or
- * more.
+ * Appends the bytes of the file. Returns 0, -ENOMEM, -E2BIG where a limit above is exceeded, or
+ * -EINVAL where a number is 2^63 or more.
  */
 int summary_write(const struct summary *s, struct buf *out);
 /*

@@ -10,6 +10,7 @@
  *   places    offsets all over the largest disk
  *   mixed     devices, sizes and offsets of each request at random: it compresses worst
  *   jump      the guest's real-time clock was set ahead by 3651 days meanwhile
+ *   summary   not a segment but the largest summary file that the format allows
  *   random-N  devices, sizes, times, offsets and counts, each honest or extreme as the number N says; the
  *             same N always makes the same segment
  */
@@ -21,10 +22,13 @@
 
 #include "analyzer/store/segment_facts.h"
 #include "formats/segment/segment.h"
+#include "formats/summary/segment_summary.h"
 
-#define NR_DAYS 47000u
-#define DAY_NS	86400000000000ull
-#define REAL_NS 1767225600000000000ull
+#define SUMMARY_FULL_PROFILES 100u
+
+#define NR_DAYS		      47000u
+#define DAY_NS		      86400000000000ull
+#define REAL_NS		      1767225600000000000ull
 
 static uint64_t mixed(uint64_t i)
 {
@@ -209,6 +213,76 @@ static int write_segment(const char *kind, const char *host, uint64_t sequence, 
 	return ret;
 }
 
+/* A profile whose response times lie in every bucket of the grid, which takes most memory and text. */
+static int add_full_profile(struct summary *s, uint32_t i, uint64_t nr)
+{
+	struct profile p;
+	int ret = 0;
+
+	profile_init(&p);
+	snprintf(p.host, sizeof(p.host), "%s", s->host);
+	snprintf(p.device, sizeof(p.device), "8:%u", i);
+	snprintf(p.device_name, sizeof(p.device_name), "disk%u", i);
+	p.source = SOURCE_BPF;
+	p.begin_s = REAL_NS / 1e9;
+	p.end_s = p.begin_s + 60;
+	p.requests[OPERATION_READ] = nr;
+	for (int k = HISTOGRAM_BUCKET_MIN; k <= HISTOGRAM_BUCKET_MAX && !ret; k++) {
+		uint64_t ns = (uint64_t)(histogram_bucket_end_s(k) * 1e9);
+
+		for (int h = 0; h < NR_STAGES && !ret; h++)
+			ret = histogram_add(&p.read.response.stage[h], ns ? ns : 1);
+		for (int h = 0; h < NR_SIZE_CLASSES && !ret; h++)
+			ret = histogram_add(&p.read.response.size_class[h], ns ? ns : 1);
+	}
+	if (!ret)
+		ret = summary_add_profile(s, &p);
+	profile_release(&p);
+	return ret;
+}
+
+static int write_summary(const char *host, FILE *out)
+{
+	const uint64_t nr = HISTOGRAM_NR_BUCKETS;
+	struct summary s;
+	struct buf data = { 0 };
+	int ret = 0;
+
+	summary_init(&s);
+	snprintf(s.host, sizeof(s.host), "%s", host);
+	snprintf(s.boot_id, sizeof(s.boot_id), "b");
+	s.epoch = s.generation = 1;
+	s.source = SOURCE_BPF;
+	s.begin.realtime_ns = s.first_real_ns = REAL_NS;
+	s.end.realtime_ns = s.last_real_ns = REAL_NS + 60000000000ull;
+	s.members = calloc(SUMMARY_MAX_MEMBERS, sizeof(*s.members));
+	if (!s.members)
+		return -1;
+	for (; s.nr_members < SUMMARY_MAX_MEMBERS; s.nr_members++)
+		s.members[s.nr_members].sequence = s.nr_members;
+	for (uint32_t i = 0; i < SUMMARY_FULL_PROFILES && !ret; i++) {
+		char name[SEGMENT_NAME_BYTES];
+		struct summary_device *d;
+
+		snprintf(name, sizeof(name), "disk%u", i);
+		d = summary_device(&s, (8u << 20) + i, name);
+		if (!d)
+			break;
+		d->requests[OPERATION_READ] = nr;
+		s.nr_requests += nr;
+		ret = add_full_profile(&s, i, nr);
+	}
+	if (!ret)
+		ret = summary_write(&s, &data);
+	if (ret)
+		fprintf(stderr, "make_hostile: summary: %s\n", strerror(-ret));
+	if (!ret && fwrite(data.data, 1, data.len, out) != data.len)
+		ret = -1;
+	summary_release(&s);
+	buf_release(&data);
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
 	FILE *out = argc >= 4 && argc <= 6 ? fopen(argv[3], "w") : NULL;
@@ -220,6 +294,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: make_hostile KIND HOST OUT [SEQUENCE [EPOCH]]\n");
 		return 2;
 	}
-	ret = write_segment(argv[1], argv[2], sequence, epoch, out);
+	ret = strcmp(argv[1], "summary") ? write_segment(argv[1], argv[2], sequence, epoch, out)
+					 : write_summary(argv[2], out);
 	return fclose(out) == 0 && ret == 0 ? 0 : 1;
 }

@@ -474,6 +474,11 @@ static void forged_content_is_named(void)
 		  "devices: expected a device number below 2^32" },
 		{ "\"epoch\":9", "\"epoch\":-9", "epoch: expected a whole number of 0 or more" },
 		{ "\"shed\"", "\"shade\"", "losses: expected a cause that this version knows" },
+		{ "\"host\":\"", "\"host\":\"x", "profiles: expected the host of the summary" },
+		{ "{\"schema\"", "{\"epoch\":9,\"schema\"", "epoch: expected it once" },
+		{ "\"losses\":[", "\"losses\":[],\"losses\":[", "losses: expected it once" },
+		{ "\"devices\":[", "\"devices\":[[9999999,\"z\",1,[0,0,0,0,0],[0,0,0,0,0]],",
+		  "devices: expected ascending numbers and names" },
 		{ "\"dropped\":{\"requests\":0", "\"dropped\":{\"requests\":1",
 		  "profiles: expected as many requests as were not dropped" },
 	};
