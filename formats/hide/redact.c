@@ -164,9 +164,12 @@ static int redact_detail(struct profile *p)
 	return 0;
 }
 
-/* Appends one stored profile, redacted, as text with a final 0. */
-static int redact_profile(const struct redactor *r, const char *json, struct buf *out,
-			  struct err *err)
+/*
+ * Appends one stored profile, redacted, as text with a final 0. A profile of another host than that
+ * of its segment is refused, as a store refuses it.
+ */
+static int redact_profile(const struct redactor *r, const char *host, const char *json,
+			  struct buf *out, struct err *err)
 {
 	struct profile p, blank;
 	int ret;
@@ -176,6 +179,13 @@ static int redact_profile(const struct redactor *r, const char *json, struct buf
 	ret = profile_from_json(json, strlen(json), &p, err);
 	if (ret)
 		return ret;
+	if (strcmp(p.host, host) != 0) {
+		ret = err_set(err, EINVAL,
+			      "segment header: profiles: one is of host '%s', expected '%s'",
+			      p.host, host);
+		profile_release(&p);
+		return ret;
+	}
 	pseudonym_host(r->key, p.host, p.host);
 	pseudonym_device(r->key, p.device_name, p.device_name);
 	p.locality.distribution = blank.locality.distribution;
@@ -241,7 +251,7 @@ static int redact_header(const struct redactor *r, const struct segment_header *
 	for (size_t i = 0; i < h->nr_cgroups; i++)
 		pseudonym_path(r->key, n->cgroups[i].path, n->cgroups[i].path);
 	for (size_t i = 0; i < h->nr_profiles; i++) {
-		ret = redact_profile(r, h->profiles[i], &n->texts[i], err);
+		ret = redact_profile(r, h->host, h->profiles[i], &n->texts[i], err);
 		n->profiles[i] = (const char *)n->texts[i].data;
 		if (ret)
 			goto out;

@@ -96,8 +96,9 @@ static json_t *json_of(const struct profile *p)
 	return json;
 }
 
-/* A segment of all that names something, with a profile. */
-static void encode(const struct request *r, size_t nr, struct buf *out)
+/* A segment of web1 with all that names something, and a profile of a host. */
+static void encode_with(const char *profile_host, const struct request *r, size_t nr,
+			struct buf *out)
 {
 	struct profile p;
 	struct buf text = { 0 };
@@ -122,7 +123,7 @@ static void encode(const struct request *r, size_t nr, struct buf *out)
 	struct segment_writer *w = NULL;
 
 	profile_of(r, nr, &p);
-	memcpy(p.host, "web1", 5);
+	snprintf(p.host, sizeof(p.host), "%s", profile_host);
 	memcpy(p.device, "8:0", 4);
 	memcpy(p.device_name, "payroll", 8);
 	ok_int(profile_set_detail(&p, "dasd",
@@ -139,6 +140,11 @@ static void encode(const struct request *r, size_t nr, struct buf *out)
 	segment_writer_free(w);
 	profile_release(&p);
 	buf_release(&text);
+}
+
+static void encode(const struct request *r, size_t nr, struct buf *out)
+{
+	encode_with("web1", r, nr, out);
 }
 
 static void redact(const char *secret, const struct buf *in, struct buf *out)
@@ -162,6 +168,26 @@ static struct segment_reader *read_back(const struct buf *in, struct request *r)
 	ok_int(segment_reader_new(&s, in->data, in->len, &err), 0);
 	ok_int(segment_reader_next(s, r, NR), NR);
 	return s;
+}
+
+static void foreign_profiles_are_refused(void)
+{
+	struct pseudonym_key k = key_of("0123456789abcdef");
+	struct request *r = calloc(NR, sizeof(*r));
+	struct buf plain = { 0 }, out = { 0 };
+	struct redactor *redactor = NULL;
+	struct err err = { 0 };
+
+	make_requests(r);
+	encode_with("db1", r, NR, &plain);
+	ok_int(redactor_new(&redactor, &k), 0);
+	ok_int(redactor_segment(redactor, plain.data, plain.len, &out, &err), -EINVAL);
+	ok_str(err.line, "segment header: profiles: one is of host 'db1', expected 'web1'");
+	ok_eq(out.len, 0);
+	redactor_free(redactor);
+	buf_release(&plain);
+	buf_release(&out);
+	free(r);
 }
 
 static void only_places_move(void)
@@ -318,6 +344,7 @@ static void keys_and_damage(void)
 
 static const struct tap_test tests[] = {
 	{ "of requests the places alone change, as the map says", only_places_move },
+	{ "a profile of another host than its segment is refused", foreign_profiles_are_refused },
 	{ "no name is left in header or profiles, compressed or not", names_go },
 	{ "every profile dimension survives but the distribution of places",
 	  every_dimension_survives },
