@@ -129,6 +129,38 @@ static void every_request_reaches_segment_and_profile(void)
 	remove_dir(&rig);
 }
 
+/*
+ * A segment names 512 devices at most. On a machine with more, each request is in a segment that
+ * names its device, since the agent begins another segment in time.
+ */
+static void more_devices_than_a_segment_names(void)
+{
+	struct segment_files files;
+	struct err err = { 0 };
+	struct rig rig;
+
+	make_dir(&rig);
+	rig.device = 0;
+	set_plan(100000, 300000);
+	synthetic_plan.nr_devices = 2 * SEGMENT_MAX_DEVICES + 100;
+	synthetic_plan.limit = 20000;
+	if (!ok(!start(&rig, &err))) {
+		tap_note("%s", err.line);
+		return;
+	}
+	sleep_ms(700);
+	stop(&rig);
+	ok_int(segment_files_read(rig.dir, &files), 0);
+	tap_note("%llu requests in %llu segments", (unsigned long long)files.nr_requests,
+		 (unsigned long long)files.nr_segments);
+	ok(files.nr_requests > 0);
+	ok_eq(files.nr_bad, 0);
+	ok_eq(files.nr_captured, files.nr_requests);
+	ok_eq(segment_files_sum(&files), files.nr_requests);
+	ok(files.nr_segments >= 3);
+	remove_dir(&rig);
+}
+
 static void losses_of_the_source_are_carried(void)
 {
 	struct segment_files files;
@@ -417,6 +449,8 @@ static void windows_are_caught_up_with(void)
 static const struct tap_test tests[] = {
 	{ "every request reaches a segment and a profile",
 	  every_request_reaches_segment_and_profile },
+	{ "on a machine of 1124 devices every request is in a segment",
+	  more_devices_than_a_segment_names },
 	{ "losses of the source are carried by segments", losses_of_the_source_are_carried },
 	{ "the board adds up to what is in the segments", board_adds_up },
 	{ "a source that dies is told", dying_source_is_told },
