@@ -19,6 +19,7 @@
 #include "agent/guest/machine_watch.h"
 #include "agent/show/metrics.h"
 #include "agent/capture/pipeline.h"
+#include "agent/send/hindsight.h"
 #include "agent/send/sender.h"
 #include "agent/source/source.h"
 #include "agent/capture/stream.h"
@@ -43,6 +44,7 @@ struct agent {
 	/* set where choosing the source opened it; the pipeline takes it over */
 	struct source *opened;
 	struct board *board;
+	struct hindsight *hindsight; /* NULL: every request is sent */
 	struct sender *sender;
 	struct fileset_scan *filesets;
 	struct pipeline *_Atomic pipeline;
@@ -150,6 +152,10 @@ static int open_sender(struct agent *a, struct err *err)
 					.on_failure = wake_main,
 					.ctx = a };
 
+	if (a->config->hindsight_ns &&
+	    hindsight_new(&a->hindsight, a->config->hindsight_ns, a->machine.boot_id))
+		return err_set(err, ENOMEM, "no memory");
+	config.hindsight = a->hindsight;
 	/* The kernel counts the requests of every process at the device layer. */
 	config.watches_all =
 		a->config->layer == LAYER_DEVICE && !a->config->cgroups.nr && !a->source->profiles;
@@ -209,6 +215,8 @@ static int start_pipeline(struct agent *a, struct err *err)
 					  .key_host = a->machine.real_host,
 					  .sender = a->sender,
 					  .board = a->board,
+					  .hindsight = a->hindsight,
+					  .hindsight_p99_ns = c->hindsight_p99_ns,
 					  .filesets = a->filesets,
 					  .log = a->log,
 					  .opened = on_opened,
@@ -379,6 +387,8 @@ static bool is_over(void *ctx)
 	struct agent *a = ctx;
 	struct machine_news news;
 
+	if (stop_wait_take_ask(a->stop))
+		hindsight_ask(a->hindsight, clock_monotonic_ns());
 	if (machine_watch_look(&a->watch, &news))
 		pipeline_tell_machine(a->pipeline, &news);
 	return stop_wait_is_asked(a->stop) || clock_monotonic_ns() >= a->end_ns ||
@@ -474,6 +484,7 @@ int agent_stop(struct agent *a, struct err *err)
 	fileset_scan_free(a->filesets);
 	metrics_free(a->metrics);
 	board_free(a->board);
+	hindsight_free(a->hindsight);
 	pseudonym_key_forget(&a->machine.key);
 	free(a);
 	return ret;

@@ -350,6 +350,11 @@ static const struct field config_fields[] = {
 	WITH_UNIT("spool-bytes", spool_bytes, config_read_spool_bytes,
 		  "a size of at least 1MiB like 64MiB or 1GiB",
 		  "bound of the spool; 1GiB by default"),
+	WITH_UNIT(
+		"hindsight", hindsight_ns, config_read_time, A_TIME,
+		"keep requests back so long, and send profiles alone where nobody asks; off by default"),
+	WITH_UNIT("hindsight-p99", hindsight_p99_ns, config_read_time, A_TIME,
+		  "a window whose p99 of reads or writes is above it asks; off by default"),
 	{ .name = "spool-drop",
 	  .type = FIELD_WORD,
 	  .words = spool_drops,

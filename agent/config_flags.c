@@ -101,6 +101,8 @@ static const char help_text[] =
 	"                       (default: " CONFIG_SPOOL ")\n"
 	"  --spool-bytes SIZE   its bound (default: 1GiB)\n"
 	"  --spool-drop WHICH   what goes when it is full: oldest (default) or newest\n"
+	"  --hindsight TIME     keep requests back so long; where nobody asks, profiles alone go\n"
+	"  --hindsight-p99 TIME a window whose p99 is above it asks, as SIGUSR1 does\n"
 	"  --segment-interval TIME\n"
 	"                       longest wait before requests are sent (default: 5s)\n"
 	"  --host NAME          name of this machine in the trace (default: its host name)\n"
@@ -263,6 +265,8 @@ static int check_together(const struct config *c, struct err *err)
 		return err_set(err, EINVAL, "--json: expected with --doctor");
 	for (size_t i = 0; i < c->sinks.nr; i++)
 		has_stdout |= !strncmp(c->sinks.items[i], "stdout:", 7);
+	if (c->hindsight_p99_ns && !c->hindsight_ns)
+		return err_set(err, EINVAL, "--hindsight-p99: expected with --hindsight");
 	if (has_stdout && c->top)
 		return err_set(err, EINVAL,
 			       "--top and --sink stdout: both write to standard output: "

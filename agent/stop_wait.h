@@ -12,6 +12,7 @@
 
 struct stop_wait {
 	int signals_fd, told_fd;
+	int asks_fd; /* SIGUSR1 */
 };
 
 /*
@@ -24,6 +25,8 @@ void stop_wait_release(struct stop_wait *w);
 
 /* Returns whether a signal came. Once true it stays true. */
 bool stop_wait_is_asked(const struct stop_wait *w);
+/* Returns whether SIGUSR1 came since the last call. */
+bool stop_wait_take_ask(const struct stop_wait *w);
 /* Sleeps for at most ns, rounded up to milliseconds. */
 void stop_wait_sleep(const struct stop_wait *w, uint64_t ns);
 /* Ends the present sleep and all later ones. May be called by any thread. */

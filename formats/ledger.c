@@ -9,10 +9,10 @@
 const char *loss_cause_name(unsigned int cause)
 {
 	static const char *const names[NR_LEDGER_CAUSES] = {
-		"ring_full",	 "kernel",     "unpaired",	"decode",
-		"reorder",	 "shed",       "spool_full",	"spool_error",
-		"quarantine",	 "agent_died", "not_watched",	"suspended",
-		"guest_stopped", "stalled",    "agent_stopped", "restored"
+		"ring_full",	 "kernel",     "unpaired",    "decode",	       "reorder",
+		"shed",		 "spool_full", "spool_error", "quarantine",    "agent_died",
+		"not_watched",	 "kept_back",  "suspended",   "guest_stopped", "stalled",
+		"agent_stopped", "restored"
 	};
 
 	return cause < NR_LEDGER_CAUSES ? names[cause] : NULL;

@@ -27,8 +27,9 @@ enum loss_cause {
 	LOSS_QUARANTINE,  /* a spooled segment was damaged, or the analyzer refused it for good */
 	LOSS_AGENT_DIED,  /* captured, but not yet spooled when the agent was killed */
 	LOSS_NOT_WATCHED, /* completed while no agent ran, by the kernel's own counters */
+	LOSS_KEPT_BACK,	  /* not sent, since nobody asked for it: --hindsight */
 };
-#define NR_LOSS_CAUSES 11
+#define NR_LOSS_CAUSES 12
 
 /*
  * Nothing is lost in a pause. Its interval begins at the time of day of the last look before it and
@@ -47,7 +48,7 @@ enum pause_cause {
 	PAUSE_AGENT_STOPPED,
 	PAUSE_RESTORED, /* the guest continues from a snapshot or as a clone */
 };
-#define NR_LEDGER_CAUSES 16
+#define NR_LEDGER_CAUSES 17
 
 /*
  * Returns "ring_full", ..., "suspended", ..., or NULL outside of the enums. The strings are static.

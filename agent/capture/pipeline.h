@@ -44,6 +44,7 @@ struct pipeline_device {
 	bool is_hidden;
 };
 
+struct hindsight;
 struct pipeline_config {
 	const struct source_ops *source;
 	struct source *source_opened;	    /* not begun; taken over in any case; may be NULL */
@@ -64,6 +65,8 @@ struct pipeline_config {
 	const char *key_host;
 	struct sender *sender;
 	struct board *board;
+	struct hindsight *hindsight;   /* NULL: none */
+	uint64_t hindsight_p99_ns;     /* 0: no window asks */
 	struct fileset_scan *filesets; /* NULL: no file sets are sampled */
 	struct log *log;
 	/*

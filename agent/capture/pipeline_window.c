@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/guest/dasd.h"
+#include "agent/send/hindsight.h"
 #include "agent/guest/fileset_scan.h"
 #include "agent/capture/pipeline_state.h"
 
@@ -70,6 +71,19 @@ static void pipeline_window_publish(struct pipeline *p, struct traced *t,
 	buf_release(&copy);
 }
 
+/* A window whose slow requests are too slow makes the requests around it be sent. */
+static void pipeline_window_ask(const struct pipeline *p, const struct profile *profile)
+{
+	double limit_s = (double)p->config.hindsight_p99_ns / 1e9, read_s, write_s;
+
+	if (!p->config.hindsight || !p->config.hindsight_p99_ns)
+		return;
+	read_s = histogram_quantile_s(&profile->read.response.stage[STAGE_TOTAL], 0.99);
+	write_s = histogram_quantile_s(&profile->write.response.stage[STAGE_TOTAL], 0.99);
+	if (read_s > limit_s || write_s > limit_s)
+		hindsight_ask(p->config.hindsight, clock_monotonic_ns());
+}
+
 static void close_window(struct pipeline *p, struct traced *t, uint64_t end_ns)
 {
 	bool is_idle = !window_count(t->window) && !t->lost_in_window;
@@ -90,6 +104,7 @@ static void close_window(struct pipeline *p, struct traced *t, uint64_t end_ns)
 		    p->config.source->detail(p->source, t->facts.device, &profile))
 			log_say(p->config.log, LEVEL_WARN, "detail_failed", "device=%s",
 				t->facts.name);
+		pipeline_window_ask(p, &profile);
 		pipeline_window_publish(p, t, &profile, is_idle);
 	}
 	profile_release(&profile);

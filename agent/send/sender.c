@@ -45,6 +45,7 @@ static int open_sink(struct sender *s, const struct sender_config *config, const
 				    .spool_bytes = config->spool_bytes,
 				    .access = config->access,
 				    .spool_keeps_oldest = config->spool_keeps_oldest,
+				    .hindsight = config->hindsight,
 				    .log = config->log };
 	struct buf dir;
 	int ret;

@@ -51,7 +51,8 @@ struct sender_config {
 	bool watches_all;	     /* every request of a device is recorded; see account.h */
 	bool has_trace;		     /* false: sinks get profiles only */
 	bool spool_keeps_oldest;
-	uint64_t identity; /* of the machine, 0 unknown: identity.h */
+	struct hindsight *hindsight; /* borrowed; NULL: none (hindsight.h) */
+	uint64_t identity;	     /* of the machine, 0 unknown: identity.h */
 	struct log *log;
 	/* Called by the sender's thread when sender_failed() becomes true. NULL: nobody is told. */
 	void (*on_failure)(void *ctx);

@@ -19,6 +19,7 @@
 
 #define SINK_WHERE_BYTES 256
 
+struct hindsight;
 struct sink;
 
 /* The result of a run for one sink, filled in when it is closed. */
@@ -34,7 +35,8 @@ struct sink_config {
 	const char *spool_dir;
 	uint64_t spool_bytes;
 	struct upload_access access;
-	bool spool_keeps_oldest; /* without room the newest segment is refused */
+	bool spool_keeps_oldest;     /* without room the newest segment is refused */
+	struct hindsight *hindsight; /* borrowed; NULL: every segment is sent whole and at once */
 	struct log *log;
 };
 

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "agent/send/delivery.h"
+#include "agent/send/hindsight.h"
 #include "agent/send/sink.h"
 #include "agent/spool/spool.h"
 #include "agent/spool/spool_ledger.h"
@@ -26,12 +27,15 @@
 #define BACKOFF_MAX_S	  30.0
 #define RETRY_AFTER_MAX_S 600.0
 #define DENIED_WAIT_S	  60.0
+#define HOLD_NS		  1000000000u /* between two looks at whether somebody asks */
 
 struct sink {
 	struct spool *spool;
 	struct upload *upload;
 	struct spool_ledger ledger; /* has no account before attach() */
 	struct delivery *delivery;
+	struct hindsight *hindsight; /* borrowed; NULL: none */
+	uint64_t hurry_bytes;	     /* a spool of this size does not wait any more */
 	/* losses of a segment of which some parts were stored; usually empty */
 	struct ledger partly;
 	bool is_denied;	       /* access was denied, and the log says so */
@@ -141,6 +145,57 @@ static double sink_http_settle(struct sink *s, const struct upload_answer *answe
 	return wait_s;
 }
 
+/* Waits for a second, or until the sink is to end. */
+static void sink_http_hold(struct sink *s)
+{
+	uint64_t until_ns = clock_monotonic_ns() + HOLD_NS;
+	struct timespec at = { (time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u) };
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->stopping && clock_monotonic_ns() < until_ns)
+		pthread_cond_timedwait(&s->wake, &s->lock, &at);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Waits until it is decided whether the segment goes without its requests, and says so. */
+static bool sink_http_is_thin(struct sink *s, const struct buf *data)
+{
+	enum hindsight_verdict verdict = HINDSIGHT_WAIT;
+	struct segment_reader *reader;
+
+	if (!s->hindsight || segment_reader_new(&reader, data->data, data->len, NULL))
+		return false;
+	while (verdict == HINDSIGHT_WAIT) {
+		bool hurry = is_stopping(s) || spool_bytes(s->spool) > s->hurry_bytes;
+
+		verdict = hindsight_judge(s->hindsight, segment_reader_header(reader),
+					  clock_monotonic_ns(), hurry);
+		if (verdict == HINDSIGHT_WAIT)
+			sink_http_hold(s);
+	}
+	segment_reader_free(reader);
+	return verdict == HINDSIGHT_THIN;
+}
+
+/* Sends the segment, whole or without its requests. */
+static void sink_http_deliver(struct sink *s, const struct buf *data, struct upload_answer *answer)
+{
+	bool is_thin = sink_http_is_thin(s, data);
+	struct buf thin;
+	int ret = 0;
+
+	buf_init(&thin);
+	if (s->hindsight)
+		ret = hindsight_thin(data->data, data->len, &thin);
+	if (ret == -ENOMEM)
+		*answer = (struct upload_answer){ .verdict = UPLOAD_RETRY, .why = "no memory" };
+	else if (is_thin && !ret)
+		delivery_send(s->delivery, thin.data, thin.len, data, &s->partly, answer);
+	else
+		delivery_send(s->delivery, data->data, data->len, &thin, &s->partly, answer);
+	buf_release(&thin);
+}
+
 static void *upload_loop(void *ctx)
 {
 	struct sink *s = ctx;
@@ -164,7 +219,7 @@ static void *upload_loop(void *ctx)
 		} else if (ret) {
 			wait_s = spool_quarantine(s->spool, strerror(-ret)) ? 0 : backoff_s(s);
 		} else {
-			delivery_send(s->delivery, data.data, data.len, &s->partly, &answer);
+			sink_http_deliver(s, &data, &answer);
 			spool_ledger_lose_only(&s->ledger, &name, s->partly.nr ? &s->partly : NULL);
 			wait_s = sink_http_settle(s, &answer);
 			spool_ledger_lose_only(&s->ledger, &name, NULL);
@@ -239,6 +294,8 @@ static int http_open(struct sink **out, const struct sink_config *config, struct
 		return err_set(err, ENOMEM, "no memory for the HTTP sink");
 	init_waiting(s);
 	s->log = spool.log = config->log;
+	s->hindsight = config->hindsight;
+	s->hurry_bytes = config->spool_bytes ? config->spool_bytes / 2 : UINT64_MAX;
 	s->seed = (unsigned int)clock_monotonic_ns();
 	s->dir = strdup(config->spool_dir);
 	ledger_init(&s->partly);

@@ -41,7 +41,7 @@
 #include "analyzer/store/segment_facts.h"
 #include "base/err.h"
 
-#define CATALOG_VERSION 4
+#define CATALOG_VERSION 5
 
 struct catalog;
 

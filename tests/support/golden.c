@@ -139,8 +139,11 @@ void golden_pauses(unsigned int segment, struct ledger *out)
 	if (segment != 1)
 		return;
 	for (unsigned int cause = PAUSE_SUSPENDED; cause <= PAUSE_RESTORED; cause++)
-		ledger_add(out, &(struct loss){ (uint8_t)cause, true, 0, 1700000000300000000,
-						1700000000300000000 + 1000000007ull * cause, 0 });
+		ledger_add(out,
+			   &(struct loss){ (uint8_t)cause, true, 0, 1700000000300000000,
+					   1700000000300000000 +
+						   1000000007ull * (11 + cause - PAUSE_SUSPENDED),
+					   0 });
 }
 
 void golden_losses(unsigned int segment, struct ledger *out)

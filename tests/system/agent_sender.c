@@ -5,6 +5,8 @@
  *   agent_sender URL SPOOL HOST NR REQUESTS WAIT_S [key=value...]
  *       spools NR segments of so many requests and sends them for at most WAIT_S seconds; prints
  *       "captured N lost N left N": requests, requests in the ledger, segments still in the spool.
+ *       With hindsight=MS segments carry the time at which they are made, and ask=SEQUENCE asks for what is around
+ *       that one.
  *       Keys: ca cert key token proxy insecure=1 first=SEQUENCE interval_ms=N epoch=N log=1
  */
 #include <curl/curl.h>
@@ -15,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/send/hindsight.h"
 #include "agent/send/sink.h"
 #include "formats/segment/segment.h"
 #include "tests/support/sample.h"
@@ -26,6 +29,7 @@ struct job {
 	struct account_config account;
 	uint64_t nr, nr_requests, epoch, first, interval_ms;
 	double wait_s;
+	uint64_t hindsight_ms, ask;
 	bool log;
 };
 
@@ -54,6 +58,10 @@ static bool take_key(struct job *job, char *text)
 		job->interval_ms = strtoull(value, NULL, 10);
 	else if (!strcmp(text, "epoch"))
 		job->epoch = strtoull(value, NULL, 10);
+	else if (!strcmp(text, "hindsight"))
+		job->hindsight_ms = strtoull(value, NULL, 10);
+	else if (!strcmp(text, "ask"))
+		job->ask = strtoull(value, NULL, 10);
 	else if (!strcmp(text, "log"))
 		job->log = true;
 	else
@@ -89,6 +97,12 @@ static int spool_one(struct job *job, struct sink *sink, uint64_t sequence)
 
 	if (!r)
 		return -1;
+	if (job->hindsight_ms) {
+		sample.end_ns = now_ns();
+		sample.begin_ns = sample.end_ns - 1000000;
+		if (sequence == job->ask)
+			hindsight_ask(job->config.hindsight, sample.end_ns);
+	}
 	buf_init(&data);
 	sample_requests(sequence + 1, sample.begin_ns, sample.end_ns, r, job->nr_requests);
 	sample_segment(&sample, r, job->nr_requests, &data);
@@ -118,6 +132,10 @@ static int run(struct job *job)
 	struct err err = { 0 };
 	int failed = 0;
 
+	job->ask = job->ask ? job->ask : UINT64_MAX;
+	if (job->hindsight_ms &&
+	    hindsight_new(&job->config.hindsight, job->hindsight_ms * 1000000, BOOT))
+		return 2;
 	if (sink_http.open(&sink, &job->config, &err) ||
 	    account_open(&account, &job->account, &err)) {
 		fprintf(stderr, "agent_sender: %s\n", err.line);
@@ -161,6 +179,8 @@ int main(int argc, char **argv)
 	for (int i = 7; i < argc; i++)
 		if (!take_key(&job, argv[i]))
 			goto usage;
+	if (job.hindsight_ms)
+		job.config.spool_bytes = 1u << 30;
 	snprintf(path, sizeof(path), "%s.ledger", argv[2]);
 	job.account.path = path;
 	curl_global_init(CURL_GLOBAL_DEFAULT);
