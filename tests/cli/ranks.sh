@@ -121,4 +121,17 @@ print(yaml.safe_load(open(sys.argv[1]))["spec"]["template"]["spec"]["containers"
 	done
 	is "$(cd "$T/answers" && echo *.json)" "20.json" "leaves one answer"
 done
+
+# The commands of the guide, without its machines and its precision.
+cp $example/measurements.csv "$T/"
+cp $example/mm1.yaml "$T/net.yaml"
+n=0
+while read -r line <&8; do
+	n=$((n + 1))
+	line=$(sed 's/--hostfile hosts//; s/--mpi=pmix//; s/0\.001/0.2/; s/blkcast fit/blkcast fit --standard -t lrm,mars/; s/-n 4//' <<<"$line")
+	# shellcheck disable=SC2086
+	exits 0 "the guide's $line" env -C "$T" "PATH=$(dirname "$cmd"):$PATH" \
+		mpirun -q --allow-run-as-root --oversubscribe -n 2 $line -q 8<&- </dev/null
+done 8< <(sed -n 's/^    \(mpirun\|srun\) //p' docs/guide/many-machines.md)
+is "$n" 2 "the guide has two commands"
 done_testing

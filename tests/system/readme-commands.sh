@@ -48,8 +48,8 @@ disk=$loop_name
 
 pages="README.md $(printf 'docs/guide/%s.md ' watch record-and-report several-guests compare measure-and-fit nets \
 	architecture-models secure keep-for-a-year z-linux)"
-# The others are run by readme-migration.sh and by tests/cli/serve-page.sh.
-elsewhere=$(printf 'docs/guide/%s.md ' migrate consolidate headroom-and-capacity watch-in-a-browser fleet)
+# The others are run by readme-migration.sh, and by serve-page.sh and ranks.sh of tests/cli.
+elsewhere=$(printf 'docs/guide/%s.md ' migrate consolidate headroom-and-capacity watch-in-a-browser fleet many-machines)
 forgotten=""
 for page in $(grep -l '^    ' docs/guide/*.md); do
 	case " $pages $elsewhere " in *" $page "*) ;; *) forgotten="$forgotten $page" ;; esac
