@@ -32,6 +32,16 @@ static inline uint64_t clock_monotonic_ns(void)
 	return clock_read_ns(CLOCK_MONOTONIC);
 }
 
+static inline double clock_monotonic_s(void)
+{
+	return (double)clock_monotonic_ns() / 1e9;
+}
+
+static inline uint64_t clock_monotonic_ms(void)
+{
+	return clock_monotonic_ns() / 1000000;
+}
+
 static inline uint64_t clock_real_ns(void)
 {
 	return clock_read_ns(CLOCK_REALTIME);

@@ -7,6 +7,7 @@
 
 #include "analyzer/answer/answer.h"
 #include "base/units.h"
+#include "base/clock.h"
 
 #define QUIET_NS  1000000000ull /* work shorter than this needs no bar */
 #define REDRAW_NS 100000000ull
@@ -21,20 +22,12 @@ void progress_as_lines(void)
 	progress_lines = true;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
-
 void progress_begin(struct progress *p, const char *label, uint64_t total, bool quiet)
 {
 	*p = (struct progress){
 		.label = label,
 		.total = total,
-		.begin_ns = now_ns(),
+		.begin_ns = clock_monotonic_ns(),
 		.for_page = answer_is_for_page(),
 		.on = !quiet && (isatty(STDERR_FILENO) || progress_lines || answer_is_for_page()),
 	};
@@ -51,7 +44,7 @@ void progress_update(struct progress *p, uint64_t done)
 
 	if (!p->on)
 		return;
-	now = now_ns();
+	now = clock_monotonic_ns();
 	if (now - p->begin_ns < QUIET_NS ||
 	    now - p->shown_ns < (progress_lines ? LINES_NS : REDRAW_NS))
 		return;

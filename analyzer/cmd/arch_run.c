@@ -9,6 +9,7 @@
 #include "analyzer/models/arch/pcm/pcm_import.h"
 #include "analyzer/cmd/arch_run.h"
 #include "analyzer/answer/progress.h"
+#include "base/clock.h"
 
 int arch_settings_add(struct arch_settings *s, const char *name, size_t len, const char *value)
 {
@@ -78,14 +79,6 @@ const char *arch_run_bad(const struct arch_run_options *o)
 	if (o->max_events < 1)
 		return "--max-events: expected 1 or more";
 	return NULL;
-}
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 struct watching {
@@ -167,13 +160,13 @@ int arch_run(struct arch_solution *out, double *seconds, const struct arch_model
 		.progress = on_progress,
 		.ctx = &w,
 	};
-	double begin = now_s();
+	double begin = clock_monotonic_s();
 	int ret;
 
 	progress_begin(&w.progress, "arch", 0, cli->quiet);
 	ret = arch_solve(out, m, &so, err);
 	progress_end(&w.progress);
-	*seconds = now_s() - begin;
+	*seconds = clock_monotonic_s() - begin;
 	if (ret)
 		goto out;
 	arch_say_left_out(cli, m);

@@ -12,6 +12,7 @@
 #include "analyzer/store/damage.h"
 #include "analyzer/cmd/retain_options.h"
 #include "analyzer/keep/retain_text.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/shown.h"
 #include "base/units.h"
@@ -48,14 +49,6 @@ static void print_text(const char *dir, const struct retain_counts *c)
 	retain_compaction_text(&c->compaction, line);
 	shown_print(dir, stdout);
 	printf(": %s\n", line);
-}
-
-static uint64_t real_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* Opens the store as serve does, but never makes a new one. */
@@ -102,7 +95,7 @@ static int cmd_retain_run(struct cli *cli)
 		return cli_usage(cli, "expected a limit: --retain-requests TIME, ...");
 	ret = open_store(&store, dir, &err);
 	if (ret == 0)
-		ret = retain_pass(store, &limits, real_now_ns(), NULL, &counts, &err);
+		ret = retain_pass(store, &limits, clock_real_ns(), NULL, &counts, &err);
 	if (ret == 0)
 		ret = damage_note_store(store, NULL, 0, &err);
 	store_close(store);

@@ -10,16 +10,9 @@
 
 #include "analyzer/measure/agent_windows.h"
 #include "analyzer/measure/target.h"
+#include "base/clock.h"
 
 #define LOOK_MS 100 /* The loop checks the time limit and signals so often. */
-
-double monotonic_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 void run_once_release(struct run_once *r)
 {
@@ -103,7 +96,7 @@ static int run_once_look(struct run_once *r, const char *phase, struct err *err)
 	sessions_wait(all, nr, LOOK_MS);
 	if (*r->stop)
 		return err_set(err, EINTR, "interrupted");
-	if (monotonic_s() > r->deadline_s)
+	if (clock_monotonic_s() > r->deadline_s)
 		return err_set(err, ETIMEDOUT, "time limit of %g s passed while %s",
 			       r->plan->time_limit_s, phase);
 	for (size_t i = 0; i < nr; i++)
@@ -254,7 +247,7 @@ static void apply_stop_rule(struct run_once *r)
 
 static int run_once_measure(struct run_once *r, struct err *err)
 {
-	double next_s = monotonic_s() + r->plan->interval_s / 2;
+	double next_s = clock_monotonic_s() + r->plan->interval_s / 2;
 	size_t nr_ended = 0;
 	int ret = 0;
 
@@ -270,7 +263,7 @@ static int run_once_measure(struct run_once *r, struct err *err)
 			if (s->ended && s->status && !r->stopped)
 				ret = run_once_ended(&r->lanes[i], s, "the load", err);
 		}
-		if (!ret && monotonic_s() > next_s) {
+		if (!ret && clock_monotonic_s() > next_s) {
 			apply_stop_rule(r);
 			next_s += r->plan->interval_s / 2;
 		}
@@ -324,7 +317,7 @@ int run_once(struct run_once *r, const double *cells, struct err *err)
 {
 	int ret = 0;
 
-	r->deadline_s = monotonic_s() + r->plan->time_limit_s;
+	r->deadline_s = clock_monotonic_s() + r->plan->time_limit_s;
 	snprintf(r->traces, sizeof(r->traces), "%s/%s", r->plan->traces ? r->plan->traces : "",
 		 r->name);
 	for (size_t i = 0; i < r->nr_lanes; i++) {

@@ -47,6 +47,4 @@ struct run_once {
 int run_once(struct run_once *r, const double *cells, struct err *err);
 void run_once_release(struct run_once *r);
 
-double monotonic_s(void);
-
 #endif

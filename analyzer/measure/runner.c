@@ -10,6 +10,7 @@
 #include "analyzer/measure/run_once.h"
 #include "analyzer/measure/sequential_design.h"
 #include "analyzer/measure/target.h"
+#include "base/clock.h"
 
 #define KEEPER_TIMEOUT_S 30.0
 #define KEEPER_BAD_PLAN	 2 /* exit status for a refused plan, shell/target_claim.sh */
@@ -78,7 +79,7 @@ static int keeper_failed(struct campaign *c, size_t i, struct err *err)
 /* Waits until every target answers and has reported that everything needed is there. */
 static int wait_for_keepers(struct campaign *c, struct err *err)
 {
-	double deadline_s = monotonic_s() + KEEPER_TIMEOUT_S;
+	double deadline_s = clock_monotonic_s() + KEEPER_TIMEOUT_S;
 	struct session *all[PLAN_TARGETS_MAX];
 	size_t nr = c->r->plan->nr_targets, nr_ready = 0;
 
@@ -89,7 +90,7 @@ static int wait_for_keepers(struct campaign *c, struct err *err)
 		for (size_t i = 0; i < nr; i++) {
 			if (target_is_ready((char *)all[i]->output.data, all[i]->output.len))
 				nr_ready++;
-			else if (all[i]->ended || monotonic_s() > deadline_s)
+			else if (all[i]->ended || clock_monotonic_s() > deadline_s)
 				return keeper_failed(c, i, err);
 		}
 		if (nr_ready < nr)
@@ -332,7 +333,7 @@ static int take_configurations(struct campaign *c, struct err *err)
 int runner_run(struct runner *r, struct err *err)
 {
 	struct campaign *c = calloc(1, sizeof(*c));
-	double began_s = monotonic_s();
+	double began_s = clock_monotonic_s();
 	int ret;
 
 	if (!c)
@@ -351,6 +352,6 @@ int runner_run(struct runner *r, struct err *err)
 out:
 	runner_release(c);
 	free(c);
-	r->seconds = monotonic_s() - began_s;
+	r->seconds = clock_monotonic_s() - began_s;
 	return ret;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "analyzer/measure/shell.h"
+#include "base/clock.h"
 #include "base/shell_word.h"
 
 #define ARGUMENTS_MAX	 24
@@ -225,23 +226,15 @@ void sessions_wait(struct session *const *all, size_t nr, int timeout_ms)
 	}
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 void session_release(struct session *s)
 {
 	struct session *const all[] = { s };
-	int64_t end = now_ms() + PATIENCE_MS;
+	int64_t end = (int64_t)clock_monotonic_ms() + PATIENCE_MS;
 
 	if (!s->pid)
 		return;
 	session_hang_up(s);
-	while (!s->ended && now_ms() < end)
+	while (!s->ended && (int64_t)clock_monotonic_ms() < end)
 		sessions_wait(all, 1, 100);
 	if (!s->ended) {
 		kill(-s->pid, SIGKILL);

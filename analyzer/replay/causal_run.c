@@ -61,14 +61,6 @@ struct lane {
 	uint64_t nr[3], sum_ns[3];
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
 static int causal_run_later(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -84,10 +76,10 @@ static uint64_t wake_latency(void)
 
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	for (int i = 0; i < WAKE_TRIES; i++) {
-		uint64_t begin = now_ns();
+		uint64_t begin = clock_monotonic_ns();
 
 		nanosleep(&nap, NULL);
-		late[i] = now_ns() - begin;
+		late[i] = clock_monotonic_ns() - begin;
 		late[i] = late[i] > WAKE_NS ? late[i] - WAKE_NS : 0;
 	}
 	qsort(late, WAKE_TRIES, sizeof(*late), causal_run_later);
@@ -155,11 +147,12 @@ static void wake_others(struct shared *s)
 static void wait_until(struct lane *l, uint64_t until_ns)
 {
 	struct io_event events[EVENTS];
-	uint64_t now = until_ns ? now_ns() : 0, left = until_ns > now ? until_ns - now : 0;
+	uint64_t now = until_ns ? clock_monotonic_ns() : 0,
+		 left = until_ns > now ? until_ns - now : 0;
 	struct timespec t = { (time_t)(left / NS_PER_S), (long)(left % NS_PER_S) };
 	int nr = aio_get(l->ctx, 1, EVENTS, events, until_ns ? &t : NULL);
 
-	now = now_ns();
+	now = clock_monotonic_ns();
 	for (int i = 0; i < nr; i++)
 		causal_run_take(l, (size_t)events[i].data, events[i].res, now);
 	if (nr > 0)
@@ -191,11 +184,12 @@ static void causal_run_submit(struct lane *l)
 	int status;
 
 	causal_run_prepare(l, i, &io);
-	l->last_ns = l->sent_ns[i] = now_ns();
+	l->last_ns = l->sent_ns[i] = clock_monotonic_ns();
 	if (io.aio_lio_opcode == IOCB_CMD_FDSYNC && l->nr_done == l->nr_sent) {
 		/* The kernel would send an asynchronous flush from a worker thread. */
 		l->nr_sent++;
-		causal_run_take(l, i, fdatasync(l->shared->fd) < 0 ? -errno : 0, now_ns());
+		causal_run_take(l, i, fdatasync(l->shared->fd) < 0 ? -errno : 0,
+				clock_monotonic_ns());
 		wake_others(l->shared);
 		return;
 	}
@@ -234,7 +228,7 @@ static void wait_for_others(struct lane *l)
 {
 	struct shared *s = l->shared;
 	struct timespec until;
-	uint64_t ns = now_ns() + POLL_NS;
+	uint64_t ns = clock_monotonic_ns() + POLL_NS;
 
 	if (l->nr_done < l->nr_sent) {
 		wait_until(l, ns);
@@ -283,7 +277,7 @@ static void causal_run_step(struct lane *l)
 		wait_for_others(l);
 		return;
 	}
-	now = now_ns();
+	now = clock_monotonic_ns();
 	if (now + SHORT_NS >= due) {
 		causal_run_submit(l);
 		return;
@@ -299,7 +293,8 @@ static void *lane_main(void *arg)
 	struct shared *s = l->shared;
 
 	prctl(PR_SET_TIMERSLACK, 1UL);
-	while (l->nr_sent < l->plan->nr && !s->error && (!s->end_ns || now_ns() < s->end_ns))
+	while (l->nr_sent < l->plan->nr && !s->error &&
+	       (!s->end_ns || clock_monotonic_ns() < s->end_ns))
 		causal_run_step(l);
 	while (l->nr_done < l->nr_sent && !s->error)
 		wait_until(l, 0);
@@ -373,7 +368,7 @@ static int run_lanes(struct shared *s, struct lane *lanes, struct causal_result 
 	 */
 	s->begin_real_ns = clock_real_ns();
 	s->wake_ns = wake_latency();
-	s->begin_ns = now_ns();
+	s->begin_ns = clock_monotonic_ns();
 	s->end_ns = s->run->duration_s > 0
 			    ? s->begin_ns + (uint64_t)(s->run->duration_s * (double)NS_PER_S)
 			    : 0;
@@ -388,7 +383,7 @@ static int run_lanes(struct shared *s, struct lane *lanes, struct causal_result 
 			pthread_join(lanes[i].thread, NULL);
 	memset(out, 0, sizeof(*out));
 	out->begin_real_ns = s->begin_real_ns;
-	out->elapsed_s = (double)(now_ns() - s->begin_ns) / 1e9;
+	out->elapsed_s = (double)(clock_monotonic_ns() - s->begin_ns) / 1e9;
 	out->wake_s = (double)s->wake_ns / 1e9;
 	add_up(lanes, plan->nr_lanes, out);
 	out->nr_not_sent = plan->nr - out->nr[0] - out->nr[1] - out->nr_flushes;

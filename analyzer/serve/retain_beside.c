@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "analyzer/keep/retain_text.h"
+#include "base/clock.h"
 
 #define INTERVAL_MAX_S 60
 /* lowers the priority of this thread only, because senders come first */
@@ -78,14 +79,6 @@ static void retain_beside_report(struct retain_beside *r, int status, const stru
 	retain_beside_note(r, err->line);
 }
 
-static uint64_t real_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void *retain_beside_run(void *ctx)
 {
 	struct retain_beside *r = ctx;
@@ -97,7 +90,7 @@ static void *retain_beside_run(void *ctx)
 		struct retain_counts counts = { 0 };
 		struct err err = { 0 };
 		struct timespec until;
-		int status = retain_pass(r->store, &r->config.limits, real_now_ns(), &r->stop,
+		int status = retain_pass(r->store, &r->config.limits, clock_real_ns(), &r->stop,
 					 &counts, &err);
 
 		retain_beside_report(r, status, &counts, &err);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/serve/server_guard.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -20,14 +21,6 @@ struct guard {
 	void (*on_tick)(void *ctx);
 	void *ctx;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
 
 /* The serving thread notices the end of its connection. Only that thread closes the descriptor. */
 static void guard_shut(struct guard *g, struct connection *c)
@@ -55,7 +48,7 @@ static void guard_make_room(struct guard *g)
 
 static void shut_late(struct guard *g)
 {
-	uint64_t now = now_ns();
+	uint64_t now = clock_monotonic_ns();
 
 	for (struct connection *c = g->first; c; c = c->next) {
 		if (!c->end_ns || now < c->end_ns || c->is_shut)
@@ -130,7 +123,7 @@ void guard_free(struct guard *g)
 static void set_phase(const struct guard *g, struct connection *c, enum guard_phase phase)
 {
 	c->phase = phase;
-	c->end_ns = g->limits[phase] ? now_ns() + g->limits[phase] * 1000000000ull : 0;
+	c->end_ns = g->limits[phase] ? clock_monotonic_ns() + g->limits[phase] * 1000000000ull : 0;
 }
 
 struct connection *guard_add(struct guard *g, int fd, void *owner)

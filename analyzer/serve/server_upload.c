@@ -9,6 +9,7 @@
 #include "analyzer/serve/server_listen.h"
 #include "analyzer/serve/server_reply.h"
 #include "analyzer/serve/server_state.h"
+#include "base/clock.h"
 
 #define CHUNK_BYTES	   (64u << 10)	  /* first memory for a body of unknown length */
 #define LOOK_UP_NS	   60000000000ull /* a certificate can expire while its connection lasts */
@@ -104,14 +105,6 @@ const struct sockaddr *server_address(struct MHD_Connection *c)
 	return info ? info->client_addr : NULL;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
-
 /* Returns the hosts of the connection's certificate, looked up again when that is due. */
 static const struct access_identity *certificate_of(struct server *s, struct MHD_Connection *c)
 {
@@ -123,13 +116,13 @@ static const struct access_identity *certificate_of(struct server *s, struct MHD
 		return &nobody;
 	if (connection->is_looked_up &&
 	    connection->certificate.generation == access_generation(s->access) &&
-	    now_ns() - connection->looked_up_ns < LOOK_UP_NS)
+	    clock_monotonic_ns() - connection->looked_up_ns < LOOK_UP_NS)
 		return &connection->certificate;
 	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_GNUTLS_SESSION);
 	if (!info || !info->tls_session)
 		return &nobody;
 	access_by_certificate(s->access, info->tls_session, &connection->certificate);
-	connection->looked_up_ns = now_ns();
+	connection->looked_up_ns = clock_monotonic_ns();
 	connection->is_looked_up = true;
 	return &connection->certificate;
 }
@@ -186,7 +179,7 @@ void server_admit(struct server *s, struct MHD_Connection *c, struct exchange *x
 		server_address_text(address, name, sizeof(name));
 	else
 		return;
-	status = clients_enter(s->clients, name, now_ns(), &x->client, &wait_s);
+	status = clients_enter(s->clients, name, clock_monotonic_ns(), &x->client, &wait_s);
 	if (status == -EAGAIN) {
 		err_set(&x->why, EAGAIN, "rate: too many requests of %s", name);
 		refuse_later(s, x, MHD_HTTP_TOO_MANY_REQUESTS, (int)wait_s);
@@ -325,7 +318,7 @@ enum MHD_Result upload_end(struct server *s, struct MHD_Connection *c, struct ex
 	struct ingest_result result;
 	struct segment_hash got;
 	char text[SEGMENT_HASH_TEXT];
-	uint64_t begin_ns = now_ns();
+	uint64_t begin_ns = clock_monotonic_ns();
 	int ret;
 
 	if (x->refusal)
@@ -349,7 +342,7 @@ enum MHD_Result upload_end(struct server *s, struct MHD_Connection *c, struct ex
 			err_set(&x->why, -ret, "%s", strerror(-ret));
 		return server_refuse(s, c, code, &x->why, retry_after_s(code));
 	}
-	server_stats_acknowledged(&s->stats, now_ns() - begin_ns);
+	server_stats_acknowledged(&s->stats, clock_monotonic_ns() - begin_ns);
 	if (s->config.stored)
 		s->config.stored(s->config.stored_ctx, &x->name);
 	return server_reply_ack(c, &result);

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "analyzer/store/cluster_bundle.h"
+#include "base/clock.h"
 
 /* One waiting segment, on the stack of its sender's thread. */
 struct waiter {
@@ -37,14 +38,6 @@ struct home_intake {
 	bool is_stopping;
 };
 
-static uint64_t intake_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /*
  * Waits until a bundle is due: it is full, its time is over, or the intake ends. The caller holds
  * the lock.
@@ -59,7 +52,7 @@ static void intake_wait(struct home_intake *in)
 		struct timespec until = { (time_t)(until_ms / 1000),
 					  (long)(until_ms % 1000) * 1000000 };
 
-		if (intake_now_ms() >= until_ms)
+		if (clock_monotonic_ms() >= until_ms)
 			break;
 		pthread_cond_timedwait(&in->wake, &in->lock, &until);
 	}
@@ -82,7 +75,7 @@ static size_t intake_take(struct home_intake *in, struct waiter **batch)
 		in->last = &in->first;
 	in->nr_waiting -= nr;
 	in->waiting_bytes -= bytes;
-	in->first_ms = intake_now_ms();
+	in->first_ms = clock_monotonic_ms();
 	return nr;
 }
 
@@ -200,7 +193,7 @@ int cluster_intake_put(struct home_intake *in, const struct home_segment *one, s
 	sem_init(&own.done, 0, 0);
 	pthread_mutex_lock(&in->lock);
 	if (!in->first)
-		in->first_ms = intake_now_ms();
+		in->first_ms = clock_monotonic_ms();
 	*in->last = &own;
 	in->last = &own.next;
 	in->nr_waiting++;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/store/cluster_sql.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -21,14 +22,6 @@ struct cluster_sql {
 	bool is_warned;
 	char name[NAME_BYTES];
 };
-
-static int64_t cluster_sql_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 const char *cluster_sql_name(const struct cluster_sql *c)
 {
@@ -206,7 +199,7 @@ static int cluster_sql_wait(struct cluster_sql *c, int64_t until_ms, struct err 
 {
 	while (PQisBusy(c->conn)) {
 		struct pollfd p = { PQsocket(c->conn), POLLIN, 0 };
-		int64_t left_ms = until_ms - cluster_sql_now_ms();
+		int64_t left_ms = until_ms - (int64_t)clock_monotonic_ms();
 		int nr = left_ms > 0 ? poll(&p, 1, (int)left_ms) : 0;
 
 		if (nr == 0)
@@ -292,7 +285,8 @@ int cluster_sql_call(struct cluster_sql *c, const char *sql, int nr, const char 
 		cluster_sql_drop(c);
 		return ret;
 	}
-	ret = cluster_sql_results(c, cluster_sql_now_ms() + CALL_LIMIT_MS, out, NULL, NULL, err);
+	ret = cluster_sql_results(c, (int64_t)clock_monotonic_ms() + CALL_LIMIT_MS, out, NULL, NULL,
+				  err);
 	if (ret == 0 && c->writes && c->is_warned) {
 		if (out)
 			PQclear(*out);
@@ -319,7 +313,8 @@ int cluster_sql_each(struct cluster_sql *c, const char *sql, int nr, const char 
 		cluster_sql_drop(c);
 		return ret;
 	}
-	return cluster_sql_results(c, cluster_sql_now_ms() + EACH_LIMIT_MS, NULL, row, ctx, err);
+	return cluster_sql_results(c, (int64_t)clock_monotonic_ms() + EACH_LIMIT_MS, NULL, row, ctx,
+				   err);
 }
 
 int cluster_sql_script(struct cluster_sql *c, const char *sql, struct err *err)
@@ -330,7 +325,8 @@ int cluster_sql_script(struct cluster_sql *c, const char *sql, struct err *err)
 		return ret;
 	if (!PQsendQuery(c->conn, sql))
 		return cluster_sql_said(c, EIO, PQerrorMessage(c->conn), err);
-	return cluster_sql_results(c, cluster_sql_now_ms() + CALL_LIMIT_MS, NULL, NULL, NULL, err);
+	return cluster_sql_results(c, (int64_t)clock_monotonic_ms() + CALL_LIMIT_MS, NULL, NULL,
+				   NULL, err);
 }
 
 int cluster_sql_version(struct cluster_sql *c, int *version, struct err *err)

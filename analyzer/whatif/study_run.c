@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "analyzer/whatif/study.h"
+#include "base/clock.h"
 
 #define PATH_BYTES 4096
 #define POLL_NS	   20000000
@@ -111,14 +112,6 @@ static int study_run_start(struct one *o, struct err *err)
 	return 0;
 }
 
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static int wait_all(struct one *o, size_t nr, double until_s, const volatile sig_atomic_t *stop,
 		    struct err *err)
 {
@@ -134,7 +127,7 @@ static int wait_all(struct one *o, size_t nr, double until_s, const volatile sig
 		}
 		if (left && stop && *stop)
 			return err_set(err, EINTR, "interrupted while fio ran");
-		if (left && now_s() > until_s)
+		if (left && clock_monotonic_s() > until_s)
 			return err_set(err, ETIMEDOUT, "fio did not end within its time limit");
 		if (left)
 			nanosleep(&pause, NULL);
@@ -277,7 +270,7 @@ int study_by_run(const struct study *s, struct study_case *c, struct err *err)
 		if (ret)
 			goto out;
 	}
-	ret = wait_all(o, c->nr, now_s() + longest_s + s->time_limit_s, s->stop, err);
+	ret = wait_all(o, c->nr, clock_monotonic_s() + longest_s + s->time_limit_s, s->stop, err);
 	if (ret)
 		goto out;
 	for (size_t i = 0; i < c->nr; i++) {

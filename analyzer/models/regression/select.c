@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "analyzer/models/regression/select.h"
+#include "base/clock.h"
 
 #define BATCH 64 /* number of parameter sets between two progress reports */
 
@@ -17,14 +18,6 @@ struct hunt {
 	unsigned int nr_axes, axis_parameter[PARAMETERS_MAX];
 	uint64_t done, bound;
 };
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static void select_expand(const struct hunt *h, const double *at, double *p)
 {
@@ -251,7 +244,7 @@ int select_candidate(struct candidate *c, const struct select_config *config)
 					      .nr_bootstraps = config->nr_bootstraps,
 					      .nr_threads = config->nr_threads,
 					      .checkpoint = config->checkpoint };
-	double standard[PARAMETERS_MAX] = { 0 }, begin = now_s();
+	double standard[PARAMETERS_MAX] = { 0 }, begin = clock_monotonic_s();
 	int ret;
 
 	if (c->technique->most_rows && config->data->nr_rows > c->technique->most_rows)
@@ -281,7 +274,7 @@ int select_candidate(struct candidate *c, const struct select_config *config)
 	for (unsigned int k = 0; c->parts && k < PARTS_MAX; k++)
 		c->nr_fits += c->parts[k].nr_fits;
 out:
-	c->seconds = now_s() - begin;
+	c->seconds = clock_monotonic_s() - begin;
 	objective_free(h.objective);
 	return ret;
 }
