@@ -35,13 +35,12 @@ static int file_read_fd(int fd, size_t max_bytes, struct buf *out)
 	return 0;
 }
 
-static int file_read_flags(int dir_fd, const char *path, int flags, size_t max_bytes,
-			   struct buf *out, struct err *err)
+int file_read(const char *path, size_t max_bytes, struct buf *out, struct err *err)
 {
 	int fd, ret;
 
 	buf_clear(out);
-	fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | flags);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	ret = file_read_fd(fd, max_bytes, out);
@@ -53,14 +52,4 @@ static int file_read_flags(int dir_fd, const char *path, int flags, size_t max_b
 		return err_set(err, EFBIG, "%s: expected at most %zu bytes, the file has more",
 			       path, max_bytes);
 	return err_set(err, -ret, "%s: %s", path, strerror(-ret));
-}
-
-int file_read(const char *path, size_t max_bytes, struct buf *out, struct err *err)
-{
-	return file_read_flags(AT_FDCWD, path, 0, max_bytes, out, err);
-}
-
-int file_read_at(int dir_fd, const char *path, size_t max_bytes, struct buf *out, struct err *err)
-{
-	return file_read_flags(dir_fd, path, O_NOFOLLOW, max_bytes, out, err);
 }

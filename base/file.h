@@ -14,14 +14,11 @@ struct buf;
 struct err;
 
 /*
- * Reads the file at path, or at path below the folder dir_fd (AT_FDCWD: the current one), into out,
- * which is cleared first and stays the caller's to release. Symbolic links in the last part of the
- * path are followed by file_read() and refused (-ELOOP) by file_read_at().
+ * Reads the file at path into out, which is cleared first and stays the caller's to release.
  *
  * Returns 0 or -errno: what open(2) or read(2) said; -EFBIG where the file has more than max_bytes;
  * -ENOMEM. On failure out is empty and err (may be NULL) holds one line that begins with the path.
  */
 int file_read(const char *path, size_t max_bytes, struct buf *out, struct err *err);
-int file_read_at(int dir_fd, const char *path, size_t max_bytes, struct buf *out, struct err *err);
 
 #endif

@@ -15,16 +15,4 @@
  */
 int when_parse(const char *text, uint64_t *real_ns);
 
-#define WHEN_BYTES UNITS_BYTES
-/* The functions units_instant() and units_time() under the names of this module. */
-static inline void when_format(uint64_t real_ns, bool utc, unsigned int digits,
-			       char out[WHEN_BYTES])
-{
-	units_instant(real_ns, utc, digits, out);
-}
-static inline void when_span(double seconds, char out[WHEN_BYTES])
-{
-	units_time(seconds, out);
-}
-
 #endif

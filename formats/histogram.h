@@ -17,7 +17,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HISTOGRAM_SCHEMA     5
 #define HISTOGRAM_PER_OCTAVE 32
 #define HISTOGRAM_BUCKET_MIN (-956) /* the bucket of 1 ns: ceil(32 * log2(1e-9)) */
 #define HISTOGRAM_BUCKET_MAX 448    /* the bucket that ends at 2^14 s */

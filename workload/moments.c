@@ -12,13 +12,6 @@ void moments_add(struct moments *m, double x)
 	m->m2 += delta * (x - m->mean);
 }
 
-void moments_add_many(struct moments *m, double x, uint64_t nr)
-{
-	struct moments same = { .nr = nr, .mean = x };
-
-	moments_merge(m, &same);
-}
-
 void moments_merge(struct moments *dst, const struct moments *src)
 {
 	uint64_t nr = dst->nr + src->nr;

@@ -20,8 +20,6 @@ struct moments {
 
 /* A zeroed struct is empty. */
 void moments_add(struct moments *m, double x);
-/* Adds the same value nr times. */
-void moments_add_many(struct moments *m, double x, uint64_t nr);
 void moments_merge(struct moments *dst, const struct moments *src);
 /* NaN while empty. */
 double moments_mean(const struct moments *m);

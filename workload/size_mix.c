@@ -162,13 +162,6 @@ double size_mix_mean_bytes(const struct size_mix *m, enum operation operation)
 	return (double)m->bytes[operation] / (double)m->requests[operation];
 }
 
-double size_mix_read_ratio(const struct size_mix *m)
-{
-	uint64_t reads = m->requests[OPERATION_READ], writes = m->requests[OPERATION_WRITE];
-
-	return reads + writes ? (double)reads / (double)(reads + writes) : NAN;
-}
-
 static int by_bytes(const void *a, const void *b)
 {
 	const struct size_count *x = a, *y = b;

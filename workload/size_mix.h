@@ -60,8 +60,6 @@ void size_mix_clear(struct size_mix *m);
 int size_mix_add_many(struct size_mix *m, const struct request *r, size_t nr);
 /* Returns the mean bytes of an operation, or NaN where there was none. */
 double size_mix_mean_bytes(const struct size_mix *m, enum operation operation);
-/* Returns reads over reads and writes, or NaN where there was neither. */
-double size_mix_read_ratio(const struct size_mix *m);
 /*
  * Returns the distinct sizes, ascending, in an array that the caller frees (NULL for none). Returns
  * 0 or -ENOMEM.

@@ -490,11 +490,6 @@ static int source_blktrace_detail(struct source *s, uint32_t device, struct prof
 	return d ? zfcp_detail_tell(&d->zfcp, p) : 0;
 }
 
-void source_blktrace_counts(const struct source *s, struct pairing_counts *out)
-{
-	pairing_counts(s->pairing, out);
-}
-
 /*
  * Each ioctl of the trace needs CAP_SYS_ADMIN, both to trace disks that appear and to remove the
  * traces that were set up.

@@ -13,6 +13,5 @@
 /* Opens source_blktrace on the given kernel interface instead of the real one. */
 int source_blktrace_open_on(struct source **out, const struct source_config *config,
 			    const struct blktrace_kernel *kernel, struct err *err);
-void source_blktrace_counts(const struct source *s, struct pairing_counts *out);
 
 #endif

@@ -102,11 +102,6 @@ void answer_conclude(struct answer *a, const char *fmt, ...)
 	va_end(args);
 }
 
-const char *answer_conclusion(const struct answer *a)
-{
-	return a ? a->conclusion : NULL;
-}
-
 void answer_note(struct answer *a, const char *fmt, ...)
 {
 	va_list args;
@@ -250,16 +245,6 @@ void answer_interval(struct answer_table *t, double value, double low, double hi
 		*c = (struct answer_cell){ .value = value, .low = low, .high = high };
 }
 
-void answer_flag(struct answer_table *t, bool value)
-{
-	struct answer_cell *c = answer_table_cell(t);
-
-	if (c)
-		*c = (struct answer_cell){
-			.value = value, .low = NAN, .high = NAN, .is_flag = true
-		};
-}
-
 void answer_picture(struct answer *a, const char *title, const char *about, struct buf *svg)
 {
 	struct answer_item *item = answer_add(a, ANSWER_PICTURE, NULL, title, about);
@@ -317,8 +302,6 @@ const char *answer_cell_text(const struct answer_cell *c, enum answer_unit unit,
 {
 	if (c->words)
 		return c->words;
-	if (c->is_flag)
-		return c->value != 0 ? "yes" : "no";
 	return answer_number_text(c->value, unit, out);
 }
 
@@ -343,7 +326,7 @@ bool answer_is_number(const struct answer_table *t, size_t column)
 	if (t->columns[column].right)
 		return true;
 	for (size_t i = column; i < t->nr; i += t->nr_columns) {
-		if (t->cells[i].words || t->cells[i].is_flag)
+		if (t->cells[i].words)
 			return false;
 	}
 	return true;

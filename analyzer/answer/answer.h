@@ -2,10 +2,11 @@
 /*
  * answer: what a command has found out, as a value, and its four renderings.
  *
- * A command parses its options, calls one library function, and puts the result into an answer: tables
- * whose columns have names and units, single facts, pictures, remarks, and a conclusion in one
- * sentence. One renderer each then makes text for a terminal, JSON, CSV and an HTML page of it, so that
- * a number is formatted in one place only, and every command shows the same thing in the same way.
+ * A command parses its options, calls one library function, and puts the result into an answer:
+ * tables whose columns have names and units, single facts, pictures, remarks, and a conclusion in
+ * one sentence. One renderer each then makes text for a terminal, JSON, CSV and an HTML page of it,
+ * so that a number is formatted in one place only, and every command shows the same thing in the
+ * same way.
  *
  *	static const struct answer_column columns[] = {
  *		{ .key = "load", .title = "load" },
@@ -20,10 +21,11 @@
  *	ret = answer_print(a, ANSWER_TEXT, stdout);
  *	answer_free(a);
  *
- * An unknown number is NaN; it is "-" for people, null in JSON and an empty field in CSV. The functions
- * that fill an answer return nothing: the first failure is kept, later calls do nothing, and rendering
- * returns it. Every call accepts a NULL answer or table (out of memory), so that a command checks once.
- * Strings are copied unless a comment says otherwise. An answer belongs to one thread.
+ * An unknown number is NaN; it is "-" for people, null in JSON and an empty field in CSV. The
+ * functions that fill an answer return nothing: the first failure is kept, later calls do nothing,
+ * and rendering returns it. Every call accepts a NULL answer or table (out of memory), so that a
+ * command checks once. Strings are copied unless a comment says otherwise. An answer belongs to one
+ * thread.
  */
 #ifndef ANALYZER_ANSWER_ANSWER_H
 #define ANALYZER_ANSWER_ANSWER_H
@@ -68,8 +70,6 @@ int answer_error(const struct answer *a);
 
 /* The conclusion, one sentence with its full stop; a later call replaces an earlier one. */
 void answer_conclude(struct answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* NULL where there is none. Valid until the answer changes. */
-const char *answer_conclusion(const struct answer *a);
 /* A remark, one sentence: below the conclusion for people, in the list "notes" in JSON. */
 void answer_note(struct answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -77,15 +77,17 @@ void answer_note(struct answer *a, const char *fmt, ...) __attribute__((format(p
 void answer_fact(struct answer *a, const char *key, const char *label, enum answer_unit unit,
 		 double value);
 void answer_fact_words(struct answer *a, const char *key, const char *label, const char *words);
-/* What JSON alone shows, for members that are no table. Takes the reference over, also on failure. */
+/*
+ * What JSON alone shows, for members that are no table. Takes the reference over, also on failure.
+ */
 void answer_member(struct answer *a, const char *key, json_t *value);
 
 /*
  * Adds a table. key: its member in JSON, NULL leaves it out there. title and about (a sentence on
  * what the rows are) are shown on the page; the text shows title above every table but the first.
- * A table whose columns have no titles is for machines only. People see at most 24 columns, where an
- * interval counts as two. A row is complete when it has a cell for each column, in order. The table
- * belongs to the answer.
+ * A table whose columns have no titles is for machines only. People see at most 24 columns, where
+ * an interval counts as two. A row is complete when it has a cell for each column, in order. The
+ * table belongs to the answer.
  */
 struct answer_table *answer_table(struct answer *a, const char *key, const char *title,
 				  const char *about, const struct answer_column *columns,
@@ -94,7 +96,6 @@ void answer_words(struct answer_table *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void answer_number(struct answer_table *t, double value);
 void answer_interval(struct answer_table *t, double value, double low, double high);
-void answer_flag(struct answer_table *t, bool value);
 
 /*
  * Adds a picture for the page, with a sentence that says what it shows. svg is taken over and left
@@ -110,7 +111,9 @@ enum answer_form { ANSWER_TEXT, ANSWER_JSON, ANSWER_CSV };
  * caller).
  */
 int answer_print(const struct answer *a, enum answer_form form, FILE *out);
-/* The JSON of the answer, a new reference; NULL where memory is out or the answer is not complete. */
+/*
+ * The JSON of the answer, a new reference; NULL where memory is out or the answer is not complete.
+ */
 json_t *answer_json(const struct answer *a);
 /* The page, appended to out: it needs nothing else, runs no script and asks no network. */
 int answer_html(const struct answer *a, struct buf *out);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The answer as a page: the conclusion first, then facts, pictures and tables in order, then remarks. */
+/*
+ * The answer as a page: the conclusion first, then facts, pictures and tables in order, then
+ * remarks.
+ */
 #include <errno.h>
 
 #include "analyzer/answer/answer_parts.h"
@@ -53,7 +56,7 @@ static void answer_html_cell(const struct answer_cell *c, const struct answer_co
 {
 	char text[ANSWER_CELL_BYTES], high[ANSWER_CELL_BYTES];
 
-	buf_printf(out, c->words || c->is_flag ? "<td class=\"words\">" : "<td>");
+	buf_printf(out, c->words ? "<td class=\"words\">" : "<td>");
 	page_escape(out, answer_column_text(c, column, text));
 	buf_printf(out, "</td>");
 	if (!answer_shows_interval(column))

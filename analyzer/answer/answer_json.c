@@ -11,8 +11,6 @@ static json_t *answer_cell_json(const struct answer_cell *c, enum answer_unit un
 {
 	if (c->words)
 		return json_string(c->words);
-	if (c->is_flag)
-		return json_boolean(c->value != 0);
 	if (unit == ANSWER_INTEGER && isfinite(c->value))
 		return json_integer((json_int_t)c->value);
 	return json_number(c->value);
@@ -136,8 +134,6 @@ static void answer_csv_cell(const struct answer_cell *c, FILE *out)
 {
 	if (c->words)
 		answer_csv_words(c->words, out);
-	else if (c->is_flag)
-		fputs(c->value != 0 ? "true" : "false", out);
 	else
 		answer_csv_number(c->value, out);
 }

@@ -10,9 +10,8 @@
 enum answer_kind { ANSWER_FACT, ANSWER_MEMBER, ANSWER_TABLE, ANSWER_PICTURE };
 
 struct answer_cell {
-	char *words; /* owned; NULL: a number or a flag */
+	char *words; /* owned; NULL: a number */
 	double value, low, high;
-	bool is_flag;
 };
 
 struct answer_table {

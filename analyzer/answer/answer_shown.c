@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The answer for a page that draws it itself: the texts that people see, and beside them the rest. */
+/*
+ * The answer for a page that draws it itself: the texts that people see, and beside them the rest.
+ */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -83,7 +83,10 @@ int grid_print(const struct grid *g, FILE *out)
 		unsigned int column = (unsigned int)(i % g->nr_columns);
 		int blanks = (int)(g->width[column] - grid_text_width(at));
 
-		/* Blanks are printed only once a cell follows them, so that no line ends with blanks. */
+		/*
+		 * Blanks are printed only once a cell follows them, so that no line ends with
+		 * blanks.
+		 */
 		if (column == 0)
 			owed = 0;
 		if (*at) {

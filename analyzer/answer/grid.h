@@ -10,8 +10,8 @@
  *	grid_release(&g);
  *
  * Titles that are not known when the program is written may hold any character; they go through
- * grid_open(), which takes the number of columns: set g.right[] for the columns that align right, and give
- * the titles as the first row of cells.
+ * grid_open(), which takes the number of columns: set g.right[] for the columns that align right,
+ * and give the titles as the first row of cells.
  *
  * Width is counted in UTF-8 characters. The first failure is kept, and grid_print() returns it.
  */

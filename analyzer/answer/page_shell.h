@@ -3,8 +3,8 @@
  * page_shell: the frame of every HTML page that blkcast writes.
  *
  * A page is one file: its style stands in it, it asks no network, and it runs no script unless the
- * report puts one in. The title comes first, then the conclusion, then one section for each thing shown.
- * Failures are kept in the buffer (base/buf.h) and seen by who writes it out.
+ * report puts one in. The title comes first, then the conclusion, then one section for each thing
+ * shown. Failures are kept in the buffer (base/buf.h) and seen by who writes it out.
  */
 #ifndef ANALYZER_ANSWER_PAGE_SHELL_H
 #define ANALYZER_ANSWER_PAGE_SHELL_H
@@ -15,7 +15,10 @@
 /* Style and script of the pages, each a text with a 0 behind it. */
 extern const char page_css[], page_js[];
 
-/* Text as HTML: the characters that mean something there are written as entities. NULL writes nothing. */
+/*
+ * Text as HTML: the characters that mean something there are written as entities. NULL writes
+ * nothing.
+ */
 void page_escape(struct buf *out, const char *text);
 
 /* Head, title and lead (the conclusion; NULL: none). */
@@ -25,7 +28,9 @@ void page_section_begin(struct buf *out, const char *title, const char *about);
 void page_section_end(struct buf *out);
 void page_end(struct buf *out);
 
-/* Writes the page to path, whole or not at all (output_file.h). 0, or -errno with err saying where. */
+/*
+ * Writes the page to path, whole or not at all (output_file.h). 0, or -errno with err saying where.
+ */
 int page_save(const struct buf *page, const char *path, struct err *err);
 
 #endif

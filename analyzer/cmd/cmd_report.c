@@ -17,7 +17,7 @@
 #include "base/json.h"
 #include "base/shell_word.h"
 #include "analyzer/cmd/selection_options.h"
-#include "base/when.h"
+#include "base/units.h"
 
 #define NO_ROUTE SIZE_MAX
 #define MOVED	 512 /* number of requests, 36 KiB, chosen so that they stay in the cache */
@@ -254,11 +254,11 @@ static void list_words(struct buf *out, const char *option, const struct word_li
 
 static void time_words(struct buf *out, const char *option, uint64_t real_ns)
 {
-	char when[WHEN_BYTES];
+	char when[UNITS_BYTES];
 
 	if (!real_ns)
 		return;
-	when_format(real_ns, true, 9, when);
+	units_instant(real_ns, true, 9, when);
 	shell_word(out, option);
 	shell_word(out, when);
 }

@@ -8,7 +8,7 @@
 #include "analyzer/report/page.h"
 #include "base/shell_word.h"
 #include "analyzer/report/summary.h"
-#include "base/when.h"
+#include "base/units.h"
 
 struct page {
 	const struct report *r;
@@ -71,11 +71,11 @@ static void page_period(struct page *pg)
 	const struct report *r = pg->r;
 	double span_s = (double)(r->end_ns - r->begin_ns) * 1e-9;
 	unsigned int digits = span_s < 60 ? 3 : 0;
-	char begin[WHEN_BYTES], end[WHEN_BYTES];
+	char begin[UNITS_BYTES], end[UNITS_BYTES];
 	struct label span;
 
-	when_format(r->begin_ns, r->view.utc, digits, begin);
-	when_format(r->end_ns, r->view.utc, digits, end);
+	units_instant(r->begin_ns, r->view.utc, digits, begin);
+	units_instant(r->end_ns, r->view.utc, digits, end);
 	buf_printf(pg->out,
 		   "<p class=\"period\"><time datetime=\"%s\">%s</time> to <time "
 		   "datetime=\"%s\">%s</time> (%s)</p>\n",

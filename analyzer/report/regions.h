@@ -10,10 +10,8 @@
 #include "formats/profile/profile.h"
 #include "workload/hotspot_fit.h"
 
-#define REGIONS_MAX 4096
-
 /*
- * counts are the accesses of each of nr (<= REGIONS_MAX) equal regions; the kind of d may be
+ * counts are the accesses of each of nr equal regions; the kind of d may be
  * unknown. law is the fitted distribution over regions of its own; its nr is 0 where there is none.
  * Returns 0, -ENODATA without accesses, or -ENOMEM.
  */

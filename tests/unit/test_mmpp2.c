@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Arrivals in bursts: closed forms against literal sums and samples, fits of known processes, refusals, and
- * the queue that they make, by the matrix-geometric solution of MMPP(2)/M/1 and by the simulation.
+ * Arrivals in bursts: closed forms against literal sums and samples, fits of known processes,
+ * refusals, and the queue that they make, by the matrix-geometric solution of MMPP(2)/M/1 and by
+ * the simulation.
  */
 #include <errno.h>
 #include <math.h>
@@ -134,9 +135,10 @@ static void what_cannot_be_met_is_named(void)
 }
 
 /*
- * MMPP(2)/M/1 by matrix geometry (Neuts, Matrix-Geometric Solutions in Stochastic Models, 1981, ch. 3): R is
- * the least solution of A0 + R A1 + R^2 A2 = 0 with A0 = Lambda, A1 = Q - Lambda - mu I, A2 = mu I; pi_n =
- * pi_0 R^n, and pi_0 (I - R)^-1 is the law of the modulating chain. The mean is pi_0 R (I - R)^-2 1.
+ * MMPP(2)/M/1 by matrix geometry (Neuts, Matrix-Geometric Solutions in Stochastic Models, 1981, ch.
+ * 3): R is the least solution of A0 + R A1 + R^2 A2 = 0 with A0 = Lambda, A1 = Q - Lambda - mu I,
+ * A2 = mu I; pi_n = pi_0 R^n, and pi_0 (I - R)^-1 is the law of the modulating chain. The mean is
+ * pi_0 R (I - R)^-2 1.
  */
 static double queue_mean(const struct mmpp2 *m, double mu)
 {
@@ -180,7 +182,10 @@ static void matrix_geometry_knows_mm1(void)
 	ok_ratio(queue_mean(&poisson, 1), 4, 1e-9);
 }
 
-/* Lindley's recursion over sampled arrivals and exponential services; in system = rate x sojourn (Little). */
+/*
+ * Lindley's recursion over sampled arrivals and exponential services; in system = rate x sojourn
+ * (Little).
+ */
 static void the_queue_of_samples_is_that_of_matrix_geometry(void)
 {
 	const struct mmpp2 *m = &known[2];
@@ -205,25 +210,6 @@ static void the_queue_of_samples_is_that_of_matrix_geometry(void)
 	dist_release(&d);
 }
 
-static void hyperexponentials_have_three_moments(void)
-{
-	/* 0.9 of mean 1, 0.1 of mean 10: E[X^k] = k! (0.9 + 0.1 10^k). */
-	const double moments[3] = { 1.9, 2 * 10.9, 6 * 100.9 };
-	const double regular[3] = { 1, 1.5, 4 }, flat[3] = { 1, 4, 20 };
-	struct err err = { 0 };
-	struct dist d;
-
-	ok_int(dist_hyperexponential_moments(&d, moments, &err), 0);
-	ok_ratio(d.mean, 1.9, 1e-12);
-	ok_ratio(d.variance, 2 * 10.9 - 1.9 * 1.9, 1e-12);
-	ok_int(d.nr, 2);
-	dist_release(&d);
-	ok_int(dist_hyperexponential_moments(&d, regular, &err), -EINVAL);
-	ok(strstr(err.line, "the mean alone can be met") != NULL);
-	ok_int(dist_hyperexponential_moments(&d, flat, &err), -EINVAL);
-	ok(strstr(err.line, "the mean and the variation can be met") != NULL);
-}
-
 static const struct tap_test tests[] = {
 	{ "moments are those of the process as a MAP", moments_are_those_of_the_map },
 	{ "dispersion and correlation are those of samples", dispersion_is_that_of_samples },
@@ -232,8 +218,6 @@ static const struct tap_test tests[] = {
 	{ "matrix geometry knows M/M/1", matrix_geometry_knows_mm1 },
 	{ "the queue of samples is that of matrix geometry",
 	  the_queue_of_samples_is_that_of_matrix_geometry },
-	{ "hyperexponentials have three moments, or say why not",
-	  hyperexponentials_have_three_moments },
 };
 
 int main(void)

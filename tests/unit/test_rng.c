@@ -60,22 +60,6 @@ static void streams_differ(void)
 	ok_near(dot / DRAWS * 12, 0, 5 / sqrt(DRAWS));
 }
 
-static void jump_commutes(void)
-{
-	struct rng a, b;
-
-	rng_seed(&a, 7);
-	b = a;
-	rng_jump(&a);
-	rng_u64(&a);
-	rng_u64(&b);
-	rng_jump(&b);
-	ok(!memcmp(&a, &b, sizeof(a)));
-	rng_seed(&b, 7);
-	rng_u64(&b);
-	ok(memcmp(&a, &b, sizeof(a)));
-}
-
 static void below_is_even(void)
 {
 	struct rng r;
@@ -135,7 +119,6 @@ static const struct tap_test tests[] = {
 	{ "the generator gives its published numbers", matches_reference },
 	{ "seeds go through splitmix64", seeds_by_splitmix },
 	{ "streams repeat and do not correlate", streams_differ },
-	{ "a jump commutes with a step", jump_commutes },
 	{ "numbers below n are evenly spread", below_is_even },
 	{ "a shuffle permutes", shuffle_permutes },
 	{ "variates have the mean and variance they should", moments_hold },

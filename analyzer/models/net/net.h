@@ -23,15 +23,14 @@
 #include "base/fields.h"
 
 /* Limits against files that would need all memory. */
-#define NET_MAX_SLOTS	    10000
-#define NET_MAX_MODES	    10000
-#define NET_MAX_TRANSITIONS 10000
-#define NET_MAX_PROBES	    64
-#define NET_MAX_TOKENS	    10000000
-#define NET_MAX_COUNT	    1000000 /* tokens of one arc */
-#define NET_MAX_SERVERS	    1000000
-#define NET_MAX_PRIORITY    1000
-#define NET_NONE	    UINT32_MAX
+#define NET_MAX_SLOTS	 10000
+#define NET_MAX_MODES	 10000
+#define NET_MAX_PROBES	 64
+#define NET_MAX_TOKENS	 10000000
+#define NET_MAX_COUNT	 1000000 /* tokens of one arc */
+#define NET_MAX_SERVERS	 1000000
+#define NET_MAX_PRIORITY 1000
+#define NET_NONE	 UINT32_MAX
 
 enum net_strategy {
 	NET_FCFS,

@@ -204,38 +204,6 @@ int dist_hyperexponential_fit(struct dist *d, double mean, double scv, struct er
 	return dist_hyperexponential(d, probabilities, means, 2, err);
 }
 
-int dist_hyperexponential_moments(struct dist *d, const double moments[3], struct err *err)
-{
-	/*
-	 * The moments of the branches' means follow from E[X^k] = k! r_k. The means are the roots
-	 * of x^2 - sum x + product.
-	 */
-	double r1 = moments[0], r2 = moments[1] / 2, r3 = moments[2] / 6;
-	double spread = r2 - r1 * r1, sum, product, root, means[2], probabilities[2];
-
-	*d = (struct dist){ 0 };
-	if (!(r1 > 0) || !(spread > 0) || !isfinite(r3))
-		return err_set(
-			err, EINVAL,
-			"hyperexponential: the squared coefficient of variation is %.3g: expected "
-			"above 1; the mean alone can be met",
-			moments[1] / (r1 * r1) - 1);
-	if (!(r3 * r1 > r2 * r2))
-		return err_set(
-			err, EINVAL,
-			"hyperexponential: the third moment is %.3g: expected above %.3g; the mean "
-			"and the variation can be met, by balanced means",
-			moments[2], 6 * r2 * r2 / r1);
-	sum = (r3 - r1 * r2) / spread;
-	product = sum * r1 - r2;
-	root = sqrt(fmax(0, sum * sum / 4 - product));
-	means[0] = sum / 2 + root;
-	means[1] = product / means[0];
-	probabilities[0] = (r1 - means[1]) / (means[0] - means[1]);
-	probabilities[1] = 1 - probabilities[0];
-	return dist_hyperexponential(d, probabilities, means, 2, err);
-}
-
 /* The parameters are a: mu, b: sigma. */
 int dist_lognormal(struct dist *d, double mu, double sigma, struct err *err)
 {

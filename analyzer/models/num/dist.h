@@ -66,16 +66,6 @@ int dist_hyperexponential(struct dist *d, const double *probabilities, const dou
  * Two branches of balanced means with this squared coefficient of variation, which is at least 1.
  */
 int dist_hyperexponential_fit(struct dist *d, double mean, double scv, struct err *err);
-/*
- * Two branches with these three moments E[X], E[X^2], E[X^3] (Whitt, Approximating a Point Process
- * by a
- * Renewal Process, Operations Research 30, 1982, section 3.1). -EINVAL where no two branches have
- * them; err
- * says which moments can be met: the mean alone below a coefficient of variation of 1, and the
- * first two,
- * by balanced means, where the third is below 1.5 E[X^2]^2 / E[X].
- */
-int dist_hyperexponential_moments(struct dist *d, const double moments[3], struct err *err);
 /* mu and sigma are those of the logarithm. */
 int dist_lognormal(struct dist *d, double mu, double sigma, struct err *err);
 /*

@@ -33,27 +33,6 @@ void rng_stream(struct rng *r, uint64_t seed, uint64_t stream)
 	rng_seed(r, mixed + (rng_splitmix64(&b) << 1) + 1);
 }
 
-void rng_jump(struct rng *r)
-{
-	/*
-	 * The polynomial x^(2^128) modulo the characteristic polynomial, from the paper named in
-	 * rng.h.
-	 */
-	static const uint64_t jump[4] = { 0x180ec6d33cfd0aba, 0xd5a61266f0c9392c,
-					  0xa9582618e03fc9aa, 0x39abdc4529b1661c };
-	uint64_t to[4] = { 0 };
-
-	for (int i = 0; i < 4; i++) {
-		for (int b = 0; b < 64; b++) {
-			for (int k = 0; (jump[i] >> b & 1) && k < 4; k++)
-				to[k] ^= r->s[k];
-			rng_u64(r);
-		}
-	}
-	for (int k = 0; k < 4; k++)
-		r->s[k] = to[k];
-}
-
 uint64_t rng_below(struct rng *r, uint64_t n)
 {
 	__uint128_t m = (__uint128_t)rng_u64(r) * n;

@@ -4,7 +4,7 @@
  *
  * xoshiro256** (Blackman, Vigna: Scrambled linear pseudorandom number generators, ACM TOMS 47,
  * 2021), period 2^256 - 1, seeded through splitmix64. Streams that must not overlap are made by
- * rng_stream() (any number, O(1)) or by rng_jump() (2^128 numbers apart, in order).
+ * rng_stream().
  *
  * No function has hidden state: the sequence is a function of the seed alone. One rng belongs to
  * one thread at a time. Every variate consumes a number of draws that may depend on the values
@@ -26,8 +26,6 @@ void rng_seed(struct rng *r, uint64_t seed);
  * Begins stream number `stream` of a seed. Different pairs (seed, stream) give unrelated sequences.
  */
 void rng_stream(struct rng *r, uint64_t seed, uint64_t stream);
-/* Moves 2^128 numbers ahead. */
-void rng_jump(struct rng *r);
 
 static inline uint64_t rng_u64(struct rng *r)
 {

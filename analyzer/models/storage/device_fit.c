@@ -195,18 +195,6 @@ static void device_buffers_release(struct device_buffers *b)
 	free(b->y);
 }
 
-int device_fit_loss(const struct device_fit *f, const struct device_model *m, double *loss)
-{
-	struct device_buffers b;
-	int ret = device_buffers_init(&b, f->table->nr);
-
-	if (!ret)
-		ret = device_fit_residuals(f, m, b.scratch, b.residuals);
-	*loss = ret ? INFINITY : device_fit_sum(f, b.residuals);
-	device_buffers_release(&b);
-	return ret;
-}
-
 /* Returns the weight of a residual in the least squares that makes them minimize Huber's loss. */
 static double device_fit_weight(size_t i, double r)
 {

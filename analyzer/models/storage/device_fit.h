@@ -56,11 +56,6 @@ double *device_parameter_at(struct device_model *m, enum device_parameter p);
 int device_fit_simulate(const struct device_fit *f, const struct device_model *m, bool others,
 			struct device_held_out *out);
 /*
- * Computes the loss of a model; smaller is better, and the loss is never NaN. Returns 0 or
- * -ENOMEM.
- */
-int device_fit_loss(const struct device_fit *f, const struct device_model *m, double *loss);
-/*
  * Improves m by at most nr_steps steps, each of which lowers the loss. *loss becomes the loss of
  * the result. Returns 0 or -ENOMEM.
  */
