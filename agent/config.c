@@ -192,7 +192,9 @@ static int config_read_window(const struct fields_reader *r, const struct field 
 	return 0;
 }
 
-/* A store refuses a segment of more than a year, and an interval of an hour stays far below that. */
+/*
+ * A store refuses a segment of more than a year, and an interval of an hour stays far below that.
+ */
 static int config_read_interval(const struct fields_reader *r, const struct field *f,
 				const struct yaml_node *n, void *to)
 {

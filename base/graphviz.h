@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graphviz: the parts of a picture in graphviz' language that every drawing shares. Errors of the stream stay with it.
+ * graphviz: the parts of a picture in graphviz' language that every drawing shares. Errors of the
+ * stream stay with it.
  */
 #ifndef BASE_GRAPHVIZ_H
 #define BASE_GRAPHVIZ_H

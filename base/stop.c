@@ -25,7 +25,10 @@ const volatile sig_atomic_t *stop_catch(void)
 	return &stop;
 }
 
-/* The main thread has the number of its process. It never runs this itself, as it blocks the signals. */
+/*
+ * The main thread has the number of its process. It never runs this itself, as it blocks the
+ * signals.
+ */
 static void stop_pass_on(int number)
 {
 	int saved_errno = errno;

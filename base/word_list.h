@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * word_list: a few words that somebody else owns, such as the values of an option that is repeated; and
- * which of some words is meant by one that is none of them.
+ * word_list: a few words that somebody else owns, such as the values of an option that is repeated;
+ * and which of some words is meant by one that is none of them.
  */
 #ifndef BASE_WORD_LIST_H
 #define BASE_WORD_LIST_H

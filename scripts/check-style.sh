@@ -26,11 +26,10 @@ say "no file is over 600 lines" \
 	"$(for f in $files; do l=$(wc -l <"$f"); [ "$l" -gt 600 ] && echo "$f: $l"; done)"
 say "no function is over 60 lines" \
 	"$(for f in $files; do awk -v f="$f" '/^{/{s=NR} /^}/{if(s&&NR-s>61)print f ":" s ": " NR-s-1; s=0}' "$f"; done)"
-# Where a string needs the width, the line may be wider. Folders join the list as their lines are brought below the limit.
-# shellcheck disable=SC2086
-narrow=$(printf '%s\n' $files | grep -E '^(agent/(capture|confine|guest|send|show|source|spool)|bpf|analyzer/(exchange|keep))/')
+# Where a string needs the width, the line may be wider. The blanks before the backslash of a macro do not count.
 say "no line is wider than 100 columns where a tab is 8 wide" \
-	"$(for f in $narrow; do expand -t 8 "$f" | awk -v f="$f" 'length > 100 && !/"/ {print f ":" NR ": " length}'; done)"
+	"$(for f in $files; do expand -t 8 "$f" |
+		awk -v f="$f" '{sub(/ *\\$/, "")} length > 100 && !/"/ {print f ":" NR ": " length}'; done)"
 say "no call that hides errors or overflows" \
 	"$(grep -nE '\b(atoi|atol|atof|sprintf|strcpy|strcat|gets)\(' $files)"
 say "no leftovers" "$(grep -nE '\b(TODO|FIXME|XXX)\b' $tracked 2>/dev/null | grep -v -e '^docs/style.md' -e '^scripts/check-style.sh' -e '^tests/data' -e '^tests/golden')"

@@ -43,8 +43,8 @@ struct profile_set {
 	struct profile_group *groups; /* owned; in order of first appearance */
 	size_t nr_groups;
 	/*
-	 * Told now and then how much of a trace has been read, which is read twice; NULL: nobody is.
-	 * To be set after profile_set_init().
+	 * Told now and then how much of a trace has been read, which is read twice; NULL: nobody
+	 * is. To be set after profile_set_init().
 	 */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;

@@ -3,9 +3,9 @@
  * page_command: this module makes the command line that answers a question of the live page, as a
  * list of words for a process and as text for a person.
  *
- * The text says DIR and MODELS instead of the server's folders, whose paths concern no reader. Names
- * of models and scenarios are names of files in the folder of models; a name with a slash, or one
- * that begins with a dot, is refused.
+ * The text says DIR and MODELS instead of the server's folders, whose paths concern no reader.
+ * Names of models and scenarios are names of files in the folder of models; a name with a slash, or
+ * one that begins with a dot, is refused.
  */
 #ifndef ANALYZER_SERVE_PAGE_COMMAND_H
 #define ANALYZER_SERVE_PAGE_COMMAND_H
@@ -18,7 +18,9 @@ struct page_command {
 	char *text; /* owned */
 };
 
-/* Returns 0, -EINVAL, -EACCES (the asker may not see a host) or -ENOMEM. See page_questions_ask(). */
+/*
+ * Returns 0, -EINVAL, -EACCES (the asker may not see a host) or -ENOMEM. See page_questions_ask().
+ */
 int page_command_make(struct page_command *c, const struct page_question_words *w, const char *dir,
 		      const char *models, bool (*permits)(void *ctx, const char *host), void *ctx,
 		      struct err *err);

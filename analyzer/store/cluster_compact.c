@@ -109,8 +109,8 @@ static struct compact_source *compact_source_find(struct compact_step *t, uint64
 }
 
 /*
- * Copies one bundle to the end of the temporary file. An object that cannot be read is left out, but
- * not if the whole object store cannot be reached.
+ * Copies one bundle to the end of the temporary file. An object that cannot be read is left out,
+ * but not if the whole object store cannot be reached.
  */
 static int compact_copy_source(struct compact_step *t, struct compact_source *s, struct err *err)
 {
@@ -501,7 +501,9 @@ static int compact_delete_orphan(void *ctx, const char *key, uint64_t bytes)
 	return 0;
 }
 
-/* Looks for orphans once a day, whichever process does it, because listing a bucket is expensive. */
+/*
+ * Looks for orphans once a day, whichever process does it, because listing a bucket is expensive.
+ */
 static int compact_sweep(struct cluster *c, const struct store_compaction *how,
 			 struct compact_counts *counts, struct err *err)
 {

@@ -288,7 +288,9 @@ int ingest_find(struct ingest *g, const struct segment_name *name, const char *h
 	unsigned int byte;
 	int status;
 
-	/* A cluster can only promise by a commit: the sender sends the segment again, and gets one. */
+	/*
+	 * A cluster can only promise by a commit: the sender sends the segment again, and gets one.
+	 */
 	if (g->intake)
 		return 0;
 	for (size_t i = 0; i < sizeof(facts.hash.bytes); i++) {

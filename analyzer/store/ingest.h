@@ -47,8 +47,8 @@ int ingest_new_in(struct ingest **out, struct store *store, struct err *err);
 /* Retires the journal and frees g. No thread may be in ingest_put(). */
 void ingest_free(struct ingest *g);
 /*
- * From this call on there are many senders. A separate thread retires journals, so that no sender waits for it,
- * and a cluster gathers segments for a while. Returns 0 or -errno.
+ * From this call on there are many senders. A separate thread retires journals, so that no sender
+ * waits for it, and a cluster gathers segments for a while. Returns 0 or -errno.
  */
 int ingest_retire_beside(struct ingest *g);
 /* The default size at which a journal is retired. */

@@ -9,13 +9,13 @@
  *   DIR/catalog.sqlite  a cache of what they hold: see catalog.h; may be deleted at any time
  *   DIR/journal-*       what serve took and has not yet synced in its place: see store_journal.h
  *
- * Opening to write puts what is in journals to its place. Opening brings the catalog in step with the files,
- * so that what agents wrote with `--sink file:DIR` is seen. Where the folder cannot be written, the catalog is
- * kept in memory and nothing is changed on disk.
+ * Opening to write puts what is in journals to its place. Opening brings the catalog in step with
+ * the files, so that what agents wrote with `--sink file:DIR` is seen. Where the folder cannot be
+ * written, the catalog is kept in memory and nothing is changed on disk.
  *
- * A cluster, named by a URL (cluster_url.h): the bytes are in an object store, the index in PostgreSQL. Many
- * processes on many machines may take segments at once. Whoever reads has a copy of the index in memory, as
- * it was when the store was opened.
+ * A cluster, named by a URL (cluster_url.h): the bytes are in an object store, the index in
+ * PostgreSQL. Many processes on many machines may take segments at once. Whoever reads has a copy
+ * of the index in memory, as it was when the store was opened.
  */
 #ifndef ANALYZER_STORE_H
 #define ANALYZER_STORE_H
@@ -47,16 +47,17 @@ struct store_sync {
 enum store_use {
 	STORE_TO_READ,
 	STORE_TO_KEEP, /* retention: reads and writes; what is missing is made */
-	STORE_TO_FILL, /* intake: writes, and need not know what is there; what is missing is made */
+	/* intake: writes, and need not know what is there; what is missing is made */
+	STORE_TO_FILL,
 };
 
 /* Whether the name of a store is the path of a folder, and not the URL of a cluster. */
 bool store_is_folder(const char *name);
 
 /*
- * Opens the store of that name. -ENOENT where there is none, -ENOTDIR, -EACCES, -EINVAL (the URL), -ENOMEM,
- * -EIO. Cost: of a folder one directory walk, and reading every new file once; of a cluster reading the index,
- * except to fill.
+ * Opens the store of that name. -ENOENT where there is none, -ENOTDIR, -EACCES, -EINVAL (the URL),
+ * -ENOMEM, -EIO. Cost: of a folder one directory walk, and reading every new file once; of a
+ * cluster reading the index, except to fill.
  */
 int store_open_for(struct store **out, const char *dir, enum store_use use, struct err *err);
 /* The same; create: to keep, else to read. */
@@ -72,7 +73,10 @@ const struct journal_recovery *store_recovery(const struct store *s);
 /* Brings the catalog in step with the files again. */
 int store_sync(struct store *s, struct err *err);
 
-/* Learns what other processes changed since it was opened. A folder's catalog is shared and needs nothing. */
+/*
+ * Learns what other processes changed since it was opened. A folder's catalog is shared and needs
+ * nothing.
+ */
 int store_refresh(struct store *s, struct err *err);
 
 /*
@@ -84,8 +88,8 @@ int store_read_up_to(const struct store *s, const char *path, size_t limit, stru
 int store_read(const struct store *s, const char *path, struct buf *b, struct err *err);
 
 /*
- * A local file with the bytes of the segment at path, which data holds already. out is its path, valid until
- * store_file_done(). In a folder it is the segment itself.
+ * A local file with the bytes of the segment at path, which data holds already. out is its path,
+ * valid until store_file_done(). In a folder it is the segment itself.
  */
 #define STORE_FILE_MAX 4096
 int store_file(const struct store *s, const char *path, const struct buf *data,

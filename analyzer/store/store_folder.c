@@ -490,9 +490,10 @@ static void folder_space(const struct store *s, uint64_t *nr_inodes, uint64_t *b
 }
 
 /*
- * One serve to a folder: two would answer for the same names without knowing of each other, and neither would
- * count what the other takes. The lock is on the folder itself and ends with the store's descriptor: there is
- * no file of its own that could be left behind, or be a link elsewhere.
+ * One serve to a folder: two would answer for the same names without knowing of each other, and
+ * neither would count what the other takes. The lock is on the folder itself and ends with the
+ * store's descriptor: there is no file of its own that could be left behind, or be a link
+ * elsewhere.
  */
 static int folder_lock_serve(struct store *s, struct err *err)
 {

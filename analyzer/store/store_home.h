@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_home: where a store lives, as a table of operations; only files of analyzer/store include this.
+ * store_home: where a store lives, as a table of operations; only files of analyzer/store include
+ * this.
  *
  * There are two homes: a folder (store_folder.c) and a cluster of PostgreSQL and an object store
- * (cluster_home.c). store.c chooses by the store's name and calls through the table, so that no command knows
- * which one it works on. What a home adds to struct store is released by its close operation.
+ * (cluster_home.c). store.c chooses by the store's name and calls through the table, so that no
+ * command knows which one it works on. What a home adds to struct store is released by its close
+ * operation.
  */
 #ifndef ANALYZER_STORE_HOME_H
 #define ANALYZER_STORE_HOME_H

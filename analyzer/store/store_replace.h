@@ -16,7 +16,9 @@ struct store_replacement {
 	size_t nr_replaced;
 };
 
-/* 0 once the summary is durable and in the catalog and the others are not; else nothing is changed. */
+/*
+ * 0 once the summary is durable and in the catalog and the others are not; else nothing is changed.
+ */
 int store_replace(struct store *s, const struct store_replacement *r, struct err *err);
 
 #endif

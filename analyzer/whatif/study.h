@@ -6,9 +6,9 @@
  *
  * A case is a set of loads that run at once. Its answer for each load is the mean response time of
  * reads and of writes. The answer is measured, by running the loads' mimics side by side on the
- * target, or predicted (predictor.h), or simulated (study_simulate.h). Delta RT of a measurement is |RT_app - RT_ref| / RT_ref,
- * where RT_ref is the answer here (Noorshams, Modeling and Prediction of I/O Performance in
- * Virtualized Environments, 2015, eq. 9.1).
+ * target, or predicted (predictor.h), or simulated (study_simulate.h). Delta RT of a measurement is
+ * |RT_app - RT_ref| / RT_ref, where RT_ref is the answer here (Noorshams, Modeling and Prediction
+ * of I/O Performance in Virtualized Environments, 2015, eq. 9.1).
  *
  * If the old storage has been measured too (`from`), the answer for a load alone is relative: the
  * time that was measured on the old storage, times the prediction for the new one over the

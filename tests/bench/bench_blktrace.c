@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records per second of a block trace: decoded, decoded and paired, and merged from four CPUs as the
- * agent does it; beside copying the bytes. 32 requests under way, five events each.
+ * Records per second of a block trace: decoded, decoded and paired, and merged from four CPUs as
+ * the agent does it; beside copying the bytes. 32 requests under way, five events each.
  */
 #include <stdio.h>
 #include <stdlib.h>

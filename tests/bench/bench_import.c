@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records per second of the importers, and of the whole way into a store, on one thread; beside it a
- * plain read of the same file, and what awk and blkparse take to read it.
+ * Records per second of the importers, and of the whole way into a store, on one thread; beside it
+ * a plain read of the same file, and what awk and blkparse take to read it.
  *
- * The input is made: the same requests in every format, 1 M of them; for blktrace and blkparse's text
- * 200 000 with six events each, each event a record. The fastest of three runs counts, in CPU seconds of the process.
+ * The input is made: the same requests in every format, 1 M of them; for blktrace and blkparse's
+ * text 200 000 with six events each, each event a record. The fastest of three runs counts, in CPU
+ * seconds of the process.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Regression: time of fits against R in the same run, of whole searches, of large data, of predictions. */
+/*
+ * Regression: time of fits against R in the same run, of whole searches, of large data, of
+ * predictions.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_report: a day of 100 million requests on three devices, drawn as one page: time per request,
- * memory, size of the page. Offsets and response times are spread over all rows of the pictures.
+ * bench_report: a day of 100 million requests on three devices, drawn as one page: time per
+ * request, memory, size of the page. Offsets and response times are spread over all rows of the
+ * pictures.
  */
 #include <math.h>
 #include <stdio.h>

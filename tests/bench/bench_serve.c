@@ -2,9 +2,9 @@
 /*
  * `serve` over loopback HTTP: segments acknowledged per second and how long an acknowledgement
  * takes, against what the disk itself gives in the same run for the same bytes: one at a time
- * appended and synced (the disk's own sync rate), and written, synced, renamed and the folder synced
- * by as many threads. CPU time is told apart from the senders', which run beside. The store lies in
- * the build folder, which should not be in a tmpfs.
+ * appended and synced (the disk's own sync rate), and written, synced, renamed and the folder
+ * synced by as many threads. CPU time is told apart from the senders', which run beside. The store
+ * lies in the build folder, which should not be in a tmpfs.
  */
 #include <curl/curl.h>
 #include <fcntl.h>

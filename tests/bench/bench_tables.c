@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How far techniques of regression are off on rows that they have not seen: ten made tables of storage
- * measurements and of smooth functions, learned by their logarithms, the mean relative error of each, and the geometric mean over the tables.
- * Every figure is an error and depends on seeds alone, not on the load of the machine.
+ * How far techniques of regression are off on rows that they have not seen: ten made tables of
+ * storage measurements and of smooth functions, learned by their logarithms, the mean relative
+ * error of each, and the geometric mean over the tables. Every figure is an error and depends on
+ * seeds alone, not on the load of the machine.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +19,8 @@
 #define NR_UNSEEN 400
 #define NR_VARS	  5
 #define NOISE	  0.03 /* relative, of a measurement */
-#define WITHIN	  0.02 /* the simplest within that share of the best is taken, as blkcast fit does */
+/* the simplest within that share of the best is taken, as blkcast fit does */
+#define WITHIN 0.02
 
 /* A variable: steps of a grid, or a range. */
 struct axis {
@@ -218,7 +220,10 @@ static void make(const struct made_table *t, struct dataset *d, size_t nr, struc
 
 		for (size_t v = 0; v < NR_VARS; v++)
 			x[v] = d->x[v * nr + i] = draw(&t->axes[v], r);
-		/* Training rows are learned by their logarithms, so that errors count by their ratio. */
+		/*
+		 * Training rows are learned by their logarithms, so that errors count by their
+		 * ratio.
+		 */
 		d->y[i] = noisy ? log(t->response(x)) + NOISE * rng_normal(r) : t->response(x);
 	}
 }

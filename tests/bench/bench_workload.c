@@ -2,8 +2,9 @@
 /*
  * Requests per second through every estimator and through the whole window, on random 4 KiB and on
  * sequential 64 KiB, on one core; and through the window on its two worst loads: 4 KiB within the
- * 32 MiB whose every reference the miss-ratio curve follows, and 1 MiB of 256 blocks each. Peers of the same run: reading the same records and summing their
- * fields (the floor that memory bandwidth sets), and the literal two loops of Algorithm 1.
+ * 32 MiB whose every reference the miss-ratio curve follows, and 1 MiB of 256 blocks each. Peers of
+ * the same run: reading the same records and summing their fields (the floor that memory bandwidth
+ * sets), and the literal two loops of Algorithm 1.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as changes to the file of an agent's account, which the next agent then opens, takes over,
- * and closes. The first byte says whether each copy is sealed again after the changes (bit 0), whether
- * the segment under way is durable (bit 1), and whether the file is the input itself (bit 2). A change
- * is a place (2 bytes, of a unit of 8 bytes), a length (1 byte, up to 32) and its bytes. What one agent
- * has told must not be told again by the one after.
+ * Any bytes as changes to the file of an agent's account, which the next agent then opens, takes
+ * over, and closes. The first byte says whether each copy is sealed again after the changes (bit
+ * 0), whether the segment under way is durable (bit 1), and whether the file is the input itself
+ * (bit 2). A change is a place (2 bytes, of a unit of 8 bytes), a length (1 byte, up to 32) and its
+ * bytes. What one agent has told must not be told again by the one after.
  */
 #include <stdlib.h>
 #include <string.h>

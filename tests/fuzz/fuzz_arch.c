@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a YAML model of a software system. What is read must be drawn and run for a while, or
- * stop with a line that says why; what is refused must say why too. A model whose storages could name
- * a file elsewhere is left out.
+ * Any bytes as a YAML model of a software system. What is read must be drawn and run for a while,
+ * or stop with a line that says why; what is refused must say why too. A model whose storages could
+ * name a file elsewhere is left out.
  */
 #include <stdlib.h>
 #include <string.h>

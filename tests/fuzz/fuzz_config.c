@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as the agent's configuration: the file of --config. Where the first byte is 0, the rest are
- * arguments of the command line, one between two bytes of 0. What is refused has a reason.
+ * Any bytes as the agent's configuration: the file of --config. Where the first byte is 0, the rest
+ * are arguments of the command line, one between two bytes of 0. What is refused has a reason.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `serve` does with a request before it writes. The first line is what the head gives: the path
- * behind /v1/segments/ and, after a tab, the value of Blkcast-Hash; the rest is the body, whose length
- * and checksum are put right. The target runs the functions that serve runs. What they take must bear
- * a name that stays within the store. fuzz_http_conversation.c plays whole conversations.
+ * What `serve` does with a request before it writes. The first line is what the head gives: the
+ * path behind /v1/segments/ and, after a tab, the value of Blkcast-Hash; the rest is the body,
+ * whose length and checksum are put right. The target runs the functions that serve runs. What they
+ * take must bear a name that stays within the store. fuzz_http_conversation.c plays whole
+ * conversations.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,12 +2,13 @@
 /*
  * Whole conversations with the server that `serve` starts, in this process. An input is a list of
  * choices: connections of chosen addresses, on each some requests put together from right and wrong
- * methods, paths, fields and bodies, with raw bytes of the input anywhere, sent in pieces. One server
- * takes anybody, the other asks for tokens. An end of the connection by the sender ends each one.
+ * methods, paths, fields and bodies, with raw bytes of the input anywhere, sent in pieces. One
+ * server takes anybody, the other asks for tokens. An end of the connection by the sender ends each
+ * one.
  *
- * What must hold: every status is one that serve gives, nobody without a token gets 200 for a segment,
- * the connection ends, and when all have ended no request is under way and no memory of bodies held.
- * Run from the top of the tree: the segments sent are in the corpus of fuzz_http.
+ * What must hold: every status is one that serve gives, nobody without a token gets 200 for a
+ * segment, the connection ends, and when all have ended no request is under way and no memory of
+ * bodies held. Run from the top of the tree: the segments sent are in the corpus of fuzz_http.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -386,7 +387,9 @@ static int read_answers(const struct play *p, const struct server *server, int f
 	return answers;
 }
 
-/* Waits for answers to all requests, or until no more come; then ends its half and awaits the end. */
+/*
+ * Waits for answers to all requests, or until no more come; then ends its half and awaits the end.
+ */
 static void finish(const struct play *p, const struct server *server, int fd)
 {
 	int64_t until = conversation_now_ms() + CONVERSATION_END_MS;

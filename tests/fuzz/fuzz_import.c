@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a trace of any format: the first byte chooses it (the last number: detect), the rest is
- * the file. Every request that comes out must be one that a segment takes, of a device that is known.
+ * Any bytes as a trace of any format: the first byte chooses it (the last number: detect), the rest
+ * is the file. Every request that comes out must be one that a segment takes, of a device that is
+ * known.
  */
 #include <stdlib.h>
 

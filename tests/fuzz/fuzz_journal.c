@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a journal that a crash left in a store, which the store recovers. The first byte says
- * which heads are put right (bit 0), whether the segments in them are too (bit 1), and whether the
- * journal is one whose sync failed (bit 2). Whatever it holds, the journal is gone afterwards, and the
- * same journal a second time writes no file again, but for one whose files must be rewritten.
+ * Any bytes as a journal that a crash left in a store, which the store recovers. The first byte
+ * says which heads are put right (bit 0), whether the segments in them are too (bit 1), and whether
+ * the journal is one whose sync failed (bit 2). Whatever it holds, the journal is gone afterwards,
+ * and the same journal a second time writes no file again, but for one whose files must be
+ * rewritten.
  */
 #include <stdlib.h>
 #include <string.h>

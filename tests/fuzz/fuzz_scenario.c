@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a scenario in YAML. The scenario lies in a folder of its own beside a scenario to stand
- * on (today.yaml), two models (read.json, write.json) and stored requests (demo.seg), as those of
- * docs/examples. A scenario that is accepted must be solved, or refused with a reason. An input with
- * a slash is left out, because its paths could name any file of this machine.
+ * Any bytes as a scenario in YAML. The scenario lies in a folder of its own beside a scenario to
+ * stand on (today.yaml), two models (read.json, write.json) and stored requests (demo.seg), as
+ * those of docs/examples. A scenario that is accepted must be solved, or refused with a reason. An
+ * input with a slash is left out, because its paths could name any file of this machine.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +32,9 @@ static void scenario_copy(const char *folder, const char *name, const char *from
 	buf_release(&file);
 }
 
-/* What the scenario stands on is read once: the predictors and profiles are shared by all inputs. */
+/*
+ * What the scenario stands on is read once: the predictors and profiles are shared by all inputs.
+ */
 static const char *scenario_folder(struct scenario_files **files)
 {
 	static char folder[FUZZ_PATH_MAX + 16];

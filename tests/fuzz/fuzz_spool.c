@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a segment that waits in an agent's spool, its length and checksum put right. The spool
- * is opened, hands the segment out and sets it aside, and the ledger counts what is lost with it, by
- * the functions that the agent runs. The segment must be found lost exactly once.
+ * Any bytes as a segment that waits in an agent's spool, its length and checksum put right. The
+ * spool is opened, hands the segment out and sets it aside, and the ledger counts what is lost with
+ * it, by the functions that the agent runs. The segment must be found lost exactly once.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a calibrated storage model. What is read is written and read again the same, and what it
- * makes of loads is refused with a reason or a net that the reader of nets takes.
+ * Any bytes as a calibrated storage model. What is read is written and read again the same, and
+ * what it makes of loads is refused with a reason or a net that the reader of nets takes.
  */
 #include <stdlib.h>
 #include <string.h>

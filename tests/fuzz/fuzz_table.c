@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a measurement table in CSV. Each of the first columns once is the response, by itself
- * and as a logarithm: what is accepted must be a data set of finite numbers whose rows encode to the
- * same numbers again.
+ * Any bytes as a measurement table in CSV. Each of the first columns once is the response, by
+ * itself and as a logarithm: what is accepted must be a data set of finite numbers whose rows
+ * encode to the same numbers again.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as the file of tokens that `serve --tokens` reads. Every host that comes out must be a name
- * that a segment may have; every refusal has a reason.
+ * Any bytes as the file of tokens that `serve --tokens` reads. Every host that comes out must be a
+ * name that a segment may have; every refusal has a reason.
  */
 #include <stdlib.h>
 #include <string.h>

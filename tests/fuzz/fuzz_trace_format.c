@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as the `format` file of a kernel's trace event, and as a record of it: the text ends at the
- * first byte of 0, the rest is the record. No field may be read from outside the record.
+ * Any bytes as the `format` file of a kernel's trace event, and as a record of it: the text ends at
+ * the first byte of 0, the rest is the record. No field may be read from outside the record.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Linked into every fuzz target between libFuzzer and the target: what one input takes. More than
- * WATCH_MAX_BYTES of live heap or more than WATCH_MAX_NS of this thread's processor ends the run as a
- * crash does, with the input saved. At the end one line: executions, slowest input and its bytes,
+ * WATCH_MAX_BYTES of live heap or more than WATCH_MAX_NS of this thread's processor ends the run as
+ * a crash does, with the input saved. At the end one line: executions, slowest input and its bytes,
  * largest heap, processor time. Processor time, since wall time on a busy machine says nothing.
  */
 #include <inttypes.h>
@@ -61,7 +61,8 @@ static uint64_t clock_ns(clockid_t clock)
 
 /*
  * The processor's clock is a system call, the wall clock is none: where an input took no more than
- * this of the wall clock, that is its bound, else the processor's time since a mark that is at most as old.
+ * this of the wall clock, that is its bound, else the processor's time since a mark that is at most
+ * as old.
  */
 #define MARK_NS 500000u
 

@@ -37,7 +37,9 @@ struct host {
 int host_init(struct host *h, const struct sus_params *p, uint32_t nr);
 void host_release(struct host *h);
 void host_add(struct host *h, uint32_t request, bool write, uint64_t address, double now);
-/* The request to send to the array next, while the queue depth allows one; false: none. O(waiting). */
+/*
+ * The request to send to the array next, while the queue depth allows one; false: none. O(waiting).
+ */
 bool host_dispatch(struct host *h, double now, uint32_t *request);
 void host_done(struct host *h);
 

@@ -2,9 +2,9 @@
 /*
  * prefetch: sequential streams as the array sees them, and how far ahead of each it stages (AMP,
  * Gill and Bathen, FAST 2007). A request that begins where a stream ended belongs to it. From its
- * request number `prefetch_after` on a stream has `degree` pages staged ahead, the next lot when its reader comes
- * within `trigger` pages of the end of what was staged; the degree grows by the request where a
- * reader uses up a lot, the trigger where he has to wait for one.
+ * request number `prefetch_after` on a stream has `degree` pages staged ahead, the next lot when
+ * its reader comes within `trigger` pages of the end of what was staged; the degree grows by the
+ * request where a reader uses up a lot, the trigger where he has to wait for one.
  */
 #ifndef SUS_PREFETCH_H
 #define SUS_PREFETCH_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sus_first: the system of Noorshams (2015, 7.3.1): a System z host, a DS8700 with 50 GB of volatile
- * and 2 GB of non-volatile cache, RAID-5 over seven disks. Included by sus_params.h, whose sources
- * these add to:
+ * sus_first: the system of Noorshams (2015, 7.3.1): a System z host, a DS8700 with 50 GB of
+ * volatile and 2 GB of non-volatile cache, RAID-5 over seven disks. Included by sus_params.h, whose
+ * sources these add to:
  *
  *  [15K] Seagate Cheetah 15K.5 data sheet and product manual, 300 GB Fibre Channel: 15 000 rpm,
  *        seeks of 3.5 / 4.0 ms (read, write) on average and 0.2 / 0.4 ms to the next track, 73 to
  *        125 MB/s sustained, 8 heads.
  *  [Z10] IBM System z10 EC, reference guide, "FCP - increased performance for small block sizes":
- *        57 000 I/O per second of 4 KB with one FICON Express4 channel, reads, writes or a mix; link
- *        of 4 Gbit/s, which carries 400 MB/s each way (FC-PI-2, 4GFC).
+ *        57 000 I/O per second of 4 KB with one FICON Express4 channel, reads, writes or a mix;
+ *        link of 4 Gbit/s, which carries 400 MB/s each way (FC-PI-2, 4GFC).
  *  [ZF]  zfcp.queue_depth in Linux on System z, Device Drivers, Features, and Commands.
  */
 #ifndef SUS_FIRST_H

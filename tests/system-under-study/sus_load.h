@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sus_load: the benchmark of the measured system (Noorshams 2015, 7.3.1): closed clients without think
- * time; each goes through 256 requests of one size in a file of 16 MB drawn from the file set, at
- * random aligned places or one after the other from a random aligned start.
+ * sus_load: the benchmark of the measured system (Noorshams 2015, 7.3.1): closed clients without
+ * think time; each goes through 256 requests of one size in a file of 16 MB drawn from the file
+ * set, at random aligned places or one after the other from a random aligned start.
  */
 #ifndef SUS_LOAD_H
 #define SUS_LOAD_H

@@ -4,8 +4,8 @@
  * sus_params.h, whose sources these add to:
  *
  *  [10K] Seagate Savvio 10K.4 SAS product manual, rev. A, 4.1 and 4.2, 600 GB: 10 000 rpm, 6 heads,
- *        seeks of 3.8 / 4.4 ms (read, write) on average and 0.30 / 0.56 ms to the next track, 0.2 ms
- *        of the controller, 72 to 135 MB/s sustained, 600 MB/s on a port.
+ *        seeks of 3.8 / 4.4 ms (read, write) on average and 0.30 / 0.56 ms to the next track,
+ *        0.2 ms of the controller, 72 to 135 MB/s sustained, 600 MB/s on a port.
  *  [VFC] .cmd_per_lun of Linux drivers/scsi/ibmvscsi/ibmvfc.c, the fibre channel of a virtual
  *        machine on POWER.
  *  [QL]  QLogic, August 2006: 150 000 I/O per second and port of a fibre channel adapter of

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * write_cache: the non-volatile memory. Pages that disks do not have yet, grouped by stripe; a clock
- * goes over the stripes in the order of their addresses, passes over those written since it was
- * there last, and takes the next (Gill and Modha, FAST 2005). What is being destaged keeps its
+ * write_cache: the non-volatile memory. Pages that disks do not have yet, grouped by stripe; a
+ * clock goes over the stripes in the order of their addresses, passes over those written since it
+ * was there last, and takes the next (Gill and Modha, FAST 2005). What is being destaged keeps its
  * place until the disks have it; written again meanwhile it is a new page.
  */
 #ifndef SUS_WRITE_CACHE_H

@@ -4,9 +4,9 @@
  *	[--poll MS]
  *
  * What a source (bpf) delivers, as text, with nothing of the agent behind it: a line for each
- * request and each thread's name (none with --count), then one line of totals. Ends after SECONDS or
- * at the first SIGINT or SIGTERM. Rings are so long that other work on the machine costs no request,
- * but with --small-ring.
+ * request and each thread's name (none with --count), then one line of totals. Ends after SECONDS
+ * or at the first SIGINT or SIGTERM. Rings are so long that other work on the machine costs no
+ * request, but with --small-ring.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * fleet_store DIR PROFILE HOSTS WINDOWS END_S [NAME]: a store of that many hosts, each with one device that has as many
- * windows of a second, the last of which ends at END_S (seconds since 1970). PROFILE is a file with the JSON of a
- * profile, whose numbers each window has. The device of the first host is named NAME, which may be any text.
+ * fleet_store DIR PROFILE HOSTS WINDOWS END_S [NAME]: a store of that many hosts, each with one
+ * device that has as many windows of a second, the last of which ends at END_S (seconds since
+ * 1970). PROFILE is a file with the JSON of a profile, whose numbers each window has. The device of
+ * the first host is named NAME, which may be any text.
  */
 #include <stdio.h>
 #include <stdlib.h>

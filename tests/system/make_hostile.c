@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * make_hostile KIND HOST OUT [SEQUENCE [EPOCH]]: writes a valid segment of host HOST that costs its readers as much
- * as the format lets it, and prints its hash as the header Blkcast-Hash has it. KIND is one of
+ * make_hostile KIND HOST OUT [SEQUENCE [EPOCH]]: writes a valid segment of host HOST that costs its
+ * readers as much as the format lets it, and prints its hash as the header Blkcast-Hash has it.
+ * KIND is one of
  *   plain     one of an honest agent, to compare with
  *   devices   requests of as many devices as a segment may name
  *   sizes     65 536 reads of 2 GiB

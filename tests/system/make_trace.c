@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * make_trace FILE SECONDS PER_SECOND DEVICES [plain|untimed|throttled|lossy [HOST]]: a made-up trace,
- * always the same.
+ * make_trace FILE SECONDS PER_SECOND DEVICES [plain|untimed|throttled|lossy [HOST]]: a made-up
+ * trace, always the same.
  *
  * Reads of skewed addresses all along, three bursts of large sequential writes from four streams, a
  * few slow outliers, some flushes. untimed: no response times; throttled: long waits before an idle

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * sample_store DIR [hostile [PROFILE]]: a small store for command tests, the same everywhere: hosts web1 and db1, four
- * seconds of 750 requests a second on sda and sdb each; db1 lacks its third segment. hostile: the devices, processes and cgroups are named to deceive a terminal or
- * a page. PROFILE is a file with the JSON of a profile of web1, and the store has a segment with this profile alone,
- * of a source that only counts.
+ * sample_store DIR [hostile [PROFILE]]: a small store for command tests, the same everywhere: hosts
+ * web1 and db1, four seconds of 750 requests a second on sda and sdb each; db1 lacks its third
+ * segment. hostile: the devices, processes and cgroups are named to deceive a terminal or a page.
+ * PROFILE is a file with the JSON of a profile of web1, and the store has a segment with this
+ * profile alone, of a source that only counts.
  */
 #include <stdio.h>
 #include <stdlib.h>

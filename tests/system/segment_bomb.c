@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * segment_bomb SEGMENT OUT: a copy whose first zstd frame says that it holds 4 GiB and has run-length
- * blocks of 128 KiB to back it; the checksum is made to fit, so that only the decoder can tell.
+ * segment_bomb SEGMENT OUT: a copy whose first zstd frame says that it holds 4 GiB and has
+ * run-length blocks of 128 KiB to back it; the checksum is made to fit, so that only the decoder
+ * can tell.
  */
 #include <stdint.h>
 #include <stdio.h>

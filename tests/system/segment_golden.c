@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * segment_golden make [VERSION] writes the content of tests/support/golden.h as segments, of version 1
- * segment_golden dump FILE      prints every request of FILE, a JSON array a line, and before those of
+ * segment_golden make [VERSION] writes the content of tests/support/golden.h as segments, of
+ * version 1 segment_golden dump FILE prints every request of FILE, a JSON array a line, and before
+ * those of
  *                               a segment its sequence, captured, losses, devices and profiles
  */
 #include <stdio.h>

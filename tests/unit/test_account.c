@@ -316,8 +316,8 @@ static void seen_before_it_was_counted_is_made_up_for(void)
 }
 
 /*
- * A run that saw two requests which were in the base it began with, and nothing more: the two it counted
- * twice are taken off what the next run finds unwatched.
+ * A run that saw two requests which were in the base it began with, and nothing more: the two it
+ * counted twice are taken off what the next run finds unwatched.
  */
 static void seen_twice_is_taken_off(void)
 {
@@ -368,7 +368,9 @@ static void check_off(uint64_t counted, uint64_t seen, bool is_known)
 	unlink(rig.path);
 }
 
-/* Far more was seen than counted: the count stood still for a while, and cannot tell what went by. */
+/*
+ * Far more was seen than counted: the count stood still for a while, and cannot tell what went by.
+ */
 static void statistics_that_stood_still_are_a_gap(void)
 {
 	check_off(0, 65, false);

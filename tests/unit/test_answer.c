@@ -139,7 +139,10 @@ static void as_page(void)
 	answer_free(a);
 }
 
-/* Titles that the user's data gives may hold any character; an interval of negative numbers has no dash. */
+/*
+ * Titles that the user's data gives may hold any character; an interval of negative numbers has no
+ * dash.
+ */
 static void titles_from_data(void)
 {
 	char title[] = "web|1 >db";

@@ -63,8 +63,8 @@ static void alone_has_all(void)
 }
 
 /*
- * Uniform over F bytes: m(c) = 1 - c / F, c(T) = F (1 - exp(-rate T / F)). Two such loads of F = 100,
- * rates 1 and 3: with x = exp(-T / 100) the parts are 100 (1 - x) and 100 (1 - x^3).
+ * Uniform over F bytes: m(c) = 1 - c / F, c(T) = F (1 - exp(-rate T / F)). Two such loads of F =
+ * 100, rates 1 and 3: with x = exp(-T / 100) the parts are 100 (1 - x) and 100 (1 - x^3).
  */
 static void closed_form_of_two(void)
 {

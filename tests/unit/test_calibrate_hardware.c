@@ -140,7 +140,9 @@ static void cases_are_parted_where_they_meet(void)
 	buf_release(&csv);
 }
 
-/* Sequential reads: t (0.1 ms + 10 ns s), beyond 60 GiB and 20 ms ln (f / 60) more (equation 7.8). */
+/*
+ * Sequential reads: t (0.1 ms + 10 ns s), beyond 60 GiB and 20 ms ln (f / 60) more (equation 7.8).
+ */
 static void sequential_reads_are_parted_too(void)
 {
 	const struct storage_class_model *c;
@@ -171,7 +173,10 @@ static void sequential_reads_are_parted_too(void)
 	buf_release(&csv);
 }
 
-/* Random reads: misses 0.15 + 0.1 ln (f / 1 GiB); an array of 0.5 ms behind a cache of 40 us + 2 ns s. */
+/*
+ * Random reads: misses 0.15 + 0.1 ln (f / 1 GiB); an array of 0.5 ms behind a cache of 40 us + 2 ns
+ * s.
+ */
 static double share_of(double f)
 {
 	return 0.15 + 0.1 * log(f);

@@ -26,8 +26,9 @@ static const char head[] =
 static int calibrate(struct made *m, const struct buf *csv, enum storage_kind kind,
 		     enum storage_vm_rule rule, unsigned int threads)
 {
-	struct mix_options o = { .precision = 0.05, .seed = 1, .nr_threads = threads, .rule = rule };
+	struct mix_options o = { .precision = 0.05, .seed = 1, .nr_threads = threads };
 
+	o.rule = rule;
 	*m = (struct made){ 0 };
 	if (table_parse(&m->table, "t.csv", (const char *)csv->data, csv->len, &m->err) ||
 	    storage_table_make(&m->rows, &m->table, NULL, STORAGE_NEEDS_RESPONSE, &m->err))
@@ -288,7 +289,9 @@ static void any_number_of_threads(void)
 	buf_release(&csv);
 }
 
-/* Own servers of 60 and 90 us, one of 50 us that both share, 8 requests of a VM under way, phi 2. */
+/*
+ * Own servers of 60 and 90 us, one of 50 us that both share, 8 requests of a VM under way, phi 2.
+ */
 static void put_parts(struct buf *csv, int number, size_t nr_vms, const double (*clients)[2])
 {
 	struct slow_part_class c[4];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Causal plans: every number against its definition on random traces, and dependences that are known. */
+/*
+ * Causal plans: every number against its definition on random traces, and dependences that are
+ * known.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +35,9 @@ static const struct causal_lane *lane_of(const struct causal_plan *plan, uint32_
 	return NULL;
 }
 
-/* A trace of nr requests of threads 0 (the kernel's) to 4, response times up to 2 ms, a few ties. */
+/*
+ * A trace of nr requests of threads 0 (the kernel's) to 4, response times up to 2 ms, a few ties.
+ */
 static struct request *random_trace(struct rng *rng, size_t nr)
 {
 	struct request *r = calloc(nr, sizeof(*r));
@@ -258,7 +263,10 @@ static void who_waits_for_another_depends_on_it(void)
 	causal_release(&plan);
 }
 
-/* Each its own closed loop, response and think times exponential: whoever is stuck, the others go on. */
+/*
+ * Each its own closed loop, response and think times exponential: whoever is stuck, the others go
+ * on.
+ */
 static void who_does_not_wait_does_not_depend(void)
 {
 	enum { LANES = 4, EACH = 1000 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which bundles compaction joins: how many objects remain, how often bytes are copied, and that it ends. */
+/*
+ * Which bundles compaction joins: how many objects remain, how often bytes are copied, and that it
+ * ends.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -345,7 +345,10 @@ static struct device_model known_device(void)
 	return m;
 }
 
-/* What a campaign on the device would have measured, with other random numbers than those of the fit. */
+/*
+ * What a campaign on the device would have measured, with other random numbers than those of the
+ * fit.
+ */
 static void measure(const struct device_model *m, struct device_table *d)
 {
 	d->nr = TAP_NR(grid);

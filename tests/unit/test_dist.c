@@ -241,7 +241,9 @@ static void lines(void)
 	ok_int(dist_exponential_power(&d, 5, NULL), 0);
 	shares(&d, exppow_cdf, 5, 0);
 	dist_release(&d);
-	/* E |T| = 2 sqrt(3) / pi for 3 degrees of freedom, E T^2 = 3; draws have no fourth moment. */
+	/*
+	 * E |T| = 2 sqrt(3) / pi for 3 degrees of freedom, E T^2 = 3; draws have no fourth moment.
+	 */
 	ok_int(dist_student_t(&d, 3, NULL), 0);
 	ok_ratio(d.mean, sqrt(3) / M_PI, 1e-12);
 	ok_ratio(d.variance, 1.5 - 3 / (M_PI * M_PI), 1e-12);

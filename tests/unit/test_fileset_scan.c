@@ -12,7 +12,10 @@
 #include "formats/request.h"
 #include "tests/support/tap.h"
 
-/* On tmpfs, which is no partition of a disk: a tree of three files of 1, 2 and 4 KiB, a link and a pipe. */
+/*
+ * On tmpfs, which is no partition of a disk: a tree of three files of 1, 2 and 4 KiB, a link and a
+ * pipe.
+ */
 static void make_tree(char dir[64])
 {
 	char command[512];

@@ -194,8 +194,8 @@ static void counted_mean_comes_back(void)
 }
 
 /*
- * Thread 1 writes, flushes for 4 ms and writes 5 ms after the flush began; thread 2 goes on writing during
- * its flush. Every fourth write is forced, every fifth flushes before.
+ * Thread 1 writes, flushes for 4 ms and writes 5 ms after the flush began; thread 2 goes on writing
+ * during its flush. Every fourth write is forced, every fifth flushes before.
  */
 static size_t commits(struct request *r, size_t nr)
 {

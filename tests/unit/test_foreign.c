@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Importers on small literal inputs with known requests; text formats also in tests/cli/import-*.sh. */
+/*
+ * Importers on small literal inputs with known requests; text formats also in
+ * tests/cli/import-*.sh.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every input that a fuzzer once found worth keeping, through the same code, at every test run; test_fuzz_corpus_files.c has the rest. */
+/*
+ * Every input that a fuzzer once found worth keeping, through the same code, at every test run;
+ * test_fuzz_corpus_files.c has the rest.
+ */
 #include <stdlib.h>
 
 #include "tests/support/fuzz_replay.h"

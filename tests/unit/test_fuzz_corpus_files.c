@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Like test_fuzz_corpus.c, of the targets whose decoders read files of an operator, of the agent or of a
- * store. They stand in a file of their own since gnutls.h and params.h name different things alike.
+ * Like test_fuzz_corpus.c, of the targets whose decoders read files of an operator, of the agent or
+ * of a store. They stand in a file of their own since gnutls.h and params.h name different things
+ * alike.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Gaussian process against the same formulas, solved by Gaussian elimination without any library. */
+/*
+ * The Gaussian process against the same formulas, solved by Gaussian elimination without any
+ * library.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -212,7 +215,10 @@ static void likelihood_is_largest(void)
 	schema_release(&s);
 }
 
-/* Over smooth data a Gaussian process errs less than the best other technique of standard parameters. */
+/*
+ * Over smooth data a Gaussian process errs less than the best other technique of standard
+ * parameters.
+ */
 static void smooth_is_learned(void)
 {
 	double p[PARAMETERS_MAX] = { 0 }, squares = 0, spread = 0;

@@ -27,7 +27,9 @@ static void rows_are_quarters_of_octaves(void)
 	for (unsigned int row = 1; row < HEATMAP_ROWS; row++) {
 		uint64_t edge = heatmap_row_begin_ns(row);
 
-		/* 16 bits after the point: the edge itself is within 1 ns + 2^-16 of the real one. */
+		/*
+		 * 16 bits after the point: the edge itself is within 1 ns + 2^-16 of the real one.
+		 */
 		ok_near((double)edge, 1e4 * exp2((row - 1) / 4.0),
 			1.0 + (double)edge / 65536 / 1e4);
 		ok_eq(heatmap_row(edge), row);

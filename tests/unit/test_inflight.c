@@ -88,7 +88,9 @@ static void parts_tell_waiting_from_service(void)
 
 	inflight_init(&f);
 	ok(isnan(inflight_device_while_waiting(&f)));
-	/* Each column of 1 ms: one request in the device throughout, three more waiting half of it. */
+	/*
+	 * Each column of 1 ms: one request in the device throughout, three more waiting half of it.
+	 */
 	for (uint64_t i = 0; i < 100; i++) {
 		ok_int(inflight_add(&f, i * MS, i * MS, (i + 1) * MS), 0);
 		for (int w = 0; w < 3; w++)

@@ -276,7 +276,7 @@ static void send_all(struct sender *senders, size_t nr)
 
 static void who_waits_goes_together(void)
 {
-	struct sender senders[] = { { .which = 0 }, { .which = 1 }, { .which = 2 }, { .which = 1 } };
+	struct sender senders[] = { { 0 }, { .which = 1 }, { .which = 2 }, { .which = 1 } };
 
 	crew_begin(0);
 	send_all(senders, TAP_NR(senders));

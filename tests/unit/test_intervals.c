@@ -82,7 +82,10 @@ static void fit_model(struct model *m, const struct schema *s, struct dataset *d
 	candidate_release(&c);
 }
 
-/* Shares of covered rows in each third of the predictions, added: by scaled intervals and by those of one width. */
+/*
+ * Shares of covered rows in each third of the predictions, added: by scaled intervals and by those
+ * of one width.
+ */
 static void cover(const char *technique, enum noise kind, uint64_t seed, double *scaled,
 		  double *alike)
 {
@@ -377,7 +380,10 @@ static void bound_is_the_quantile(void)
 	ok(isinf(conformal_ratio(0, 1)));
 }
 
-/* A new application is within the bound as often as asked for; within that of all answers alike it is not. */
+/*
+ * A new application is within the bound as often as asked for; within that of all answers alike it
+ * is not.
+ */
 static void new_applications_are_covered(void)
 {
 	struct conformal_error errors[12 * 12];

@@ -104,7 +104,10 @@ static void another_disk(void)
 	ok_eq(missing[1], 5);
 }
 
-/* More seen than counted is made up for by what is counted later; where none is missing, none is told. */
+/*
+ * More seen than counted is made up for by what is counted later; where none is missing, none is
+ * told.
+ */
 static void seen_ahead_of_the_count(void)
 {
 	static const uint32_t devices[] = { 1, 2 };

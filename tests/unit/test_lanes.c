@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Windows fed by several threads against the same windows fed by one, byte by byte; requests kept for later
- * periods against a sort. */
+/*
+ * Windows fed by several threads against the same windows fed by one, byte by byte; requests kept
+ * for later periods against a sort.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +131,10 @@ static void settling_nothing_is_no_error(void)
 	lanes_free(NULL);
 }
 
-/* Keeps all requests that complete at or after the end, period by period, and checks what comes back. */
+/*
+ * Keeps all requests that complete at or after the end, period by period, and checks what comes
+ * back.
+ */
 static void check_later(uint64_t window_ns, uint64_t mean_ns, uint64_t leap)
 {
 	struct request *r = made(5000, window_ns + mean_ns);

@@ -84,7 +84,9 @@ static void sizes_stay_by_direction(void)
 	profile_release(&p);
 }
 
-/* One window is busy with 16 requests in flight, three are nearly idle; a gap follows the second. */
+/*
+ * One window is busy with 16 requests in flight, three are nearly idle; a gap follows the second.
+ */
 static void windows_are_all_of_the_load(void)
 {
 	static const double begin_s[4] = { 0, 10, 50, 60 };
@@ -116,7 +118,10 @@ static void windows_are_all_of_the_load(void)
 	profile_release(&g.whole);
 }
 
-/* Six clients: a cycle of 3 ms is 1 ms of a read or write, a tenth of a flush of 10 ms, and 1 ms of thought. */
+/*
+ * Six clients: a cycle of 3 ms is 1 ms of a read or write, a tenth of a flush of 10 ms, and 1 ms of
+ * thought.
+ */
 static void flushes_are_part_of_the_cycle(void)
 {
 	struct load_facts f, sum, both[2];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The agent's capture below its options, at windows of a millisecond instead of ten seconds and on a
- * clock that goes as fast as it can follow (fast_clock.h): requests are made up, put in order,
- * characterized, written to segments that are read and removed as they come. The agent is stopped for up
- * to ten seconds again and again, as busy machines do. Neither memory nor descriptors grow, and the
- * counts are exact. WINDOWS (3000, and no fewer; a million with BLKCAST_ENDURANCE=1, 6 minutes of a
- * processor).
+ * The agent's capture below its options, at windows of a millisecond instead of ten seconds and on
+ * a clock that goes as fast as it can follow (fast_clock.h): requests are made up, put in order,
+ * characterized, written to segments that are read and removed as they come. The agent is stopped
+ * for up to ten seconds again and again, as busy machines do. Neither memory nor descriptors grow,
+ * and the counts are exact. WINDOWS (3000, and no fewer; a million with BLKCAST_ENDURANCE=1, 6
+ * minutes of a processor).
  *
- * What is allocated and not freed is counted by the allocator's functions, which are defined here, before
- * those of the C library. What is resident has more to it, holes and caches of the C library and pages of
- * the tables touched for the first time, and is held against its bound in long runs.
+ * What is allocated and not freed is counted by the allocator's functions, which are defined here,
+ * before those of the C library. What is resident has more to it, holes and caches of the C library
+ * and pages of the tables touched for the first time, and is held against its bound in long runs.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -144,7 +144,9 @@ static unsigned int nr_descriptors(void)
 	return nr;
 }
 
-/* What lies in the folder is read by another process: the memory of this one is the agent's alone. */
+/*
+ * What lies in the folder is read by another process: the memory of this one is the agent's alone.
+ */
 struct reader {
 	pid_t pid;
 	int ask, answer;
@@ -340,8 +342,8 @@ static bool is_live_less(const struct look *a, const struct look *b)
 }
 
 /*
- * Of a group of looks the least: what is free between blocks in use, and not given back yet, differs
- * from one look to the next by some hundred KiB. A thing kept raises the least as well.
+ * Of a group of looks the least: what is free between blocks in use, and not given back yet,
+ * differs from one look to the next by some hundred KiB. A thing kept raises the least as well.
  */
 static const struct look *least(const struct look *looks,
 				bool (*is_less)(const struct look *a, const struct look *b))

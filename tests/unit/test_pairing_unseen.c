@@ -106,7 +106,9 @@ static void requeued_is_alive(void)
 	stop(&out);
 }
 
-/* Taken for ended while its queue was held back: whatever comes after, it is not handed over again. */
+/*
+ * Taken for ended while its queue was held back: whatever comes after, it is not handed over again.
+ */
 static void ended_after_all(void)
 {
 	struct pairing_counts counts;

@@ -109,8 +109,8 @@ static void shop(struct arch_model *m)
 
 /*
  * buy: cpu of rate 2: 6 by user data over configuration over component; two of 2.7 log lines of 1;
- * three turns of 1; over the link 4 * 5 bytes at 10 a second and 0.5; 4 times 5 bytes written at 10 a
- * second; back 30 bytes; packing 3. In all 3 + 1 + 1.5 + 2.5 + 2 + 3.5 + 1.5 = 15; a visit is two
+ * three turns of 1; over the link 4 * 5 bytes at 10 a second and 0.5; 4 times 5 bytes written at 10
+ * a second; back 30 bytes; packing 3. In all 3 + 1 + 1.5 + 2.5 + 2 + 3.5 + 1.5 = 15; a visit is two
  * of these and a delay of 1, then 9 to think.
  */
 static void every_element(void)

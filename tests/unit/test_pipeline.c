@@ -342,7 +342,10 @@ static void passthrough_is_beside_the_kernels_count(void)
 		run_and_die(&rig);
 	waitpid(pid, &status, 0);
 	ok_int(status, 0);
-	/* Half as many while nobody watches; a begin in the past might be before the machine booted. */
+	/*
+	 * Half as many while nobody watches; a begin in the past might be before the machine
+	 * booted.
+	 */
 	synthetic_plan.limit = 1500;
 	while (!synthetic_completed(DEVICE, &completed) && completed < synthetic_plan.limit)
 		sleep_ms(1);

@@ -101,7 +101,9 @@ static void tight(void)
 	char text[1000];
 	double x;
 
-	/* One token waits for nobody; a balanced net without thinking (nearly) meets both bounds. */
+	/*
+	 * One token waits for nobody; a balanced net without thinking (nearly) meets both bounds.
+	 */
 	cycle_text(text, sizeof(text), 1, equal, 3, 1);
 	if (!bound(text, &x, &b))
 		return;

@@ -110,8 +110,9 @@ static void mg1(void)
 }
 
 /*
- * Arrivals of two Poisson rates, 2 and 0.1, that last 20 and 50 on average: rate 9 / 14, and 33.2656 in the
- * system of an exponential server of load 0.7, by the matrix-geometric solution (test_mmpp2.c).
+ * Arrivals of two Poisson rates, 2 and 0.1, that last 20 and 50 on average: rate 9 / 14, and
+ * 33.2656 in the system of an exponential server of load 0.7, by the matrix-geometric solution
+ * (test_mmpp2.c).
  */
 static void mmpp2_m1(void)
 {
@@ -377,7 +378,9 @@ static void hopeless_nets(void)
 	       -ELOOP);
 }
 
-/* What open arrivals do at a station that a pool of two permits guards, one each for a time of 1. */
+/*
+ * What open arrivals do at a station that a pool of two permits guards, one each for a time of 1.
+ */
 static int guarded(double rate)
 {
 	char text[1000];
@@ -409,7 +412,9 @@ static void growth(void)
 		       "transitions: {in: {time: {exponential: {rate: 1}}, put: {q: c}}, "
 		       "out: {take: {q: c}}}\n"),
 	       0);
-	/* So does a queue that gets 50000 at once, rarely: more than any level that is looked at. */
+	/*
+	 * So does a queue that gets 50000 at once, rarely: more than any level that is looked at.
+	 */
 	ok_int(solve_error("colours: [c]\n"
 			   "places: {q: {queue: fcfs, service: {c: {exponential: {mean: 1}}}}}\n"
 			   "transitions: {in: {time: {exponential: {mean: 100000}}, "

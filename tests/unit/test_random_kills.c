@@ -223,7 +223,9 @@ static void take_some(void *ctx)
 	buf_init(&data);
 	for (uint64_t left = RUN_SEGMENTS; left && in->next < MAX_SEGMENTS; left--) {
 		make_segment(in->next, &name, &data);
-		/* One in four is sent once more after its answer, as after an answer that was lost. */
+		/*
+		 * One in four is sent once more after its answer, as after an answer that was lost.
+		 */
 		for (int again = 0; again < (in->next % 4 ? 1 : 2); again++) {
 			if (ingest_put(ingest, &name, data.data, data.len, &result, NULL))
 				in->nr_refused++;

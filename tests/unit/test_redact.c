@@ -30,8 +30,8 @@ static struct pseudonym_key key_of(const char *secret)
 }
 
 /*
- * Random 4 KiB and runs of 64 KiB on one disk, in the first three quarters of each region: what lies
- * on both sides of a region's end is apart before and after.
+ * Random 4 KiB and runs of 64 KiB on one disk, in the first three quarters of each region: what
+ * lies on both sides of a region's end is apart before and after.
  */
 static uint64_t spread(uint64_t sector)
 {

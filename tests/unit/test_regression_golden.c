@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lm, rpart, earth and Cubist of R and M5P of Weka as the independent answers; tests/golden/regression/make.R made them. */
+/*
+ * lm, rpart, earth and Cubist of R and M5P of Weka as the independent answers;
+ * tests/golden/regression/make.R made them.
+ */
 #include <glob.h>
 #include <math.h>
 #include <stdio.h>
@@ -202,7 +205,10 @@ static void earth(void)
 	ok(exp(log_ratio / (double)nr) < 1.02);
 	/* With the parents earth looks at, the same model. */
 	ok_near(worst_queue, 0, 2e-4);
-	/* With all of them greedy passes part once, and end apart: as far as measured, and a little. */
+	/*
+	 * With all of them greedy passes part once, and end apart: as far as measured, and a
+	 * little.
+	 */
 	ok(worst_grsq > -0.01);
 	table_release(&t);
 }

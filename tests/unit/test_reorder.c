@@ -145,7 +145,9 @@ static void nothing_is_lost_when_full(void)
 
 #define MOST_AHEAD 8192 /* of all devices; more than one queue holds */
 
-/* Two devices in turn, all in flight at once and ended one by one: the latest ends are forgotten. */
+/*
+ * Two devices in turn, all in flight at once and ended one by one: the latest ends are forgotten.
+ */
 static void depth_is_bounded_and_comes_back(void)
 {
 	static struct collected out;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Retention under death at every call, every error at every call, no memory at every allocation, and
- * power cuts: requests ingested = there + summarized + dropped, each segment is answered as before, and
- * the next start needs no hand. BLKCAST_ENDURANCE=1 visits every point.
+ * Retention under death at every call, every error at every call, no memory at every allocation,
+ * and power cuts: requests ingested = there + summarized + dropped, each segment is answered as
+ * before, and the next start needs no hand. BLKCAST_ENDURANCE=1 visits every point.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -169,8 +169,10 @@ static bool is_sound(const char *dir)
 	return sound;
 }
 
-/* The next start: counts are as they were, each is answered as it was and stored no second time, and
- * the work is done to its end. at: how many calls there were before the cut. */
+/*
+ * The next start: counts are as they were, each is answered as it was and stored no second time,
+ * and the work is done to its end. at: how many calls there were before the cut.
+ */
 static void judge(struct rig *r, const char *dir, size_t at, struct totals *t)
 {
 	uint64_t nr_taken = 0;

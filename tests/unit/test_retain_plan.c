@@ -169,7 +169,10 @@ static void by_size_the_oldest_are_due(void)
 	rig_release();
 }
 
-/* A guest whose clock says 2100 and which fills the store loses its own requests, and nobody else's. */
+/*
+ * A guest whose clock says 2100 and which fills the store loses its own requests, and nobody
+ * else's.
+ */
 static void nobody_is_pushed_out_by_anothers_clock(void)
 {
 	struct retain_limits limits = { .window_ns = SECOND };
@@ -346,7 +349,9 @@ static void summaries_are_found_by_their_last_segment(void)
 	ok_eq(find(&p, "a", 0), 0);
 }
 
-/* One in the place of several, or between two; what is behind moves, and none is lost on the way. */
+/*
+ * One in the place of several, or between two; what is behind moves, and none is lost on the way.
+ */
 static void summaries_are_put_in_each_others_place(void)
 {
 	const uint64_t nr = 200;
@@ -372,7 +377,9 @@ static void summaries_are_put_in_each_others_place(void)
 	retain_plan_release(&p);
 }
 
-/* One that came late beside what was dropped has profiles again, and they are to go in their turn. */
+/*
+ * One that came late beside what was dropped has profiles again, and they are to go in their turn.
+ */
 static void who_has_profiles_is_known(void)
 {
 	static const struct {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps of retention that cannot be made, headers that claim anything, and what a pass beside a server says. */
+/*
+ * Steps of retention that cannot be made, headers that claim anything, and what a pass beside a
+ * server says.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

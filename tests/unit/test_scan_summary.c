@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is missing between the segments that a scan reads, where others are summarized: by streams made
- * up at random, in which each sequence is there, summarized, late into a summary's range, or nowhere.
+ * What is missing between the segments that a scan reads, where others are summarized: by streams
+ * made up at random, in which each sequence is there, summarized, late into a summary's range, or
+ * nowhere.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -96,7 +97,9 @@ static void summarize(struct world *w, int stream, uint64_t begin, uint64_t end)
 	segment_facts_release(&made);
 }
 
-/* Runs of 1 to 8 sequences; every other run has a summary, between whose members may lie anything. */
+/*
+ * Runs of 1 to 8 sequences; every other run has a summary, between whose members may lie anything.
+ */
 static void world_make(struct world *w, uint64_t seed)
 {
 	static const enum fate in_summary[] = { MEMBER, MEMBER, MEMBER, STORED, NOWHERE };
@@ -201,7 +204,9 @@ static void missing_is_what_is_nowhere(void)
 	ok(sum > 1000);
 }
 
-/* Three gaps, in which one, none and two are nowhere; a filter leaves out the segments before some. */
+/*
+ * Three gaps, in which one, none and two are nowhere; a filter leaves out the segments before some.
+ */
 static void each_gap_is_its_own(void)
 {
 	struct world w = { .fate = { { STORED, MEMBER, NOWHERE, STORED, MEMBER, MEMBER, STORED,

@@ -447,8 +447,8 @@ static void what_cannot_be_split_is_lost_by_count(void)
 }
 
 /*
- * The first nr names asked for are taken by something else: the whole, its first halves down to a 32nd,
- * and the name that the content of that gives. Returns what is stored of 320 requests.
+ * The first nr names asked for are taken by something else: the whole, its first halves down to a
+ * 32nd, and the name that the content of that gives. Returns what is stored of 320 requests.
  */
 static uint64_t stored_where_taken(size_t nr)
 {

@@ -64,7 +64,9 @@ static void full_spool_drops_old_ones_and_tells(void)
 	ok_eq(spool_bytes(s), 950);
 	ok_int(append(s, 11, 2000), -EFBIG);
 	ok_eq(spool_bytes(s), 950);
-	/* The oldest, which may have been sent without an answer, stays: being sent, and after it. */
+	/*
+	 * The oldest, which may have been sent without an answer, stays: being sent, and after it.
+	 */
 	ok_eq(peek_sequence(s), 0);
 	ok_int(append(s, 12, 100), 0);
 	ok_eq(told.last.sequence, 3);

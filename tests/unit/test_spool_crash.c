@@ -132,8 +132,8 @@ static size_t read_all(const char *dir, struct file *out, size_t max)
 }
 
 /*
- * One file of a good spool is damaged: the others come through, and where that file was needed a gap
- * says so. Nothing is counted twice.
+ * One file of a good spool is damaged: the others come through, and where that file was needed a
+ * gap says so. Nothing is counted twice.
  */
 static void judge_damage(struct life *l, const char *dir, const struct file *files, size_t nr,
 			 size_t damaged, const uint8_t *data, size_t len, struct totals *t)

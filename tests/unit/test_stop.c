@@ -28,8 +28,11 @@ static void *early_run(void *ctx)
 	return NULL;
 }
 
-/* Sends the signal to the early thread itself, as the kernel does where the main thread blocks it. Returns the
- * number of signals that the main thread has waited for, or another number where one was not the right one. */
+/*
+ * Sends the signal to the early thread itself, as the kernel does where the main thread blocks it.
+ * Returns the number of signals that the main thread has waited for, or another number where one
+ * was not the right one.
+ */
 static int stop_take_many(void)
 {
 	static const int numbers[] = { SIGTERM, SIGHUP, SIGINT };

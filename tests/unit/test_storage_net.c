@@ -244,10 +244,10 @@ static void adjusted_weights_follow_algorithm_5(void)
 	const struct rw_weights local[3] = { { 1, 1 }, { 2, 3 }, { 1, 2 } };
 
 	/*
-	 * gamma = 2, beta max = 3 of the middle one, alpha max = 6, delta = (6 - 3) / (2 x 3) = 0.5;
-	 * the smaller one gets delta more, the larger one less. Clients 20, 30, 60 are 3 of 3, and
-	 * the middle one's write weight exceeds the largest's: times 0.7, then 0.7, then
-	 * 1 - 0.3 x 1/2 in the order 60, 30, 20.
+	 * gamma = 2, beta max = 3 of the middle one, alpha max = 6, delta = (6 - 3) / (2 x 3) =
+	 * 0.5; the smaller one gets delta more, the larger one less. Clients 20, 30, 60 are 3 of 3,
+	 * and the middle one's write weight exceeds the largest's: times 0.7, then 0.7, then 1 -
+	 * 0.3 x 1/2 in the order 60, 30, 20.
 	 */
 	ok_eq(vm_weights_adjusted(vms, 3, (struct rw_weights){ 2, 1 }, local), 0);
 	ok_near(vms[1].weight[0], 6, 1e-12);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Journals, the places of segments and folders, with an error at each of their calls and no memory at
- * each of their allocations: what was promised is in its place after the next recovery.
+ * Journals, the places of segments and folders, with an error at each of their calls and no memory
+ * at each of their allocations: what was promised is in its place after the next recovery.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Stored requests on a simulated device. An application is simulated on one device and recorded; its record
- * is then simulated on the same device, and on another one, where the application itself is simulated, too.
+ * Stored requests on a simulated device. An application is simulated on one device and recorded;
+ * its record is then simulated on the same device, and on another one, where the application itself
+ * is simulated, too.
  */
 #include <errno.h>
 #include <math.h>

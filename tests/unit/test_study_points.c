@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Percentiles of a study by the ratio of the means: the two ways in which times change, and what is unknown. */
+/*
+ * Percentiles of a study by the ratio of the means: the two ways in which times change, and what is
+ * unknown.
+ */
 #include <math.h>
 
 #include "analyzer/whatif/study_points.h"

@@ -363,7 +363,10 @@ static void address_order(void)
 	host_init(&h, &params, 5);
 	for (uint32_t i = 0; i < 5; i++)
 		host_add(&h, i, false, at[i], i * 1e-3);
-	/* The oldest begins; none lies above it, so the oldest that is left goes next, and so on up. */
+	/*
+	 * The oldest begins; none lies above it, so the oldest that is left goes next, and so on
+	 * up.
+	 */
 	for (int i = 0; i < 5; i++) {
 		ok(host_dispatch(&h, 0.01, &request));
 		ok_eq(request, want[i]);

@@ -142,7 +142,9 @@ static void round_trip(const struct technique *t, const struct bench *b)
 	model_release(&back);
 }
 
-/* The ensemble predicts the mean of what mars-ia, kept within its limits, and cubist predict alone. */
+/*
+ * The ensemble predicts the mean of what mars-ia, kept within its limits, and cubist predict alone.
+ */
 static void ensemble_is_mean(void)
 {
 	double p[PARAMETERS_MAX] = { 0 }, mean[3][64];
@@ -192,7 +194,10 @@ static void bags_differ(void)
 	bench_release(&b);
 }
 
-/* What MARS and least squares say stays within the responses of training and a tenth of their range. */
+/*
+ * What MARS and least squares say stays within the responses of training and a tenth of their
+ * range.
+ */
 static void sums_are_bounded(void)
 {
 	static const char *const names[] = { "lrm", "lrm-ia", "mars", "mars-ia", "mars-bag" };

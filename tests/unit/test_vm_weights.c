@@ -190,7 +190,9 @@ static void ordered(void)
 	}
 }
 
-/* The reads of algorithm 5: steps of delta away from the VMs whose local write weight is largest. */
+/*
+ * The reads of algorithm 5: steps of delta away from the VMs whose local write weight is largest.
+ */
 static void adjusted_reads(const struct storage_vm *vms, size_t nr, const double *t,
 			   const double *beta, double gamma, double *want)
 {

@@ -296,7 +296,10 @@ static void disorder_is_borne(void)
 	free(r);
 }
 
-/* 65 536 reads of 2 GiB name 32 G blocks: a profile of them takes no longer than one of small reads. */
+/*
+ * 65 536 reads of 2 GiB name 32 G blocks: a profile of them takes no longer than one of small
+ * reads.
+ */
 static void huge_requests_cost_no_more_than_small_ones(void)
 {
 	const struct window_config config = { .seed = 1 };

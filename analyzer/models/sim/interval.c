@@ -60,7 +60,8 @@ static int controlled_init(struct controlled *c, const struct samples *x, sample
 	c->y = c->x + x->nr * columns;
 	c->coefficients = c->y + x->nr;
 	c->errors = c->coefficients + columns;
-	c->p = (struct lsq_problem){ .nr_rows = x->nr, .nr_columns = columns, .x = c->x, .y = c->y };
+	c->p = (struct lsq_problem){ .nr_rows = x->nr, .nr_columns = columns, .x = c->x };
+	c->p.y = c->y;
 	for (size_t i = 0; i < x->nr; i++) {
 		c->x[i] = 1;
 		for (size_t k = 0; k < nr_controls; k++)
