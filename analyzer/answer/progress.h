@@ -21,8 +21,8 @@ struct progress {
 #define PROGRESS_WORD "progress "
 
 /*
- * From this call on progress is printed as a line every ten seconds, also where standard error is no
- * terminal: mpirun and srun collect it through a pipe.
+ * From this call on progress is printed as a line every ten seconds, also where standard error is
+ * no terminal: mpirun and srun collect it through a pipe.
  */
 void progress_as_lines(void);
 

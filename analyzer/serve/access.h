@@ -11,9 +11,10 @@
  *	# HOST SHA-256 of the token, in hexadecimal
  *	web1 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
  *
- * In place of a host there may be the beginning of hosts' names with a * (web*), which stands for all of
- * them, or @TENANT, which stands for all hosts that the file of tenants (access_tenants.h) gives it.
- * Where there is a file of tenants, a host of no tenant is refused, whatever its credential.
+ * In place of a host there may be the beginning of hosts' names with a * (web*), which stands for
+ * all of them, or @TENANT, which stands for all hosts that the file of tenants (access_tenants.h)
+ * gives it. Where there is a file of tenants, a host of no tenant is refused, whatever its
+ * credential.
  *
  * A host may have several tokens, so that a new token can replace an old one without a pause.
  * Tokens are random and long, and therefore a plain hash protects them well enough. Tokens are
@@ -93,8 +94,8 @@ void access_by_certificate(struct access *a, gnutls_session_t session, struct ac
  */
 void access_by_token(struct access *a, const char *authorization, struct access_identity *out);
 /*
- * Copies the name of the host's tenant, "" where there is no file of tenants. Returns false where the
- * host belongs to no tenant although there is such a file.
+ * Copies the name of the host's tenant, "" where there is no file of tenants. Returns false where
+ * the host belongs to no tenant although there is such a file.
  */
 bool access_tenant_of(struct access *a, const char *host, char name[SEGMENT_NAME_BYTES]);
 bool access_permits(const struct access_identity *who, const char *host);

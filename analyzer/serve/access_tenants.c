@@ -35,7 +35,10 @@ bool access_pattern_ok(const char *text)
 	return segment_word_ok(word);
 }
 
-/* Whether some host could belong to both. The star of one of them is taken as a letter that no host has. */
+/*
+ * Whether some host could belong to both. The star of one of them is taken as a letter that no host
+ * has.
+ */
 static bool access_tenants_overlap(const char *a, const char *b)
 {
 	return access_stands_for(a, b) || access_stands_for(b, a);

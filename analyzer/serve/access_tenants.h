@@ -41,8 +41,8 @@ const struct access_tenant *access_tenants_find(const struct access_tenant *tena
 const struct access_tenant *access_tenants_of(const struct access_tenant *tenants, size_t nr,
 					      const char *host);
 /*
- * Gives the hosts that a token of the owner stands for, at most cap: the owner itself, a name or a beginning
- * with *, or those of @TENANT. Returns how many.
+ * Gives the hosts that a token of the owner stands for, at most cap: the owner itself, a name or a
+ * beginning with *, or those of @TENANT. Returns how many.
  */
 size_t access_tenants_expand(const struct access_tenant *tenants, size_t nr, const char *owner,
 			     char (*hosts)[SEGMENT_NAME_BYTES], size_t cap);

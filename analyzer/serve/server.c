@@ -194,9 +194,10 @@ static void on_completed(void *ctx, struct MHD_Connection *c, void **state,
 }
 
 /*
- * libmicrohttpd asks before it accepts a connection, in the one thread that accepts. Above the rate that
- * thread waits: the kernel's queue holds the connections of a storm, and the processors remain for those
- * that were admitted. A thousand connections more a second would cost a processor in handshakes alone.
+ * libmicrohttpd asks before it accepts a connection, in the one thread that accepts. Above the rate
+ * that thread waits: the kernel's queue holds the connections of a storm, and the processors remain
+ * for those that were admitted. A thousand connections more a second would cost a processor in
+ * handshakes alone.
  */
 static enum MHD_Result on_accept(void *ctx, const struct sockaddr *address, socklen_t len)
 {

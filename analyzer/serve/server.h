@@ -11,8 +11,8 @@
  *       409 another segment is stored under this name
  *       413 longer than SEGMENT_MAX_BYTES: refused before the body is read
  *       422 the body is not a valid segment, or its header has another name
- *       429 with Retry-After: this client, or its tenant, sends too fast or too much at once, or its
- *           host has used up its segments of the day
+ *       429 with Retry-After: this client, or its tenant, sends too fast or too much at once,
+ *           or its host has used up its segments of the day
  *       507 with Retry-After: the host has used up its share of the store; send it again later
  *       503 with Retry-After: the disk or the memory did not suffice; send it again
  *       With Expect: 100-continue a segment that is there already is acknowledged without its body.
@@ -22,13 +22,13 @@
  *   GET /metrics             the server's own counters, OpenMetrics
  *   GET /healthz             200 while it runs
  *
- * A Retry-After is some seconds longer for some senders than for others, so that they do not come back
- * all at once. Every refusal is counted by its reason and answered with {"error": line}. A sender must take a
- * reply for an acknowledgement only if the reply names the segment and its hash, because proxies
- * may answer 200 as well. access.h decides who may send, clients.h how much a client may send, and
- * server_guard.h how long each phase may take. The certificate and the credentials are read again
- * when their files change. Memory: at most body_bytes for bodies under way, and per connection 32
- * KiB beside its stack and what GnuTLS takes.
+ * A Retry-After is some seconds longer for some senders than for others, so that they do not come
+ * back all at once. Every refusal is counted by its reason and answered with {"error": line}. A
+ * sender must take a reply for an acknowledgement only if the reply names the segment and its hash,
+ * because proxies may answer 200 as well. access.h decides who may send, clients.h how much a
+ * client may send, and server_guard.h how long each phase may take. The certificate and the
+ * credentials are read again when their files change. Memory: at most body_bytes for bodies under
+ * way, and per connection 32 KiB beside its stack and what GnuTLS takes.
  */
 #ifndef ANALYZER_SERVER_H
 #define ANALYZER_SERVER_H

@@ -26,8 +26,8 @@ static void server_upload_return(struct server *s, struct exchange *x, uint64_t 
 }
 
 /*
- * Reserves memory for the body. Returns 0, else the HTTP status with a line in x->why: 429 where the client
- * or its tenant has used up its share, 503 where the node has no more.
+ * Reserves memory for the body. Returns 0, else the HTTP status with a line in x->why: 429 where
+ * the client or its tenant has used up its share, 503 where the node has no more.
  */
 static int server_upload_reserve(struct server *s, struct exchange *x, size_t cap)
 {

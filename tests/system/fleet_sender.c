@@ -6,8 +6,8 @@
  *       The hosts sim<FIRST> to sim<FIRST+NR-1> each make a segment of REQUESTS every INTERVAL_MS
  *       for so many SECONDS and send it until it is acknowledged, whatever happens meanwhile. URLS
  *       are separated by commas; after a failure a host goes on with the next one. Each host has an
- *       address (127.x.y.z) and hence a connection of its own. LOG gets the lines of segment_sender:
- *       "HOST BOOT EPOCH SEQUENCE HASH STORED MICROSECONDS", the time from the begin of the
+ *       address (127.x.y.z) and hence a connection of its own. LOG gets the lines of
+ *       segment_sender: "HOST BOOT EPOCH SEQUENCE HASH STORED MICROSECONDS", the time from the begin of the
  *       successful attempt. Every eighth segment is sent twice. The last line of standard output
  *       says how often the servers asked to wait (429, 503) and how often a transfer broke.
  *

@@ -23,8 +23,8 @@
 struct parallel_bytes;
 
 /*
- * Copies `size` bytes of a result: from `at` where the result is sent, to `at` where it is received.
- * Returns 0, or -errno where memory is short or bytes are missing.
+ * Copies `size` bytes of a result: from `at` where the result is sent, to `at` where it is
+ * received. Returns 0, or -errno where memory is short or bytes are missing.
  */
 int parallel_piece(struct parallel_bytes *b, void *at, size_t size);
 

@@ -31,7 +31,8 @@ struct ranks_head {
 static struct {
 	const struct ranks_transport *transport;
 	unsigned own, nr, nr_threads;
-	int said; /* what a rank other than 0 prints on standard error goes to this file in memory */
+	/* what a rank other than 0 prints on standard error goes to this file in memory */
+	int said;
 } ranks = { .nr = 1, .said = -1 };
 
 unsigned ranks_nr(void)

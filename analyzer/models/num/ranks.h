@@ -3,10 +3,10 @@
  * ranks: several processes, possibly on several machines, that work on one question together.
  *
  * `mpirun -n 4 blkcast fit ...` or `srun -n 4 blkcast fit ...` starts four processes with the same
- * arguments. Each of them runs the whole command. What differs is parallel_run() (parallel.h): every
- * rank works on its share of the chunks, and all ranks receive all results, so that they go on with
- * the same numbers. Only rank 0 prints and writes files; the standard output of the others and all
- * files that they would write are discarded.
+ * arguments. Each of them runs the whole command. What differs is parallel_run() (parallel.h):
+ * every rank works on its share of the chunks, and all ranks receive all results, so that they go
+ * on with the same numbers. Only rank 0 prints and writes files; the standard output of the others
+ * and all files that they would write are discarded.
  *
  * MPI is used only by a shared object, libblkcast-mpi.so, which is loaded when the environment says
  * that the process is one of several. The program itself does not depend on it. The state here
@@ -29,7 +29,9 @@ struct ranks_transport {
 	 * ranks that share processors divide them. Returns 0, or -errno where MPI does not begin.
 	 */
 	int (*begin)(unsigned *own, unsigned *nr, unsigned *nr_threads);
-	/* Collects `size` bytes of each rank in `all`, in the order of ranks. Returns 0 or -errno. */
+	/*
+	 * Collects `size` bytes of each rank in `all`, in the order of ranks. Returns 0 or -errno.
+	 */
 	int (*gather)(const void *mine, size_t size, void *all);
 	/* The same with sizes that differ; sizes[] has one item for each rank. */
 	int (*gather_sizes)(const void *mine, const size_t *sizes, void *all);
@@ -65,8 +67,8 @@ struct ranks_bytes {
 /*
  * Hands `size` bytes to all ranks and receives theirs. Every rank calls it in the same order. tag
  * describes the work: where the tags differ, the ranks do not work on the same question. Where
- * they do not, or where a rank ended early, rank 0 prints one line and all ranks exit with status 3.
- * Returns 0 or -errno. The caller releases *all.
+ * they do not, or where a rank ended early, rank 0 prints one line and all ranks exit with status
+ * 3. Returns 0 or -errno. The caller releases *all.
  */
 int ranks_exchange(struct ranks_bytes *all, uint64_t tag, const void *mine, size_t size);
 void ranks_bytes_release(struct ranks_bytes *b);

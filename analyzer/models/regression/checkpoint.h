@@ -3,11 +3,11 @@
  * checkpoint: a file of evaluated parameter sets, so that a search that was killed goes on.
  *
  * Each record holds the errors of some parameter sets under the hash of everything that determines
- * them: the technique, the data with their splits, and the sets. A search that starts again asks for
- * the same sets in the same order, finds the recorded ones, and so comes to the same answer. Records
- * of other searches do no harm. A record is appended by one write with a hash of its own; a torn one
- * at the end of the file is cut off when the file is opened. One process at a time uses a file. Among
- * several ranks (ranks.h), rank 0 reads and writes it for all.
+ * them: the technique, the data with their splits, and the sets. A search that starts again asks
+ * for the same sets in the same order, finds the recorded ones, and so comes to the same answer.
+ * Records of other searches do no harm. A record is appended by one write with a hash of its own; a
+ * torn one at the end of the file is cut off when the file is opened. One process at a time uses a
+ * file. Among several ranks (ranks.h), rank 0 reads and writes it for all.
  */
 #ifndef ANALYZER_REGRESSION_CHECKPOINT_H
 #define ANALYZER_REGRESSION_CHECKPOINT_H

@@ -32,7 +32,9 @@ struct qhist {
 void qhist_release(struct qhist *h);
 /* Adds src to dst. Returns 0, or -ENOMEM with dst unchanged. */
 int qhist_merge(struct qhist *dst, const struct qhist *src);
-/* Names the parts of a histogram, as struct parallel says. A received histogram was empty before. */
+/*
+ * Names the parts of a histogram, as struct parallel says. A received histogram was empty before.
+ */
 int qhist_pieces(struct qhist *h, struct parallel_bytes *b);
 /* Makes room for one octave and counts the value there. */
 void qhist_add_slow(struct qhist *h, unsigned octave, unsigned bucket);
