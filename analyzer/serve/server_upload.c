@@ -187,7 +187,8 @@ void server_admit(struct server *s, struct MHD_Connection *c, struct exchange *x
 		err_set(&x->why, EAGAIN, "too many clients");
 		refuse_later(s, x, MHD_HTTP_SERVICE_UNAVAILABLE, RETRY_AFTER_MEMORY);
 	} else if (access_tenant_of(s->access, x->name.host, tenant) && tenant[0] &&
-		   clients_enter(s->tenants, tenant, now_ns(), &x->tenant, &wait_s) < 0) {
+		   clients_enter(s->tenants, tenant, clock_monotonic_ns(), &x->tenant, &wait_s) <
+			   0) {
 		err_set(&x->why, EAGAIN, "too many tenants");
 		refuse_later(s, x, MHD_HTTP_SERVICE_UNAVAILABLE, RETRY_AFTER_MEMORY);
 	}
