@@ -10,27 +10,29 @@
 
 int qpe_read_colour(struct qpe_importer *im, const xmlNode *node)
 {
-	char name[QPE_NAME_BYTES], *id = NULL;
-	uint32_t index = NET_NONE;
+	char name[QPE_NAME_BYTES];
+	uint32_t index;
 	int ret = qpe_need_name(im, node, name);
 
 	if (ret)
-		goto out;
-	ret = qpe_need(im, node, "id", &id);
-	if (ret)
-		goto out;
+		return ret;
 	if (net_find_colour(im->net, name) != NET_NONE)
-		ret = qpe_fail(im, node, "a second colour of the name", name);
+		return qpe_fail(im, node, "a second colour of the name", name);
+	index = net_add_colour(im->net, name);
+	if (index == NET_NONE)
+		return qpe_out_of_memory(im);
+	return qpe_add_id(im, node, &im->colours, index, index);
+}
+
+int qpe_need_colour(struct qpe_importer *im, const xmlNode *node, uint32_t *colour)
+{
+	const char *id;
+	int ret = qpe_need(im, node, "color-id", &id);
+
 	if (ret)
-		goto out;
-	if ((index = net_add_colour(im->net, name)) == NET_NONE)
-		ret = qpe_out_of_memory(im);
-	if (ret)
-		goto out;
-	return qpe_add_name(im, node, &im->colours, id, index, index);
-out:
-	free(id);
-	return ret;
+		return ret;
+	*colour = qpe_find_name(&im->colours, id);
+	return *colour == NET_NONE ? qpe_fail(im, node, "no color of the id", id) : 0;
 }
 
 static int read_strategy(struct qpe_importer *im, const xmlNode *node, enum net_strategy *strategy)
@@ -43,114 +45,94 @@ static int read_strategy(struct qpe_importer *im, const xmlNode *node, enum net_
 		      { "IS", NET_IS },
 		      { "PRIO", NET_PRIORITY },
 		      { "RANDOM", NET_RANDOM } };
-	char *text;
+	const char *text;
 	int ret = qpe_need(im, node, "strategy", &text);
-	size_t i = 0;
 
 	if (ret)
 		return ret;
-	while (i < 5 && strcmp(known[i].name, text))
-		i++;
-	if (i < 5)
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (strcmp(known[i].name, text))
+			continue;
 		*strategy = known[i].strategy;
-	else
-		ret = qpe_fail(im, node, "unknown strategy", text);
-	free(text);
-	return ret;
+		return 0;
+	}
+	return qpe_fail(im, node, "unknown strategy", text);
 }
 
 static int read_queue(struct qpe_importer *im, const xmlNode *node)
 {
 	enum net_strategy strategy = NET_FCFS;
-	uint32_t index, servers = 1;
-	char *name = NULL, *id = NULL;
+	uint32_t index, servers;
+	const char *name;
 	int ret = qpe_need(im, node, "name", &name);
 
-	if (!ret)
-		ret = qpe_need(im, node, "id", &id);
-	if (!ret)
-		ret = read_strategy(im, node, &strategy);
-	if (!ret)
-		ret = qpe_count(im, node, "number-of-servers", 1, NET_MAX_SERVERS, &servers);
-	if (!ret && !servers && strategy != NET_IS)
-		ret = qpe_fail(im, node, "expected a server at least in attribute",
-			       "number-of-servers");
-	index = ret ? NET_NONE : net_add_queue(im->net, name, qpe_line(node));
-	if (!ret && index == NET_NONE)
-		ret = qpe_out_of_memory(im);
-	free(name);
-	if (ret) {
-		free(id);
+	if (ret)
 		return ret;
-	}
+	ret = read_strategy(im, node, &strategy);
+	if (ret)
+		return ret;
+	ret = qpe_count(im, node, "number-of-servers", 1, NET_MAX_SERVERS, &servers);
+	if (ret)
+		return ret;
+	if (!servers && strategy != NET_IS)
+		return qpe_fail(im, node, "expected a server at least in attribute",
+				"number-of-servers");
+	index = net_add_queue(im->net, name, qpe_line(node));
+	if (index == NET_NONE)
+		return qpe_out_of_memory(im);
 	im->net->queues[index].strategy = strategy;
 	im->net->queues[index].servers = servers;
-	return qpe_add_name(im, node, &im->queues, id, index, index);
+	return qpe_add_id(im, node, &im->queues, index, index);
 }
 
 static int probe_end(struct qpe_importer *im, const xmlNode *node, const char *place_key,
 		     const char *trigger_key, uint32_t colour, uint32_t *place, bool *leave)
 {
-	const struct qpe_named *ends = NULL;
-	char *id = NULL, *trigger = NULL;
+	const struct qpe_named *ends;
+	const char *id, *trigger;
 	int ret = qpe_need(im, node, place_key, &id);
 
 	if (ret)
-		goto out;
+		return ret;
 	ret = qpe_need(im, node, trigger_key, &trigger);
 	if (ret)
-		goto out;
-	if (!(ends = qpe_find(&im->places, id)))
-		ret = qpe_fail(im, node, "no place of the id", id);
-	if (ret)
-		goto out;
+		return ret;
+	ends = qpe_find(&im->places, id);
+	if (!ends)
+		return qpe_fail(im, node, "no place of the id", id);
 	*leave = !strcmp(trigger, "exit");
 	if (!*leave && strcmp(trigger, "entry"))
-		ret = qpe_fail(im, node, "expected entry or exit in attribute", trigger_key);
-	if (ret)
-		goto out;
+		return qpe_fail(im, node, "expected entry or exit in attribute", trigger_key);
 	*place = *leave ? ends->output : ends->index;
 	if (net_find_slot(im->net, *place, colour) == NET_NONE)
-		ret = qpe_fail(im, node, "a color that is not in the place", id);
-out:
-	free(id);
-	free(trigger);
-	return ret;
+		return qpe_fail(im, node, "a color that is not in the place", id);
+	return 0;
 }
 
 /* Adds one probe of the net for each colour of a QPME probe. */
 static int read_probe_colour(struct qpe_importer *im, const xmlNode *node)
 {
 	const xmlNode *probe = node->parent->parent;
-	char *name = NULL, *colour_id = NULL;
-	struct net_probe *p = NULL;
-	uint32_t colour = NET_NONE;
+	struct net_probe *p;
+	uint32_t colour;
+	const char *name;
 	int ret = qpe_need(im, probe, "name", &name);
 
 	if (ret)
-		goto out;
-	ret = qpe_need(im, node, "color-id", &colour_id);
+		return ret;
+	ret = qpe_need_colour(im, node, &colour);
 	if (ret)
-		goto out;
-	if ((colour = qpe_find_name(&im->colours, colour_id)) == NET_NONE)
-		ret = qpe_fail(im, node, "no color of the id", colour_id);
-	if (ret)
-		goto out;
-	if (!(p = net_add_probe(im->net, name, qpe_line(probe))))
-		ret = qpe_out_of_memory(im);
-	if (ret)
-		goto out;
+		return ret;
+	p = net_add_probe(im->net, name, qpe_line(probe));
+	if (!p)
+		return qpe_out_of_memory(im);
 	p->from_colour = p->to_colour = colour;
 	ret = probe_end(im, probe, "start-place-id", "start-trigger", colour, &p->from_place,
 			&p->from_leave);
 	if (ret)
-		goto out;
-	ret = probe_end(im, probe, "end-place-id", "end-trigger", colour, &p->to_place,
-			&p->to_leave);
-out:
-	free(name);
-	free(colour_id);
-	return ret;
+		return ret;
+	return probe_end(im, probe, "end-place-id", "end-trigger", colour, &p->to_place,
+			 &p->to_leave);
 }
 
 static int read_probe(struct qpe_importer *im, const xmlNode *node)
@@ -190,24 +172,30 @@ static int read_net(struct qpe_importer *im, const xmlNode *root)
 	static const char *const inner[] = { "colors",		"queues",      "places",
 					     "transitions",	"connections", "probes",
 					     "meta-attributes", NULL };
+	static const struct {
+		const char *box, *element;
+		int (*read)(struct qpe_importer *im, const xmlNode *node);
+	} parts[] = {
+		{ "colors", "color", qpe_read_colour },
+		{ "queues", "queue", read_queue },
+		{ "places", "place", qpe_read_place },
+		{ "transitions", "transition", qpe_read_transition },
+		{ "probes", "probe", read_probe },
+	};
 	int ret;
 
 	if (!root || !qpe_is(root, "net"))
 		return err_set(im->err, EINVAL, "%s: expected a QPME net, the element \"net\"",
 			       im->net->file);
 	ret = qpe_allow(im, root, inner);
-	if (!ret)
-		ret = qpe_read_all(im, root, "colors", "color", qpe_read_colour);
-	if (!ret)
-		ret = qpe_read_all(im, root, "queues", "queue", read_queue);
-	if (!ret)
-		ret = qpe_read_all(im, root, "places", "place", qpe_read_place);
-	if (!ret)
-		ret = qpe_read_all(im, root, "transitions", "transition", qpe_read_transition);
-	if (!ret)
-		ret = qpe_read_all(im, root, "probes", "probe", read_probe);
-	if (!ret)
-		ret = read_run_length(im, root);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		ret = qpe_read_all(im, root, parts[i].box, parts[i].element, parts[i].read);
+		if (ret)
+			return ret;
+	}
+	ret = read_run_length(im, root);
 	return ret ? ret : net_validate(im->net, im->err);
 }
 
@@ -262,10 +250,7 @@ int qpe_import(struct net **out, const char *path, struct err *err)
 	fclose(file);
 	im.net->name = strdup("");
 	ret = im.net->name ? qpe_import_parse(&im, path) : qpe_out_of_memory(&im);
-	qpe_release_names(&im.colours);
-	qpe_release_names(&im.queues);
-	qpe_release_names(&im.places);
-	qpe_release_names(&im.slots);
+	qpe_release(&im);
 	if (ret)
 		net_free(im.net);
 	else

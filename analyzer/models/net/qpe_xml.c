@@ -21,26 +21,29 @@ int qpe_out_of_memory(const struct qpe_importer *im)
 	return err_set(im->err, ENOMEM, "%s: out of memory", im->net->file);
 }
 
-void qpe_release_names(struct qpe_names *n)
+void qpe_release(struct qpe_importer *im)
 {
-	for (uint32_t i = 0; i < n->nr; i++)
-		free(n->items[i].id);
-	free(n->items);
+	for (size_t i = 0; i < im->nr_texts; i++)
+		xmlFree(im->texts[i]);
+	free(im->texts);
+	free(im->colours.items);
+	free(im->queues.items);
+	free(im->places.items);
+	free(im->slots.items);
 }
 
-int qpe_add_name(struct qpe_importer *im, const xmlNode *at, struct qpe_names *n, char *id,
-		 uint32_t index, uint32_t output)
+int qpe_add_id(struct qpe_importer *im, const xmlNode *node, struct qpe_names *n, uint32_t index,
+	       uint32_t output)
 {
-	if (qpe_find(n, id)) {
-		int ret = qpe_fail(im, at, "a second element of the id", id);
+	const char *id;
+	int ret = qpe_need(im, node, "id", &id);
 
-		free(id);
+	if (ret)
 		return ret;
-	}
-	if (array_grow(&n->items, &n->cap, n->nr + 1, sizeof(*n->items))) {
-		free(id);
+	if (qpe_find(n, id))
+		return qpe_fail(im, node, "a second element of the id", id);
+	if (array_grow(&n->items, &n->cap, n->nr + 1, sizeof(*n->items)))
 		return qpe_out_of_memory(im);
-	}
 	n->items[n->nr++] = (struct qpe_named){ .id = id, .index = index, .output = output };
 	return 0;
 }
@@ -60,60 +63,67 @@ uint32_t qpe_find_name(const struct qpe_names *n, const char *id)
 	return found ? found->index : NET_NONE;
 }
 
-/* Returns a copy that the caller frees, or NULL if there is no such attribute. */
-char *qpe_attribute(const xmlNode *node, const char *name)
+/* Keeps a text of libxml2 until the importer is released. text may be NULL. */
+static int qpe_keep(struct qpe_importer *im, xmlChar *text, const char **value)
 {
-	xmlChar *value = xmlGetNoNsProp((xmlNode *)node, (const xmlChar *)name);
-	char *copy = value ? strdup((const char *)value) : NULL;
-
-	xmlFree(value);
-	return copy;
+	*value = (const char *)text;
+	if (!text)
+		return 0;
+	if (array_grow(&im->texts, &im->cap_texts, im->nr_texts + 1, sizeof(*im->texts))) {
+		xmlFree(text);
+		return qpe_out_of_memory(im);
+	}
+	im->texts[im->nr_texts++] = text;
+	return 0;
 }
 
-/* Reads an attribute that must exist. */
-int qpe_need(struct qpe_importer *im, const xmlNode *node, const char *name, char **value)
+int qpe_attribute(struct qpe_importer *im, const xmlNode *node, const char *name,
+		  const char **value)
 {
-	*value = qpe_attribute(node, name);
-	return *value ? 0 : qpe_fail(im, node, "missing attribute", name);
+	return qpe_keep(im, xmlGetNoNsProp((xmlNode *)node, (const xmlChar *)name), value);
+}
+
+int qpe_need(struct qpe_importer *im, const xmlNode *node, const char *name, const char **value)
+{
+	int ret = qpe_attribute(im, node, name, value);
+
+	return ret || *value ? ret : qpe_fail(im, node, "missing attribute", name);
 }
 
 int qpe_need_name(struct qpe_importer *im, const xmlNode *node, char name[QPE_NAME_BYTES])
 {
-	char *own;
+	const char *own;
 	int ret = qpe_need(im, node, "name", &own);
 
 	if (ret)
-		goto out;
+		return ret;
 	if (snprintf(name, QPE_NAME_BYTES, "%s%s", im->prefix, own) >= QPE_NAME_BYTES)
-		ret = qpe_fail(im, node, "the name is too long", NULL);
-out:
-	free(own);
-	return ret;
+		return qpe_fail(im, node, "the name is too long", NULL);
+	return 0;
 }
 
 /* Reads a number; the result is fallback if the attribute is absent or empty. */
 int qpe_number(struct qpe_importer *im, const xmlNode *node, const char *name, double fallback,
 	       double *value)
 {
-	char *text = qpe_attribute(node, name), *end;
-	int ret = 0;
+	const char *text;
+	int ret = qpe_attribute(im, node, name, &text);
+	char *end;
 
 	*value = fallback;
-	if (text && *text) {
-		*value = strtod(text, &end);
-		if (*end || !isfinite(*value))
-			ret = qpe_fail(im, node, "expected a number in attribute", name);
-	}
-	free(text);
-	return ret;
+	if (ret || !text || !*text)
+		return ret;
+	*value = strtod(text, &end);
+	return *end || !isfinite(*value)
+		       ? qpe_fail(im, node, "expected a number in attribute", name)
+		       : 0;
 }
 
 int qpe_need_number(struct qpe_importer *im, const xmlNode *node, const char *name, double *value)
 {
-	char *text;
+	const char *text;
 	int ret = qpe_need(im, node, name, &text);
 
-	free(text);
 	return ret ? ret : qpe_number(im, node, name, 0, value);
 }
 
@@ -126,10 +136,8 @@ int qpe_count(struct qpe_importer *im, const xmlNode *node, const char *name, do
 	if (ret)
 		return ret;
 	if (v < 0 || v > high || v != floor(v))
-		ret = qpe_fail(im, node, "expected a whole number, not too large, in attribute",
-			       name);
-	if (ret)
-		return ret;
+		return qpe_fail(im, node, "expected a whole number, not too large, in attribute",
+				name);
 	*value = (uint32_t)v;
 	return 0;
 }
@@ -189,18 +197,12 @@ int qpe_allow(struct qpe_importer *im, const xmlNode *parent, const char *const 
 	return 0;
 }
 
-/*
- * Returns xsi:type, which the caller frees. Before version 2.1, QPME wrote it without its
- * namespace.
- */
-int qpe_need_type(struct qpe_importer *im, const xmlNode *node, char **type)
+/* Before version 2.1, QPME wrote xsi:type without its namespace. */
+int qpe_need_type(struct qpe_importer *im, const xmlNode *node, const char **type)
 {
-	xmlChar *value =
+	xmlChar *text =
 		xmlGetNsProp((xmlNode *)node, (const xmlChar *)"type", (const xmlChar *)XSI);
+	int ret = text ? qpe_keep(im, text, type) : qpe_attribute(im, node, "type", type);
 
-	if (!value)
-		value = xmlGetNoNsProp((xmlNode *)node, (const xmlChar *)"type");
-	*type = value ? strdup((const char *)value) : NULL;
-	xmlFree(value);
-	return *type ? 0 : qpe_fail(im, node, "missing attribute", "xsi:type");
+	return ret || *type ? ret : qpe_fail(im, node, "missing attribute", "xsi:type");
 }

@@ -2,8 +2,8 @@
 /*
  * qpe_xml: reads the elements and attributes of a .qpe file; each error names element and line.
  *
- * Functions that return int return 0, or -EINVAL or -ENOMEM with a line in im->err. The caller must
- * free() the strings that are handed out.
+ * Functions that return int return 0, or -EINVAL or -ENOMEM with a line in im->err. The strings
+ * that are handed out belong to the importer and live as long as it does.
  */
 #ifndef ANALYZER_QPE_XML_H
 #define ANALYZER_QPE_XML_H
@@ -20,7 +20,7 @@
  * enter and output where they leave, or NET_NONE where they do not; otherwise both are the same.
  */
 struct qpe_named {
-	char *id; /* owned */
+	const char *id; /* the importer's */
 	uint32_t index, output;
 };
 
@@ -35,16 +35,21 @@ struct qpe_importer {
 	struct err *err;
 	struct qpe_names colours, queues, places, slots;
 	char prefix[QPE_NAME_BYTES]; /* "outer/inner/" while subnets are read */
+	xmlChar **texts;	     /* owned: every attribute that was read */
+	size_t nr_texts, cap_texts;
 };
 
 int qpe_fail(const struct qpe_importer *im, const xmlNode *at, const char *what,
 	     const char *detail);
 int qpe_out_of_memory(const struct qpe_importer *im);
 
-void qpe_release_names(struct qpe_names *n);
-/* Takes over id, also on failure. A second entry with the same id is an error. */
-int qpe_add_name(struct qpe_importer *im, const xmlNode *at, struct qpe_names *n, char *id,
-		 uint32_t index, uint32_t output);
+/* Frees what the importer owns, except its net. */
+void qpe_release(struct qpe_importer *im);
+/*
+ * Adds an entry for the attribute "id" of the node. A second entry with the same id is an error.
+ */
+int qpe_add_id(struct qpe_importer *im, const xmlNode *node, struct qpe_names *n, uint32_t index,
+	       uint32_t output);
 /* Returns NULL, or NET_NONE, where there is no such entry. */
 const struct qpe_named *qpe_find(const struct qpe_names *n, const char *id);
 uint32_t qpe_find_name(const struct qpe_names *n, const char *id);
@@ -63,14 +68,15 @@ int qpe_read_all(struct qpe_importer *im, const xmlNode *parent, const char *con
 /* Refuses child elements that are not among names (ended by NULL). */
 int qpe_allow(struct qpe_importer *im, const xmlNode *parent, const char *const *names);
 
-/* Returns a copy, or NULL where there is no such attribute. */
-char *qpe_attribute(const xmlNode *node, const char *name);
+/* Sets *value to NULL where there is no such attribute. */
+int qpe_attribute(struct qpe_importer *im, const xmlNode *node, const char *name,
+		  const char **value);
 /* Return an attribute that must exist, and xsi:type. */
-int qpe_need(struct qpe_importer *im, const xmlNode *node, const char *name, char **value);
+int qpe_need(struct qpe_importer *im, const xmlNode *node, const char *name, const char **value);
 /* Reads the attribute "name", preceded by the names of the subnets that contain it. */
 int qpe_need_name(struct qpe_importer *im, const xmlNode *node, char name[QPE_NAME_BYTES]);
 int qpe_need_number(struct qpe_importer *im, const xmlNode *node, const char *name, double *value);
-int qpe_need_type(struct qpe_importer *im, const xmlNode *node, char **type);
+int qpe_need_type(struct qpe_importer *im, const xmlNode *node, const char **type);
 /* Reads a finite number, or fallback where the attribute is absent or empty. */
 int qpe_number(struct qpe_importer *im, const xmlNode *node, const char *name, double fallback,
 	       double *value);
@@ -82,6 +88,8 @@ int qpe_count(struct qpe_importer *im, const xmlNode *node, const char *name, do
  * The functions below are in qpe_import.c, qpe_places.c and qpe_transitions.c; each reads one
  * element into the net.
  */
+/* Finds the colour that the attribute "color-id" of the node names. */
+int qpe_need_colour(struct qpe_importer *im, const xmlNode *node, uint32_t *colour);
 int qpe_read_colour(struct qpe_importer *im, const xmlNode *node);
 int qpe_read_place(struct qpe_importer *im, const xmlNode *node);
 int qpe_read_transition(struct qpe_importer *im, const xmlNode *node);
