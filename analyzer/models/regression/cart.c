@@ -365,23 +365,9 @@ static uint64_t cart_nr_fits(const void *sweep)
 	return ((const struct cart *)sweep)->nr_fits;
 }
 
-static double standard_minsplit(size_t nr_columns, const double *p)
-{
-	(void)nr_columns;
-	(void)p;
-	return 20;
-}
-
-static double standard_cp(size_t nr_columns, const double *p)
-{
-	(void)nr_columns;
-	(void)p;
-	return 0.01;
-}
-
 static const struct parameter parameters[] = {
-	{ "minsplit", 2, 400, true, standard_minsplit },
-	{ "cp", 0, 0.999, false, standard_cp },
+	{ "minsplit", 2, 400, true, 20, NULL },
+	{ "cp", 0, 0.999, false, 0.01, NULL },
 };
 
 const struct technique technique_cart = {

@@ -333,31 +333,10 @@ static uint64_t cubist_nr_fits(const void *sweep)
 	return ((const struct cubist *)sweep)->nr_fits;
 }
 
-static double standard_nsplits(size_t nr_columns, const double *p)
-{
-	(void)nr_columns;
-	(void)p;
-	return 100;
-}
-
-static double standard_one(size_t nr_columns, const double *p)
-{
-	(void)nr_columns;
-	(void)p;
-	return 1;
-}
-
-static double standard_none(size_t nr_columns, const double *p)
-{
-	(void)nr_columns;
-	(void)p;
-	return 0;
-}
-
 static const struct parameter parameters[] = {
-	{ "nsplits", 2, 400, true, standard_nsplits },
-	{ "ntrees", 1, 100, true, standard_one },
-	{ "ninstances", 0, NEIGHBOURS_MAX, true, standard_none },
+	{ "nsplits", 2, 400, true, 100, NULL },
+	{ "ntrees", 1, 100, true, 1, NULL },
+	{ "ninstances", 0, NEIGHBOURS_MAX, true, 0, NULL },
 };
 
 #define CUBIST_METHODS                                                            \

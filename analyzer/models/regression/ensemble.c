@@ -220,68 +220,24 @@ static uint64_t ensemble_nr_fits(const void *sweep)
 	return nr;
 }
 
-static double ensemble_nnodes(size_t nr_columns, const double *p)
-{
-	return technique_mars_ia.parameters[0].standard(nr_columns, p);
-}
-
-static double ensemble_threshold(size_t nr_columns, const double *p)
-{
-	return technique_mars_ia.parameters[1].standard(nr_columns, p);
-}
-
-static double ensemble_nprune(size_t nr_columns, const double *p)
-{
-	return technique_mars_ia.parameters[2].standard(nr_columns, p);
-}
-
-static double ensemble_nsplits(size_t nr_columns, const double *p)
-{
-	return technique_cubist.parameters[0].standard(nr_columns, p);
-}
-
-static double ensemble_ntrees(size_t nr_columns, const double *p)
-{
-	return technique_cubist.parameters[1].standard(nr_columns, p);
-}
-
-static double ensemble_ninstances(size_t nr_columns, const double *p)
-{
-	return technique_cubist.parameters[2].standard(nr_columns, p);
-}
-
-static double ensemble_one_bag(size_t nr_columns, const double *p)
-{
-	(void)nr_columns;
-	(void)p;
-	return 1;
-}
-
-static double ensemble_bags(size_t nr_columns, const double *p)
-{
-	(void)nr_columns;
-	(void)p;
-	return BAGS_STANDARD;
-}
-
-#define MARS_PARAMETERS                                               \
-	{ "nnodes", 3, 800, true, ensemble_nnodes },                  \
-		{ "threshold", 0, 0.999, false, ensemble_threshold }, \
-	{                                                             \
-		"nprune", 2, 800, true, ensemble_nprune               \
+/* The parts' parameters have the default values of the parts. */
+#define MARS_PARAMETERS                                                                 \
+	{ "nnodes", 3, 800, true, 0, NULL }, { "threshold", 0, 0.999, false, 0, NULL }, \
+	{                                                                               \
+		"nprune", 2, 800, true, 0, NULL                                         \
 	}
 
 static const struct parameter ensemble_parameters[] = {
 	MARS_PARAMETERS,
-	{ "nsplits", 2, 400, true, ensemble_nsplits },
-	{ "ntrees", 1, 100, true, ensemble_ntrees },
-	{ "ninstances", 0, NEIGHBOURS_MAX, true, ensemble_ninstances },
-	{ "bags", 1, BAGS_MAX, true, ensemble_one_bag },
+	{ "nsplits", 2, 400, true, 0, NULL },
+	{ "ntrees", 1, 100, true, 0, NULL },
+	{ "ninstances", 0, NEIGHBOURS_MAX, true, 0, NULL },
+	{ "bags", 1, BAGS_MAX, true, 1, NULL },
 };
 
 static const struct parameter bag_parameters[] = {
 	MARS_PARAMETERS,
-	{ "bags", 1, BAGS_MAX, true, ensemble_bags },
+	{ "bags", 1, BAGS_MAX, true, BAGS_STANDARD, NULL },
 };
 
 static const struct technique *const ensemble_parts[] = { &technique_mars_ia, &technique_cubist };

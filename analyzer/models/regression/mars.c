@@ -228,13 +228,6 @@ static double standard_nnodes(size_t nr_columns, const double *p)
 	return fmin(200, fmax(20, 2 * (double)nr_columns)) + 1;
 }
 
-static double standard_threshold(size_t nr_columns, const double *p)
-{
-	(void)nr_columns;
-	(void)p;
-	return 0.001;
-}
-
 static double standard_nprune(size_t nr_columns, const double *p)
 {
 	(void)nr_columns;
@@ -242,9 +235,9 @@ static double standard_nprune(size_t nr_columns, const double *p)
 }
 
 static const struct parameter parameters[] = {
-	{ "nnodes", 3, 800, true, standard_nnodes },
-	{ "threshold", 0, 0.999, false, standard_threshold },
-	{ "nprune", 2, 800, true, standard_nprune },
+	{ "nnodes", 3, 800, true, 0, standard_nnodes },
+	{ "threshold", 0, 0.999, false, 0.001, NULL },
+	{ "nprune", 2, 800, true, 0, standard_nprune },
 };
 
 #define MARS_METHODS                                                                              \

@@ -29,8 +29,17 @@ const struct technique *technique_find(const char *name)
 
 void technique_standard(const struct technique *t, size_t nr_columns, double *p)
 {
-	for (unsigned int i = 0; i < t->nr_parameters; i++)
-		p[i] = t->parameters[i].standard(nr_columns, p);
+	unsigned int of_parts = 0;
+
+	for (unsigned int k = 0; k < t->nr_parts; k++) {
+		technique_standard(t->parts[k], nr_columns, p + of_parts);
+		of_parts += t->parts[k]->nr_parameters;
+	}
+	for (unsigned int i = of_parts; i < t->nr_parameters; i++) {
+		const struct parameter *q = &t->parameters[i];
+
+		p[i] = q->standard_of ? q->standard_of(nr_columns, p) : q->standard;
+	}
 }
 
 size_t technique_nr_columns(const struct schema *s)

@@ -20,11 +20,12 @@ struct parameter {
 	const char *name;
 	double low, high; /* the range that is searched */
 	bool whole;
+	double standard; /* the default value; of a part of a mean, the part has it */
 	/*
-	 * Returns the default value. nr_columns is the number of columns of the design, and p
-	 * holds the earlier parameters.
+	 * Returns the default value where it depends on nr_columns, the number of columns of the
+	 * design, or on p, the earlier parameters; NULL where it does not.
 	 */
-	double (*standard)(size_t nr_columns, const double *p);
+	double (*standard_of)(size_t nr_columns, const double *p);
 };
 
 struct sweep_input {
