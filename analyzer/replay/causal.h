@@ -23,8 +23,8 @@
  * CAUSAL_SLACK_NS before. In the same way an application that runs ahead of its write-back is held
  * back when it has no memory left.
  *
- * A lane whose requests come by themselves, whatever has completed (causal_open.h), is open: each of
- * its requests is sent when the recorded time since the previous one has passed. Only if
+ * A lane whose requests come by themselves, whatever has completed (causal_open.h), is open: each
+ * of its requests is sent when the recorded time since the previous one has passed. Only if
  * CAUSAL_OPEN_DEPTH requests of the lane are under way, on a target that is too slow, the next one
  * waits.
  *

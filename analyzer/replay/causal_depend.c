@@ -4,9 +4,9 @@
 #include <stdbool.h>
 
 /*
- * Requests that would have been sent: fewer tell nothing. If 10 are expected of an independent lane,
- * 1 or none comes with a probability of 0.0005; if 20 are expected, 3 or fewer come with one of
- * 0.000003.
+ * Requests that would have been sent: fewer tell nothing. If 10 are expected of an independent
+ * lane, 1 or none comes with a probability of 0.0005; if 20 are expected, 3 or fewer come with one
+ * of 0.000003.
  */
 #define EXPECTED_LEAST 10.0
 #define EXPECTED_BUSY  20.0

@@ -38,11 +38,11 @@ static void page_access_grow(struct page_access *a, uint64_t offset)
 		for (size_t row = 0; row < FINE_ROWS; row++)
 			for (size_t column = 0; column < PAGE_ACCESS_COLUMNS; column++)
 				for (int side = 0; side < 2; side++) {
-					uint32_t nr =
-						row < FINE_ROWS / 2
-							? a->cells[2 * row][column][side] +
-								  a->cells[2 * row + 1][column][side]
-							: 0;
+					uint32_t nr = 0;
+
+					for (size_t k = 2 * row;
+					     row < FINE_ROWS / 2 && k < 2 * row + 2; k++)
+						nr += a->cells[k][column][side];
 					a->cells[row][column][side] = nr;
 				}
 		a->shift++;

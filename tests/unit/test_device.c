@@ -191,7 +191,9 @@ static void flushes(void)
 	m.flush_s = 0.01;
 	ok(device_sim_init(&d, &m, 1) == 0);
 	ok(flush(&d, 0, &end_s) && fabs(end_s - 0.01) < 1e-9);
-	/* Flushes that come meanwhile wait for the end of the first one, and then share the next. */
+	/*
+	 * Flushes that come meanwhile wait for the end of the first one, and then share the next.
+	 */
 	ok(!flush(&d, 0.001, &end_s) && fabs(end_s - 0.01) < 1e-9);
 	ok(!flush(&d, 0.009, &end_s) && fabs(end_s - 0.01) < 1e-9);
 	ok(flush(&d, end_s, &end_s) && fabs(end_s - 0.02) < 1e-9);
@@ -225,7 +227,9 @@ static void flush_waits(void)
 	}
 }
 
-/* A flush takes 2 ms and 1 us per KiB written since the flush before; 0.5 ms if there is nothing. */
+/*
+ * A flush takes 2 ms and 1 us per KiB written since the flush before; 0.5 ms if there is nothing.
+ */
 static void flush_dirty(void)
 {
 	struct device_model m;

@@ -215,7 +215,9 @@ static int device_search_servers(struct device_search *s, const struct device_mo
 		from.ops.rate_per_s = s->per_s * 1.02;
 		from.bytes.rate_per_s = s->bytes_per_s * 1.02;
 	}
-	/* The fit becomes worse on both sides of the right number: two worse ones end the search. */
+	/*
+	 * The fit becomes worse on both sides of the right number: two worse ones end the search.
+	 */
 	for (unsigned int n = 1, worse = 0; n <= most && worse < 2 && !ret; n *= 2) {
 		double before = *loss;
 

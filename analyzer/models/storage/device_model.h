@@ -26,15 +26,15 @@
  * - A write-back cache takes the writes for which it has room. They need the time of the cache,
  * not that of a server, and the cache drains at a rate of its own.
  *
- * - A flush waits until the cache has drained. Then it joins the queue of the servers. It waits until
- * a server is free, and for the share wait_ratio of the wait behind other waiting requests: with 1
- * it comes after all of them, with 0 before them. It keeps a server busy for base + time
- * per byte x the bytes written since the flush before. If nothing was written since then, the base
- * is multiplied by clean_ratio and nothing is added. Flushes that arrive while a flush is under way
+ * - A flush waits until the cache has drained. Then it joins the queue of the servers. It waits
+ * until a server is free, and for the share wait_ratio of the wait behind other waiting requests:
+ * with 1 it comes after all of them, with 0 before them. It keeps a server busy for base + time per
+ * byte x the bytes written since the flush before. If nothing was written since then, the base is
+ * multiplied by clean_ratio and nothing is added. Flushes that arrive while a flush is under way
  * wait for its end and then share the next one.
  *
- * - A forced write bypasses the cache and takes an additional time. On a storage that has a volatile
- * cache and no forced unit access, a flush follows its data (durable_flush).
+ * - A forced write bypasses the cache and takes an additional time. On a storage that has a
+ * volatile cache and no forced unit access, a flush follows its data (durable_flush).
  *
  * device_calibrate.h finds which of these effects a storage has. device_sim.h simulates the
  * device.
