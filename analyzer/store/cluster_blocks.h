@@ -28,7 +28,8 @@ void cluster_blocks_free(struct cluster_blocks *b);
 void cluster_blocks_drop(struct cluster_blocks *b);
 /*
  * Appends the bytes of want to out. If no block has them, fetches the range around, which contains
- * want; around becomes the range of the block that was read. Returns 0 or what object_get() returns.
+ * want; around becomes the range of the block that was read. Returns 0 or what object_get()
+ * returns.
  */
 int cluster_blocks_read(struct cluster_blocks *b, const struct cluster_range *want,
 			struct cluster_range *around, struct buf *out, struct err *err);

@@ -2,8 +2,8 @@
 /*
  * arch_bind: gives the containers of a model storages with an I/O analysis model, by a side file.
  *
- * Palladio knows a disk as a resource with a rate. The side file (YAML) names storages as a model of
- * arch_read.h does, and binds demands for a resource of a container to them, so that each demand
+ * Palladio knows a disk as a resource with a rate. The side file (YAML) names storages as a model
+ * of arch_read.h does, and binds demands for a resource of a container to them, so that each demand
  * becomes a request: its type and its size come from the internal action and its parameters.
  *
  *	storages:

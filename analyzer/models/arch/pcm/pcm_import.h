@@ -24,7 +24,8 @@ struct pcm_options {
 	 * its standard configuration. They are counted in nr_left_out of the model.
 	 */
 	bool without_failures;
-	const char *storages; /* a side file that gives containers storages (arch_bind.h), or NULL */
+	/* a side file that gives containers storages (arch_bind.h), or NULL */
+	const char *storages;
 	const struct arch_setting *settings; /* changes by name (arch_bind.h) */
 	size_t nr_settings;
 };
