@@ -102,6 +102,11 @@ void answer_conclude(struct answer *a, const char *fmt, ...)
 	va_end(args);
 }
 
+const char *answer_conclusion(const struct answer *a)
+{
+	return a ? a->conclusion : NULL;
+}
+
 void answer_note(struct answer *a, const char *fmt, ...)
 {
 	va_list args;

@@ -70,6 +70,8 @@ int answer_error(const struct answer *a);
 
 /* The conclusion, one sentence with its full stop; a later call replaces an earlier one. */
 void answer_conclude(struct answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* NULL where there is none. Valid until the answer changes. */
+const char *answer_conclusion(const struct answer *a);
 /* A remark, one sentence: below the conclusion for people, in the list "notes" in JSON. */
 void answer_note(struct answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
