@@ -58,8 +58,8 @@ static int footprint_grow(struct footprint *f)
 }
 
 /*
- * Changes over to the sketch. The memory of the set is kept for the next period, unless it is shared
- * with other devices that could use it.
+ * Changes over to the sketch. The memory of the set is kept for the next period, unless it is
+ * shared with other devices that could use it.
  */
 static int to_sketch(struct footprint *f)
 {

@@ -4,8 +4,8 @@
  *
  * Up to FOOTPRINT_EXACT_BLOCKS (64 MiB of 4 KiB blocks) the number is exact: a set holds the hashes
  * of the blocks, which are free of collisions on one device (block_hash.h). Beyond that HyperLogLog
- * estimates it with a standard error of 0.8 %. Where the set may not grow any more (window_room.h), a
- * smaller sketch takes over earlier, with 4 KiB and a standard error of 1.6 %.
+ * estimates it with a standard error of 0.8 %. Where the set may not grow any more (window_room.h),
+ * a smaller sketch takes over earlier, with 4 KiB and a standard error of 1.6 %.
  *
  * Cost: O(1) per block. Memory: 16 bytes per block while exact, 256 KiB at most, and then 16 KiB.
  * Merging gives the union in any order. The union is exact while both sides are exact and the union

@@ -2,12 +2,11 @@
 /*
  * hll: HyperLogLog, which estimates the number of distinct 64-bit hashes.
  *
- * With 2^bits registers its standard error is 1.04 / sqrt(2^bits): 0.8 % in 16 KiB with 14 bits, and
- * 1.6 % in 4 KiB with 12 bits. The estimator is the
- * improved raw estimator of Ertl, New cardinality estimation algorithms for HyperLogLog sketches,
- * 2017, arXiv 1702.01284, Algorithm 6. It needs no bias tables and no switch to linear counting,
- * and holds from 0 to 2^64. The union of two streams is the maximum of their registers, so merging
- * two sketches of the same size is exact.
+ * With 2^bits registers its standard error is 1.04 / sqrt(2^bits): 0.8 % in 16 KiB with 14 bits,
+ * and 1.6 % in 4 KiB with 12 bits. The estimator is the improved raw estimator of Ertl, New
+ * cardinality estimation algorithms for HyperLogLog sketches, 2017, arXiv 1702.01284, Algorithm 6.
+ * It needs no bias tables and no switch to linear counting, and holds from 0 to 2^64. The union of
+ * two streams is the maximum of their registers, so merging two sketches of the same size is exact.
  */
 #ifndef WORKLOAD_HLL_H
 #define WORKLOAD_HLL_H

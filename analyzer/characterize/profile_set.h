@@ -35,8 +35,9 @@ typedef int profile_set_sum(void **sums, const struct profile *window);
 
 struct profile_set {
 	/*
-	 * NULL: every window is kept. Otherwise each window is passed to this function and released,
-	 * because the windows of hundreds of devices take tens of MiB. The caller sets it before
+	 * NULL: every window is kept. Otherwise each window is passed to this function and
+	 * released, because the windows of hundreds of devices take tens of MiB. The caller sets it
+	 * before
 	 * profile_set_load().
 	 */
 	profile_set_sum *sum;

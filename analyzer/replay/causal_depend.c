@@ -68,8 +68,8 @@ static struct thinking think_of(const struct causal_times *t, size_t l)
 }
 
 /*
- * Gives the same while `other` had requests under way, and while it was stuck: it had requests under
- * way, and no event for patience_ns.
+ * Gives the same while `other` had requests under way, and while it was stuck: it had requests
+ * under way, and no event for patience_ns.
  */
 static void think_stuck(const struct causal_times *t, size_t l, size_t other, uint64_t patience_ns,
 			struct thinking *busy, struct thinking *stuck)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * segment_summary_read: reads a summary file item by item. Whatever the file holds, the reader keeps
- * a window of the text, the values of one item and the summary itself in memory.
+ * segment_summary_read: reads a summary file item by item. Whatever the file holds, the reader
+ * keeps a window of the text, the values of one item and the summary itself in memory.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -172,7 +172,9 @@ static void refuse_profile(struct reading *r, size_t i)
 	r->status = -EBADMSG;
 }
 
-/* A device may have one profile of requests and one of counters, as in what summary_write() wrote. */
+/*
+ * A device may have one profile of requests and one of counters, as in what summary_write() wrote.
+ */
 static void check_series(struct reading *r, const struct profile *p)
 {
 	for (size_t i = 0; i < r->s->nr_profiles; i++)

@@ -214,7 +214,9 @@ static int write_segment(const char *kind, const char *host, uint64_t sequence, 
 	return ret;
 }
 
-/* A profile whose response times lie in every bucket of the grid, which takes most memory and text. */
+/*
+ * A profile whose response times lie in every bucket of the grid, which takes most memory and text.
+ */
 static int add_full_profile(struct summary *s, uint32_t i, uint64_t nr)
 {
 	struct profile p;

@@ -126,7 +126,10 @@ static void saturated_sketch(void)
 	memset(h->registers, 64 - HLL_BITS,
 	       ((size_t)1 << HLL_BITS) / 2); /* the others at 64 - HLL_BITS + 1 */
 	ok(hll_count(h) < all);
-	/* Half at each of the last two ranks: tau(1/2) = (1/2 - sum (1 - 2^(-2^-k))^2 2^-k) / 3 = 0.14992. */
+	/*
+	 * Half at each of the last two ranks: tau(1/2) = (1/2 - sum (1 - 2^(-2^-k))^2 2^-k) / 3 =
+	 * 0.14992.
+	 */
 	ok_ratio(hll_count(h),
 		 (1u << HLL_BITS) * ldexp(1, 64 - HLL_BITS) / (2 * log(2) * (0.5 + 0.14992)), 1e-4);
 	free(h);
