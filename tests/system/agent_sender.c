@@ -5,7 +5,8 @@
  *   agent_sender URL SPOOL HOST NR REQUESTS WAIT_S [key=value...]
  *       spools NR segments of so many requests and sends them for at most WAIT_S seconds; prints
  *       "captured N lost N left N": requests, requests in the ledger, segments still in the spool.
- *       With hindsight=MS segments carry the time at which they are made, and ask=SEQUENCE asks for what is around
+ *       With hindsight=MS segments carry the time at which they are made, and ask=SEQUENCE asks
+ *       for what is around
  *       that one.
  *       Keys: ca cert key token proxy insecure=1 first=SEQUENCE interval_ms=N epoch=N log=1
  */

@@ -12,7 +12,8 @@
  *   mixed     devices, sizes and offsets of each request at random: it compresses worst
  *   jump      the guest's real-time clock was set ahead by 3651 days meanwhile
  *   summary   not a segment but the largest summary file that the format allows
- *   random-N  devices, sizes, times, offsets and counts, each honest or extreme as the number N says; the
+ *   random-N  devices, sizes, times, offsets and counts, each honest or extreme as the number N
+ *             says; the
  *             same N always makes the same segment
  */
 #include <errno.h>
