@@ -9,7 +9,8 @@
 # recorded requests meet there. Then the application really runs on the new volume. Old and new runs alternate,
 # until the application's own repeat error is at most 10 % or REPEATS pairs are done. OUT (default
 # build/study-applications) gets the device, an answer for each run, and results.md, which is printed. What is
-# there already is not measured again.
+# there already is not measured again. Beside results.md, applications.csv has each run's predicted and measured
+# times, and applications.relative.csv those of the relative answers: the tables for blkcast study --intervals.
 #
 # SHORT=1: twelve minutes at most (2 pairs of 5 s); else about an hour. REPEATS=, SECONDS_EACH=, INTERVAL= of the
 # campaign, EVERY=n: every n-th configuration of it. OLD_CAMPAIGN=1: the old volume is measured as well, and
@@ -361,4 +362,6 @@ for ((pair = 1; pair <= REPEATS; pair++)); do
 done
 [ -z "${RECORD_ONLY:-}" ] || exit 0
 results >"$OUT/results.md"
+scripts/study-applications-table.sh "$OUT" >"$OUT/applications.csv"
+[ -z "${OLD_CAMPAIGN:-}" ] || scripts/study-applications-table.sh "$OUT" .relative.json >"$OUT/applications.relative.csv"
 cat "$OUT/results.md"

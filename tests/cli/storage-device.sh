@@ -155,6 +155,30 @@ exits 2 "another point is refused" "$blkcast" study migrate "$demo" --storage "$
 like "$(cat "$T/err")" "eight.csv: line 34: point: expected mean, p50, p95 or p99, got 'p42'" "by line"
 exits 2 "intervals of a run" "$blkcast" study migrate "$demo" --run "$T" --intervals "$T/applications.csv"
 
+# The table of the study of applications: made answers of nine applications, two pairs of one of them.
+answer() { # FILE BEFORE TARGET
+	echo "{\"results\": [{\"type\": \"read\", \"point\": \"mean\", \"before_s\": $2, \"target_s\": $3},
+		{\"type\": \"flush\", \"point\": \"p99\", \"before_s\": null, \"target_s\": $3}]}" >"$T/study/$1.json"
+}
+mkdir "$T/study"
+for app in a b c d e f g h i; do
+	answer $app.old.1 0.005 0.002
+	answer $app.old.1.relative 0.005 0.004
+	answer $app.new.1 0.003 0.009
+done
+answer i.old.10 0.005 0.001
+answer i.new.10 0.0015 0.009
+answer i.old.11 0.005 0.001
+exits 0 "the study of applications makes a table" scripts/study-applications-table.sh "$T/study"
+is "$(wc -l <"$T/out") $(head -n 2 "$T/out" | paste -sd' ') $(tail -n 1 "$T/out")" \
+	"11 application,type,point,predicted,measured a,read,mean,0.002,0.003 i,read,mean,0.001,0.0015" \
+	"with a row for each pair and point that has both times"
+cp "$T/out" "$T/study.csv"
+is "$(scripts/study-applications-table.sh "$T/study" .relative.json | sed -n 2p)" "a,read,mean,0.004,0.003" \
+	"relative answers have a table of their own"
+"$blkcast" study migrate "$demo" --storage "$T/slow.json" --intervals "$T/study.csv" --json -q >"$T/out"
+is "$(ends '.type == "read" and .point == "mean"')" "[[667,1500]]" "which --intervals reads"
+
 # Nets from the same store.
 exits 0 "qpn calibrate takes a store" "$blkcast" qpn calibrate --db "$T/r.db" --where type=read --where pattern=random -o "$T/net.yaml"
 like "$(cat "$T/err")" "7 runs are left out" "and counts the runs that have no place in a table"
