@@ -51,7 +51,8 @@ for f in $(sed -n 's|^\(usr/[^ ]*\).*|\1|p' scripts/package/debian/*.install); d
 done
 is "$missing" "" "the packages' files are installed"
 recommends=$(sed -n '/^Package: blkcast$/,/^$/s/^Recommends: //p' scripts/package/debian/control)
-is "$recommends" "fio, graphviz, openssl" "fio, dot and openssl are recommended, which are started"
+is "$recommends" "fio, graphviz, openssl, postgresql-client" \
+	"the programs that are started are recommended: fio, dot, openssl and psql"
 exits 0 "make uninstall" installs uninstall
 is "$(find "$T/root" -type f)" "" "leaves no file"
 done_testing

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as the file of tokens that `serve --tokens` reads. Every host that comes out must be a
- * name that a segment may have; every refusal has a reason.
+ * Any bytes as the file of tokens that `serve --tokens` reads. Every owner that comes out must be a
+ * name that a segment may have, a pattern of such names or a tenant; every refusal has a reason.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/serve/access_tenants.h"
 #include "analyzer/serve/access_tokens.h"
 #include "formats/segment/segment_word.h"
 #include "tests/fuzz/fuzz_file.h"
@@ -23,10 +24,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		return 0;
 	}
-	for (size_t i = 0; i < nr; i++)
-		if (!memchr(tokens[i].host, 0, sizeof(tokens[i].host)) ||
-		    segment_word_check("host", tokens[i].host, NULL))
+	for (size_t i = 0; i < nr; i++) {
+		const char *owner = tokens[i].host;
+
+		if (!memchr(owner, 0, sizeof(tokens[i].host)))
 			abort();
+		if (owner[0] == '@' ? segment_word_check("tenant", owner + 1, NULL) != 0
+				    : !access_pattern_ok(owner))
+			abort();
+	}
 	free(tokens);
 	return 0;
 }
