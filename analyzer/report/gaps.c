@@ -57,3 +57,13 @@ uint64_t gaps_within(const struct time_gap *items, size_t nr, uint64_t begin_ns,
 	}
 	return sum;
 }
+
+uint64_t gaps_watched_ns(const struct time_gap *items, size_t nr, uint64_t begin_ns,
+			 uint64_t end_ns, bool has_requests)
+{
+	uint64_t gap_ns = gaps_within(items, nr, begin_ns, end_ns);
+
+	if (gap_ns < end_ns - begin_ns)
+		return end_ns - begin_ns - gap_ns;
+	return has_requests ? end_ns - begin_ns : 0;
+}

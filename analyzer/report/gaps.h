@@ -8,6 +8,7 @@
 #ifndef ANALYZER_REPORT_GAPS_H
 #define ANALYZER_REPORT_GAPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,5 +29,11 @@ void gaps_release(struct gaps *g);
 int gaps_common(const struct gaps *a, const struct gaps *b, struct gaps *out);
 /* Returns the nanoseconds of [begin, end) that lie in gaps. */
 uint64_t gaps_within(const struct time_gap *items, size_t nr, uint64_t begin_ns, uint64_t end_ns);
+/*
+ * Returns the nanoseconds of [begin, end) that were watched. An interval that has requests was
+ * watched, so it counts whole where the gaps cover all of it.
+ */
+uint64_t gaps_watched_ns(const struct time_gap *items, size_t nr, uint64_t begin_ns,
+			 uint64_t end_ns, bool has_requests);
 
 #endif

@@ -45,31 +45,10 @@ const char *size_class_label(unsigned int class)
 }
 
 /*
- * Returns the rate of a column, in requests or MiB per second, for all classes up to and including
- * `class`.
+ * A column counts as watched for at least this share of its width. Otherwise a few requests in a
+ * sliver beside a gap would be drawn as a peak that never was.
  */
-static double intensity_stacked(const struct timegrid *g, size_t column,
-				enum intensity_measure measure, unsigned int class)
-{
-	const uint64_t *cells = timegrid_column(g, column);
-	double sum = 0, per_s = 1e9 / (double)g->step_ns;
-
-	for (unsigned int c = 0; c <= class; c++)
-		sum += (double)cells[intensity_row(measure, c, false)] +
-		       (double)cells[intensity_row(measure, c, true)];
-	return sum * per_s / (measure == INTENSITY_BYTES ? MIB : 1);
-}
-
-static double intensity_writes(const struct timegrid *g, size_t column,
-			       enum intensity_measure measure)
-{
-	const uint64_t *cells = timegrid_column(g, column);
-	double sum = 0, per_s = 1e9 / (double)g->step_ns;
-
-	for (unsigned int c = 0; c < NR_SIZE_CLASSES; c++)
-		sum += (double)cells[intensity_row(measure, c, true)];
-	return sum * per_s / (measure == INTENSITY_BYTES ? MIB : 1);
-}
+#define LEAST_WATCHED_RATIO 0.1
 
 struct stack {
 	const struct timegrid *grid;
@@ -77,33 +56,92 @@ struct stack {
 	struct scale x, y;
 };
 
+/* Returns the seconds of a column that were watched; NaN where nobody watched. */
+static double intensity_watched_s(const struct stack *s, size_t column)
+{
+	const struct timegrid *g = s->grid;
+	const uint64_t *cells = timegrid_column(g, column);
+	uint64_t begin = timegrid_begin_ns(g) + column * g->step_ns, nr = 0, ns;
+
+	for (unsigned int c = 0; c < NR_SIZE_CLASSES; c++)
+		nr += cells[intensity_row(INTENSITY_REQUESTS, c, false)] +
+		      cells[intensity_row(INTENSITY_REQUESTS, c, true)];
+	ns = gaps_watched_ns(s->x.gaps, s->x.nr_gaps, begin, begin + g->step_ns, nr > 0);
+	return ns ? fmax((double)ns, LEAST_WATCHED_RATIO * (double)g->step_ns) * 1e-9 : NAN;
+}
+
+/*
+ * Returns the rate of a column over its watched time, in requests or MiB per second, for all
+ * classes up to and including `class`; NaN where nobody watched.
+ */
+static double intensity_stacked(const struct stack *s, size_t column, unsigned int class)
+{
+	const uint64_t *cells = timegrid_column(s->grid, column);
+	double sum = 0;
+
+	for (unsigned int c = 0; c <= class; c++)
+		sum += (double)cells[intensity_row(s->measure, c, false)] +
+		       (double)cells[intensity_row(s->measure, c, true)];
+	return sum / intensity_watched_s(s, column) / (s->measure == INTENSITY_BYTES ? MIB : 1);
+}
+
+static double intensity_writes(const struct stack *s, size_t column)
+{
+	const uint64_t *cells = timegrid_column(s->grid, column);
+	double sum = 0;
+
+	for (unsigned int c = 0; c < NR_SIZE_CLASSES; c++)
+		sum += (double)cells[intensity_row(s->measure, c, true)];
+	return sum / intensity_watched_s(s, column) / (s->measure == INTENSITY_BYTES ? MIB : 1);
+}
+
 static double column_px(const struct stack *s, size_t column)
 {
 	return scale_px(&s->x, (double)(timegrid_begin_ns(s->grid) + column * s->grid->step_ns));
 }
 
-/* Draws a staircase at the height of every column: M, then two points per change of height. */
-static void intensity_staircase(struct buf *out, const struct stack *s, int class, bool first)
+/*
+ * Draws the upper edge of a class as a staircase, one step per change of height. Where nobody
+ * watched, the area has no height.
+ */
+static void intensity_staircase(struct buf *out, const struct stack *s, unsigned int class)
 {
 	double last = NAN;
 
 	for (size_t c = 0; c < s->grid->nr; c++) {
-		double v = class < 0
-				   ? intensity_writes(s->grid, c, s->measure)
-				   : intensity_stacked(s->grid, c, s->measure, (unsigned int)class);
-		double y = scale_px(&s->y, v);
+		double v = intensity_stacked(s, c, class);
+		double y = scale_px(&s->y, isnan(v) ? 0 : v);
 
 		if (y == last)
 			continue;
-		if (isnan(last))
-			(first ? svg_move_to : svg_line_to)(out, column_px(s, c), y);
-		else {
+		if (!isnan(last))
 			svg_line_to(out, column_px(s, c), last);
-			svg_line_to(out, column_px(s, c), y);
-		}
+		svg_line_to(out, column_px(s, c), y);
 		last = y;
 	}
 	svg_line_to(out, column_px(s, s->grid->nr), last);
+}
+
+/* Draws the rate of writes as a line, which is interrupted where nobody watched. */
+static void intensity_write_line(struct buf *out, const struct stack *s)
+{
+	double last = NAN;
+
+	svg_path(out, "line total thin");
+	for (size_t c = 0; c < s->grid->nr; c++) {
+		double v = intensity_writes(s, c), y = isnan(v) ? NAN : scale_px(&s->y, v);
+
+		if (y == last || (isnan(y) && isnan(last)))
+			continue;
+		if (!isnan(last))
+			svg_line_to(out, column_px(s, c), last);
+		if (!isnan(y))
+			(isnan(last) ? svg_move_to : svg_line_to)(out, column_px(s, c), y);
+		last = y;
+	}
+	if (!isnan(last))
+		svg_line_to(out, column_px(s, s->grid->nr), last);
+	svg_path_end(out);
 }
 
 /*
@@ -118,14 +156,12 @@ static void intensity_areas(struct buf *out, const struct stack *s)
 		snprintf(name, sizeof(name), "area s%d", class);
 		svg_path(out, name);
 		svg_move_to(out, column_px(s, 0), s->y.px_from);
-		intensity_staircase(out, s, class, false);
+		intensity_staircase(out, s, (unsigned int)class);
 		svg_line_to(out, column_px(s, s->grid->nr), s->y.px_from);
 		buf_put_u8(out, 'z');
 		svg_path_end(out);
 	}
-	svg_path(out, "line total thin");
-	intensity_staircase(out, s, -1, true);
-	svg_path_end(out);
+	intensity_write_line(out, s);
 }
 
 static void intensity_marks(struct buf *out, const struct stack *s, const struct load_peaks *peaks,
@@ -207,7 +243,7 @@ int intensity_draw(const struct intensity *i, enum intensity_measure measure,
 	s.grid = &g;
 	most = peaks->of[bytes ? LOAD_BYTES : LOAD_REQUESTS].max / (bytes ? MIB : 1);
 	for (size_t c = 0; c < g.nr; c++)
-		most = fmax(most, intensity_stacked(&g, c, measure, NR_SIZE_CLASSES - 1));
+		most = fmax(most, intensity_stacked(&s, c, NR_SIZE_CLASSES - 1));
 	s.y = frame_linear(f, most, UNIT_COUNT);
 	intensity_describe(peaks, measure, text, sizeof(text));
 	rate.rate = bytes ? "bytes" : "requests";

@@ -53,18 +53,12 @@ static double nearest_rank(const uint64_t *sorted, size_t nr, double p)
 	return (double)sorted[rank ? rank - 1 : 0];
 }
 
-/*
- * Returns the nanoseconds of a column that were watched. A column that holds a request was watched,
- * whatever the gaps say.
- */
 static uint64_t load_watched_ns(const struct load *l, const struct timegrid *g, size_t column)
 {
 	uint64_t begin = timegrid_begin_ns(g) + column * g->step_ns;
-	uint64_t gap = gaps_within(l->gaps, l->nr_gaps, begin, begin + g->step_ns);
 
-	if (gap < g->step_ns)
-		return g->step_ns - gap;
-	return timegrid_column(g, column)[LOAD_REQUESTS] ? g->step_ns : 0;
+	return gaps_watched_ns(l->gaps, l->nr_gaps, begin, begin + g->step_ns,
+			       timegrid_column(g, column)[LOAD_REQUESTS] > 0);
 }
 
 /* Also writes how many windows were watched. */

@@ -147,6 +147,44 @@ static void every_picture_draws_itself_and_its_data(void)
 	report_free(r);
 }
 
+/* Counts how often `command` is in the line of writes in the picture of requests per second. */
+static int in_line_of_writes(const struct intensity *i, const struct view *v, char command)
+{
+	struct load_peaks peaks = { .window_s = 0.1 };
+	const char *at;
+	int nr = 0;
+
+	buf_clear(&text);
+	ok_int(intensity_draw(i, INTENSITY_REQUESTS, &peaks, v, &text), 0);
+	at = strstr(as_text(), "line total thin\" d=");
+	for (ok(at != NULL); at && *at && *at != '/'; at++)
+		nr += *at == command;
+	return nr;
+}
+
+static void a_gap_is_not_drawn_as_idle(void)
+{
+	struct time_gap gap = { 350 * MS, 700 * MS };
+	struct view v = { .end_ns = 1000 * MS, .step_ns = 100 * MS, .id = "x" };
+	struct intensity i;
+
+	intensity_init(&i);
+	for (uint64_t t = 0; t < 1000; t += 10)
+		if (t < 350 || t >= 700)
+			ok_int(intensity_add(&i, t * MS, 4096, true), 0);
+	ok_int(in_line_of_writes(&i, &v, 'M'), 1);
+	ok(strstr(as_text(), "not watched") == NULL);
+	v.gaps = &gap;
+	v.nr_gaps = 1;
+	ok_int(in_line_of_writes(&i, &v, 'M'), 2);
+	ok(strstr(as_text(), "not watched") != NULL);
+	/* The rate is the same in all watched time, so that each stroke is one level line. */
+	ok_int(in_line_of_writes(&i, &v, 'L'), 2);
+	ok_int(gaps_watched_ns(&gap, 1, 300 * MS, 400 * MS, true), 50 * MS);
+	ok_int(gaps_watched_ns(&gap, 1, 400 * MS, 500 * MS, false), 0);
+	intensity_release(&i);
+}
+
 static void sums_of_profiles_are_sums(void)
 {
 	static const char *const names[2] = { "sda", "sdb" };
@@ -221,6 +259,7 @@ static const struct tap_test tests[] = {
 	{ "tables are humane, links keep every byte", tables_are_humane },
 	{ "names from a trace cannot break the page", names_cannot_break_the_page },
 	{ "every picture draws itself and its data", every_picture_draws_itself_and_its_data },
+	{ "a gap is not drawn as idle", a_gap_is_not_drawn_as_idle },
 	{ "the profile of several devices is their sum", sums_of_profiles_are_sums },
 	{ "waiting, limits and slow devices are told apart", verdicts_tell_the_stages_apart },
 	{ "an empty selection gives no report, and says so", nothing_gives_no_report },
