@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/report/course.h"
 #include "analyzer/report/csv_table.h"
 #include "analyzer/report/page.h"
 #include "base/shell_word.h"
@@ -32,17 +33,21 @@ static void page_paragraph(struct page *pg, const char *class)
 	buf_clear(&pg->scratch);
 }
 
-static void page_summary(struct page *pg)
+static int page_summary(struct page *pg)
 {
 	const struct report *r = pg->r;
+	int ret;
 
 	buf_clear(&pg->scratch);
 	summary_workload(&r->all, &pg->scratch);
+	page_paragraph(pg, "lead");
+	ret = course_words(r, &pg->scratch);
 	page_paragraph(pg, "lead");
 	summary_reason(&r->all, inflight_device_while_waiting(&r->collect->inflight), &pg->scratch);
 	page_paragraph(pg, "lead");
 	summary_quality(&r->all, &pg->scratch);
 	page_paragraph(pg, "soft");
+	return ret;
 }
 
 static void page_subject(const struct report *r, char *words, size_t len)
@@ -423,7 +428,7 @@ int page_write(const struct report *r, struct buf *out)
 {
 	struct page pg = { .r = r };
 	struct buf body;
-	int ret;
+	int ret, words;
 
 	buf_init(&pg.scratch);
 	buf_init(&pg.contents);
@@ -436,7 +441,7 @@ int page_write(const struct report *r, struct buf *out)
 	ret = page_sections(&pg);
 	pg.out = out;
 	page_head(&pg);
-	page_summary(&pg);
+	words = page_summary(&pg);
 	page_facts(&pg);
 	buf_printf(out, "<nav aria-label=\"Pictures\">");
 	buf_put(out, pg.contents.data, pg.contents.len);
@@ -445,6 +450,8 @@ int page_write(const struct report *r, struct buf *out)
 	buf_printf(out, "</main>\n");
 	page_foot(&pg);
 	buf_printf(out, "</div>\n<script>\n%s</script>\n</body>\n</html>\n", page_js);
+	if (!ret)
+		ret = words;
 	if (!ret)
 		ret = body.error ? body.error : pg.contents.error;
 	buf_release(&body);

@@ -43,6 +43,16 @@ int sequence_add(struct sequence *s, struct sequence_device *d, uint64_t arrival
 	return 0;
 }
 
+double sequence_counted(const uint64_t *cells)
+{
+	double sum = 0;
+
+	for (int write = 0; write < 2; write++)
+		sum += fmin((double)cells[write * NR_ROWS + COUNTED],
+			    (double)cells[write * NR_ROWS + REQUESTS]);
+	return sum;
+}
+
 /* Returns NaN where the column has no request of that direction. */
 static double sequence_ratio(const uint64_t *cells, int write)
 {

@@ -31,6 +31,9 @@ int sequence_add(struct sequence *s, struct sequence_device *d, uint64_t arrival
 		 const struct request *r);
 
 /* Returns 0, -ENODATA or -ENOMEM. */
+/* Returns how many requests of a column, reads and writes together, continue another one. */
+double sequence_counted(const uint64_t *cells);
+
 int sequence_draw(const struct sequence *s, const struct view *v, struct buf *out);
 int sequence_csv(const struct sequence *s, const struct view *v, struct buf *out);
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_phase: this module finds which kinds of load followed one another in a period.
- *
- * Each column gets a kind: idle, or one of reads, writes and both, together with one of sequential,
- * random and in between. Adjacent columns of the same kind form a phase. A phase that is shorter
- * than two columns or than 3 % of the period is joined to the phase before it. A column that was
- * not watched ends a phase. Cost: O(columns).
+ * page_phase: this module hands the phases of a device (analyzer/characterize/phase.h) to the live
+ * page as JSON.
  */
 #ifndef ANALYZER_SERVE_PAGE_PHASE_H
 #define ANALYZER_SERVE_PAGE_PHASE_H

@@ -16,14 +16,22 @@ holds "the same trace gives the same bytes" cmp -s "$T/one.html" "$T/again.html"
 like "$(words "$T/one.html" | head -n 1)" \
 	'^More reads than writes \(5[0-9].* reads\), [0-9.]+ requests and [0-9.]+ MiB per second on average: random reads, mostly of 4.{1,3}KiB; sequential writes of .* on average\. Of response times, half of the reads are done within .*, 95.{1,3}% within .*, 99.{1,3}% within .*; half of the writes .*\.$' \
 	"it opens on what the workload is"
+like "$(words "$T/one.html" | sed -n 2p)" \
+	'^The load was of one kind throughout: 60.{1,3}s of random reads and writes \([0-9]+ requests per second, .* each on average\)\. The busiest 1.{1,3}s began at [0-9:]{8}, with .* requests per second\. The slowest 1.{1,3}s began at [0-9:]{8}: .*% of the requests that arrived then took .*ms or longer\.$' \
+	"goes on with how it went, and when it was busiest and slowest"
 like "$(words "$T/one.html" | tail -n 1)" 'queueing: they spend [0-9.]+.{1,3}% of their time waiting' \
 	"and on where the time goes"
+"$blkcast" report --utc "$T/three.seg" -o "$T/three.html"
+like "$(words "$T/three.html" | sed -n 2p)" \
+	'^The load had 3 phases: 9.*s of random .*, then 900.{1,3}ms of partly sequential .*, then 10.*s of random ' \
+	"a burst of other requests is a phase of its own"
 "$blkcast" report "$T/limited.seg" -o "$T/limited.html"
 like "$(words "$T/limited.html" | tail -n 1)" 'not the device: .* I/O limit or throttle' \
 	"a throttled guest does not look like a slow device"
 "$blkcast" report "$T/untimed.seg" -o "$T/untimed.html"
 like "$(words "$T/untimed.html" | head -n 1)" 'does not tell how long requests took' \
 	"a trace without response times says so"
+is "$(words "$T/untimed.html" | sed -n 2p | grep -c slowest)" 0 "and names no slowest moment"
 
 # Every command in the page works, and writes what the page holds.
 # Percent signs back to bytes.

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/report/course.h"
 #include "analyzer/report/csv_table.h"
 #include "analyzer/report/page.h"
 #include "analyzer/report/profile_sum.h"
@@ -185,6 +186,67 @@ static void a_gap_is_not_drawn_as_idle(void)
 	intensity_release(&i);
 }
 
+/*
+ * Makes a report of 12 s of sequential reads, 100 of 64 KiB per second, and then 8 s of random
+ * writes, 200 of 4 KiB per second, of which those of one second are 50 ms slow.
+ */
+static struct report *make_two_phases(void)
+{
+	struct window_config config = { 0 };
+	struct collect_name name = { .host = "h", .device = "8:0", .name = "sda" };
+	struct profile profile;
+	struct report_facts facts = { .profiles = &profile, .nr_profiles = 1 };
+	struct report *r = NULL;
+	struct collect *c;
+	struct window *w;
+	struct err err;
+	size_t index;
+
+	collect_new(&c);
+	collect_device(c, &name, &index, &err);
+	window_new(&w, &config, 0);
+	for (uint64_t t = 0, i = 0; t < 20000; t += t < 12000 ? 10 : 5, i++) {
+		bool reads = t < 12000, slow = t >= 15000 && t < 16000;
+		struct request q = { .arrival_ns = t * MS,
+				     .dispatch_ns = t * MS + 1000,
+				     .completion_ns = (t + (slow ? 50 : 1)) * MS,
+				     .sector = reads ? i * 128 : i * 7919 % 100000 * 800,
+				     .bytes = reads ? 65536 : 4096,
+				     .operation = reads ? OPERATION_READ : OPERATION_WRITE };
+
+		collect_add(c, index, &q, 1);
+		window_add(w, &q);
+	}
+	profile_init(&profile);
+	window_profile(w, 20000 * MS, &profile);
+	snprintf(profile.host, sizeof(profile.host), "h");
+	snprintf(profile.device, sizeof(profile.device), "8:0");
+	snprintf(profile.device_name, sizeof(profile.device_name), "sda");
+	profile.begin_s = 0;
+	profile.end_s = 20;
+	window_free(w);
+	ok_int(report_new(&r, c, &facts, true, &err), 0);
+	profile_release(&profile);
+	return r;
+}
+
+static void the_course_of_the_load_is_told(void)
+{
+	struct report *r = make_two_phases();
+
+	if (!r)
+		return;
+	buf_clear(&text);
+	ok_int(course_words(r, &text), 0);
+	ok_str(as_text(),
+	       "The load had 2 phases: 12\u202fs of sequential reads (100 requests per second, "
+	       "64\u202fKiB each on average), then 8\u202fs of random writes (200 requests per "
+	       "second, 4\u202fKiB each on average). The busiest 1\u202fs began at 00:00:12, with "
+	       "200 requests per second. The slowest 2\u202fs began at 00:00:14: "
+	       "50\u202f% of the requests that arrived then took 48.7\u202fms or longer.");
+	report_free(r);
+}
+
 static void sums_of_profiles_are_sums(void)
 {
 	static const char *const names[2] = { "sda", "sdb" };
@@ -260,6 +322,7 @@ static const struct tap_test tests[] = {
 	{ "names from a trace cannot break the page", names_cannot_break_the_page },
 	{ "every picture draws itself and its data", every_picture_draws_itself_and_its_data },
 	{ "a gap is not drawn as idle", a_gap_is_not_drawn_as_idle },
+	{ "the course of the load is told", the_course_of_the_load_is_told },
 	{ "the profile of several devices is their sum", sums_of_profiles_are_sums },
 	{ "waiting, limits and slow devices are told apart", verdicts_tell_the_stages_apart },
 	{ "an empty selection gives no report, and says so", nothing_gives_no_report },
