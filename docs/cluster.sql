@@ -376,3 +376,12 @@ BEGIN
 END $$;
 
 INSERT INTO blkcast.version VALUES (1);
+
+-- migration 2
+-- Whose requests of when somebody asked for (`blkcast ask`). Every serve tells the agents in its answers.
+CREATE TABLE blkcast.ask(
+  host text COLLATE "C" PRIMARY KEY,
+  begin_at timestamptz NOT NULL,
+  end_at timestamptz NOT NULL);
+
+INSERT INTO blkcast.version VALUES (2);

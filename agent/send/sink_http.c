@@ -34,8 +34,9 @@ struct sink {
 	struct upload *upload;
 	struct spool_ledger ledger; /* has no account before attach() */
 	struct delivery *delivery;
-	struct hindsight *hindsight; /* borrowed; NULL: none */
-	uint64_t hurry_bytes;	     /* a spool of this size does not wait any more */
+	struct hindsight *hindsight;   /* borrowed; NULL: none */
+	struct hindsight_period asked; /* by the analyzer; used by the sink's thread only */
+	uint64_t hurry_bytes;	       /* a spool of this size does not wait any more */
 	/* losses of a segment of which some parts were stored; usually empty */
 	struct ledger partly;
 	bool is_denied;	       /* access was denied, and the log says so */
@@ -168,13 +169,29 @@ static bool sink_http_is_thin(struct sink *s, const struct buf *data)
 	while (verdict == HINDSIGHT_WAIT) {
 		bool hurry = is_stopping(s) || spool_bytes(s->spool) > s->hurry_bytes;
 
-		verdict = hindsight_judge(s->hindsight, segment_reader_header(reader),
+		verdict = hindsight_judge(s->hindsight, segment_reader_header(reader), &s->asked,
 					  clock_monotonic_ns(), hurry);
 		if (verdict == HINDSIGHT_WAIT)
 			sink_http_hold(s);
 	}
 	segment_reader_free(reader);
 	return verdict == HINDSIGHT_THIN;
+}
+
+/* Notes which requests the analyzer asks for in its answer, and logs it when that is new. */
+static void sink_http_note_ask(struct sink *s, const struct upload_answer *answer)
+{
+	struct hindsight_period asked;
+
+	if (!s->hindsight || answer->verdict != UPLOAD_DONE || !answer->is_asking)
+		return;
+	asked = hindsight_period_of(s->hindsight, answer->ask_begin_s, answer->ask_end_s,
+				    clock_monotonic_ns());
+	if (asked.until_ns && asked.from_ns > s->asked.until_ns)
+		log_say(s->log, LEVEL_INFO, "requests_asked_for",
+			"begin_s=%" PRId64 " end_s=%" PRId64, answer->ask_begin_s,
+			answer->ask_end_s);
+	s->asked = asked;
 }
 
 /* Sends the segment, whole or without its requests. */
@@ -193,6 +210,7 @@ static void sink_http_deliver(struct sink *s, const struct buf *data, struct upl
 		delivery_send(s->delivery, thin.data, thin.len, data, &s->partly, answer);
 	else
 		delivery_send(s->delivery, data->data, data->len, &thin, &s->partly, answer);
+	sink_http_note_ask(s, answer);
 	buf_release(&thin);
 }
 

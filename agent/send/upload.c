@@ -110,6 +110,35 @@ static CURLcode upload_perform(struct upload *u, long *status, struct err *err)
 	return code;
 }
 
+/* Reads one number of the field and goes behind it. Returns false where there is none. */
+static bool upload_ask_number(const char **text, int64_t *out)
+{
+	const char *digits = *text + (**text == '-');
+	char *end;
+
+	if (*digits < '0' || *digits > '9')
+		return false;
+	errno = 0;
+	*out = strtoll(*text, &end, 10);
+	*text = end;
+	return !errno && *out >= -UPLOAD_ASK_MAX_S && *out <= UPLOAD_ASK_MAX_S;
+}
+
+/* Reads the field Blkcast-Ask. A field that is wrong, or there twice, asks for nothing. */
+static void upload_read_ask(struct upload *u, struct upload_answer *answer)
+{
+	struct curl_header *field;
+	const char *text;
+
+	if (curl_easy_header(u->curl, "Blkcast-Ask", 0, CURLH_HEADER, -1, &field) ||
+	    field->amount != 1)
+		return;
+	text = field->value;
+	answer->is_asking = upload_ask_number(&text, &answer->ask_begin_s) && *text++ == ' ' &&
+			    upload_ask_number(&text, &answer->ask_end_s) && !*text &&
+			    answer->ask_begin_s <= answer->ask_end_s;
+}
+
 static void upload_put(struct upload *u, const struct segment_header *h, const char *hash,
 		       struct upload_answer *answer)
 {
@@ -126,6 +155,7 @@ static void upload_put(struct upload *u, const struct segment_header *h, const c
 		snprintf(answer->why, sizeof(answer->why), "%.250s", err.line);
 	} else if ((status == 200 || status == 201) && upload_is_ack(&u->answer, h, hash)) {
 		answer->verdict = UPLOAD_DONE;
+		upload_read_ask(u, answer);
 	} else if (status == 200 || status == 201) {
 		answer->verdict = UPLOAD_RETRY;
 		snprintf(answer->why, sizeof(answer->why),

@@ -22,6 +22,7 @@
 #include "base/err.h"
 
 #define UPLOAD_WHY_BYTES 256
+#define UPLOAD_ASK_MAX_S 2678400 /* 31 days; what is further away is no question */
 
 enum upload_verdict {
 	UPLOAD_DONE,  /* the segment is durable at the receiver */
@@ -36,6 +37,12 @@ enum upload_verdict {
 
 struct upload_answer {
 	enum upload_verdict verdict;
+	/*
+	 * With UPLOAD_DONE: the receiver asks for the requests from ask_begin_s to ask_end_s
+	 * seconds after its answer (negative: before it).
+	 */
+	bool is_asking;
+	int64_t ask_begin_s, ask_end_s;
 	double retry_after_s;	    /* with UPLOAD_LATER; 0: the receiver named no time */
 	char why[UPLOAD_WHY_BYTES]; /* one line for the log: the status and the receiver's reason */
 };

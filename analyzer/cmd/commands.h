@@ -28,7 +28,8 @@
 	X(headroom) \
 	X(arch) \
 	X(report) \
-	X(cluster)
+	X(cluster) \
+	X(ask)
 /* clang-format on */
 
 #define COMMAND_DECLARE(name) extern const struct command command_##name;

@@ -346,6 +346,7 @@ static int start_daemon(struct server *s, int fd, struct err *err)
 static void server_free(struct server *s)
 {
 	guard_free(s->guard);
+	ask_watch_free(s->asks);
 	clients_free(s->clients);
 	clients_free(s->tenants);
 	access_free(s->access);
@@ -407,6 +408,8 @@ static int server_prepare(struct server *s, struct store *store, struct err *err
 		ret = clients_new(&s->tenants, &tenant);
 	if (ret == 0)
 		ret = guard_new(&s->guard, limits, on_tick, s);
+	if (ret == 0)
+		ret = ask_watch_new(&s->asks, store_dir(store), s->config.note, s->config.ctx, err);
 	if (ret == 0)
 		guard_limit(s->guard,
 			    s->config.nr_connections ? s->config.nr_connections : NR_CONNECTIONS);

@@ -81,7 +81,8 @@ enum MHD_Result server_reply_not_allowed(struct MHD_Connection *c, const char *a
 	return reply_error(c, MHD_HTTP_METHOD_NOT_ALLOWED, line, MHD_HTTP_HEADER_ALLOW, allowed);
 }
 
-enum MHD_Result server_reply_ack(struct MHD_Connection *c, const struct ingest_result *result)
+enum MHD_Result server_reply_ack(struct MHD_Connection *c, const struct ingest_result *result,
+				 const char *ask)
 {
 	char hash[SEGMENT_HASH_TEXT];
 	char text[512];
@@ -95,7 +96,7 @@ enum MHD_Result server_reply_ack(struct MHD_Connection *c, const struct ingest_r
 		       result->name.host, result->name.boot_id, result->name.epoch,
 		       result->name.sequence, hash, result->stored ? "true" : "false");
 	return send_reply(c, result->stored ? MHD_HTTP_CREATED : MHD_HTTP_OK, TYPE_JSON, text,
-			  (size_t)len, NULL, NULL);
+			  (size_t)len, ask ? "Blkcast-Ask" : NULL, ask);
 }
 
 static void print_stream(struct buf *out, const struct segment_name *n)

@@ -16,7 +16,9 @@ enum MHD_Result server_reply_error(struct MHD_Connection *c, int status, const c
 enum MHD_Result server_reply_last(struct MHD_Connection *c, int status, const char *line);
 /* Replies with 405 and the method that is allowed. */
 enum MHD_Result server_reply_not_allowed(struct MHD_Connection *c, const char *allowed);
-enum MHD_Result server_reply_ack(struct MHD_Connection *c, const struct ingest_result *result);
+/* ask (may be NULL) is the field Blkcast-Ask: which requests the agent is asked to send whole. */
+enum MHD_Result server_reply_ack(struct MHD_Connection *c, const struct ingest_result *result,
+				 const char *ask);
 /*
  * Replies with {"host": ..., "streams": [{"boot_id", "epoch", "highest_sequence"}], "next": query
  * or null}.

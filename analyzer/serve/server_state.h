@@ -6,6 +6,7 @@
 #include <microhttpd.h>
 #include <sys/socket.h>
 
+#include "analyzer/serve/ask_watch.h"
 #include "analyzer/serve/clients.h"
 #include "analyzer/store/ingest.h"
 #include "analyzer/serve/server.h"
@@ -27,6 +28,7 @@ struct server {
 	struct clients *clients;
 	struct clients *tenants; /* the same limits for all hosts of a tenant together */
 	struct guard *guard;
+	struct ask_watch *asks;
 	char *client_ca; /* owned: libmicrohttpd (MHD) asks senders for certificates if it is set */
 	struct server_config config;
 	struct server_stats stats;

@@ -208,6 +208,16 @@ static bool is_here(struct server *s, struct MHD_Connection *c, const struct exc
 	return waits_to_send(c) && ingest_find(s->ingest, &x->name, x->hash, result) == 1;
 }
 
+/* Acknowledges the segment, and asks its agent for requests where somebody asked for them. */
+static enum MHD_Result server_upload_ack(struct server *s, struct MHD_Connection *c,
+					 const struct ingest_result *result)
+{
+	char text[ASK_FIELD_BYTES];
+	bool is_asked = ask_watch_field(s->asks, result->name.host, text);
+
+	return server_reply_ack(c, result, is_asked ? text : NULL);
+}
+
 enum MHD_Result upload_begin(struct server *s, struct MHD_Connection *c, const char *url,
 			     struct exchange *x)
 {
@@ -243,7 +253,7 @@ enum MHD_Result upload_begin(struct server *s, struct MHD_Connection *c, const c
 		return MHD_YES;
 	if (is_here(s, c, x, &here)) {
 		x->refusal = MHD_HTTP_OK;
-		return server_reply_ack(c, &here);
+		return server_upload_ack(s, c, &here);
 	}
 	status = server_upload_reserve(s, x, text ? (size_t)length + 1 : CHUNK_BYTES);
 	if (status)
@@ -346,5 +356,5 @@ enum MHD_Result upload_end(struct server *s, struct MHD_Connection *c, struct ex
 	server_stats_acknowledged(&s->stats, clock_monotonic_ns() - begin_ns);
 	if (s->config.stored)
 		s->config.stored(s->config.stored_ctx, &x->name);
-	return server_reply_ack(c, &result);
+	return server_upload_ack(s, c, &result);
 }

@@ -2,6 +2,7 @@
 # Hindsight: the agent keeps the requests of the last moments on its machine, and sends profiles and the ledger alone
 # where nobody asked for the requests. Whatever was asked, completed = sent + kept back + lost.
 . tests/support/tap.sh
+need curl "curl is missing" have curl
 b=$BUILD/blkcast
 server=""
 stop_server() { [ -z "$server" ] || kill -9 "$server" 2>/dev/null; wait 2>/dev/null; }
@@ -26,6 +27,34 @@ sent=$(field requests asked) kept=$(field kept_back asked)
 number "$sent >= 100 && $kept >= 100" "the requests around are sent, and those of long before are not"
 is "$((sent + kept))" 900 "and the counts balance"
 is "$(field sum asked)" 900 "in the ledger as well"
+
+# A question that is put into the store reaches the agent in an answer to an upload, also after a restart of serve.
+exits 1 "a question for a host that the store does not know" "$b" ask fleet --store "$T/store" --minutes 5
+like "$(cat "$T/err")" '^blkcast ask: fleet: the store has nothing of this host yet' "is stored, and says that it waits"
+printf '1 99999999999999999999\n' >"$T/store/asks/quiet"
+printf '%4000d\n' 1 >"$T/store/asks/plain"
+ln -s /dev/zero "$T/store/asks/zero"
+mkfifo "$T/store/asks/fifo"
+kill "$server" && wait "$server"
+: >"$T/serve"
+"$b" serve $serve_user --store "$T/store" --listen "${url#http://}" 2>"$T/serve" &
+server=$!
+serve_port "$T/serve" "$server" >/dev/null
+is "$(send fleet 12 100 60 hindsight=2000 interval_ms=250)" "captured 1200 lost 0 left 0" "the host's agent sends everything"
+sent=$(field requests fleet) kept=$(field kept_back fleet)
+number "$sent >= 100 && $kept >= 100" "whole, from its first answer on"
+is "$((sent + kept)) $(field sum fleet)" "1200 1200" "and the counts balance"
+send other 3 100 60 hindsight=300 >/dev/null
+is "$(field requests other) $(field kept_back other)" "0 300" "the agent of another host is asked for nothing"
+exits 0 "a later question" "$b" ask fleet --store "$T/store" --minutes 7 --json
+like "$(tr -d ' \n' <"$T/out")" '"begin_s":-420,"end_s":420,"known":true' "makes the period longer"
+for wrong in ../x .new 'a b' "$(printf '%070d' 1)"; do
+	exits 2 "a name that is no host's is refused: ${wrong:0:9}" "$b" ask "$wrong" --store "$T/store"
+done
+exits 2 "a question needs a store" "$b" ask fleet --store "$T/nowhere"
+exits 2 "the minutes are bounded" "$b" ask fleet --store "$T/store" --minutes 1441
+is "$(ls -A "$T/store/asks" | grep -c '^[.]')" 0 "and nothing is left beside the questions"
+is "$(curl -s -o /dev/null -w '%{http_code}' -X PUT "$url/v1/asks/fleet")" 404 "a serve takes no question from the network"
 
 # An agent that ends does not wait.
 is "$(send ending 3 100 1 hindsight=600000)" "captured 300 lost 0 left 3" "segments wait while they may be asked for"

@@ -26,7 +26,7 @@ tests/cluster/up.sh start >"$T/up" 2>&1 || {
 eval "$(tests/cluster/up.sh env)"
 exits 0 "cluster init makes the schema" "$blkcast" cluster init --store "$STORE"
 exits 0 "and has nothing to do when it is there" "$blkcast" cluster init --store "$STORE" --json
-like "$(cat "$T/out")" '"from_version": 1' "and says so"
+like "$(cat "$T/out")" '"from_version": 2' "and says so"
 
 # serve N PORT: starts serve number N again and again on the same port
 declare -A pid
@@ -113,7 +113,17 @@ is "$(jq .segments "$T/out")" "$acknowledged_all" "of every segment"
 exits 0 "check finds the summaries whole" "$blkcast" check --store "$STORE" --json
 is "$(jq .retention.summarized_requests "$T/out")" $((names * requests)) "with the count of all requests"
 is "$(tests/cluster/up.sh psql 0 "SELECT count(*) FROM blkcast.bundle")" 0 "and no bundle is left"
+exits 1 "a question for a host that is not there yet waits for it" "$blkcast" ask late1 --store "$STORE"
+exits 0 "a question for a host makes its period longer" "$blkcast" ask host1 --store "$STORE" --minutes 5
+exits 0 "and never shorter" "$blkcast" ask host1 --store "$STORE" --minutes 3 --json
+is "$(jq -c '[.begin_s <= -300, .end_s >= 298, .known]' "$T/out")" "[true,true,true]" "as it says"
 serve 1 "$port1"
+"$BUILD/tests/system/agent_sender" "http://127.0.0.1:$port1" "$T/asked" late1 10 100 60 hindsight=2000 interval_ms=250 \
+	>"$T/out"
+is "$(cat "$T/out")" "captured 1000 lost 0 left 0" "any serve tells the agent, and everything is acknowledged"
+"$blkcast" export -f segments --store "$STORE" --host late1 -o "$T/late.seg" 2>/dev/null
+late=$("$blkcast" ls --store "$STORE" --host late1 --json | jq '[.. | .requests? | numbers] | max')
+number "$late >= 100 && $late <= 1000" "and the requests that were asked for are there"
 "$sender" "http://127.0.0.1:$port1" host1 2 $requests "$T/late" 2>>"$T/senders"
 is "$(cut -d ' ' -f 6 "$T/late" | tr '\n' ' ')" "0 0 " "a late retry of what is only summarized is acknowledged and not stored"
 kill "${pid[1]}" && wait "${pid[1]}"

@@ -8,6 +8,8 @@
 #define KEEP_NS 1000
 #define AT_NS	1000000000000ull
 
+static const struct hindsight_period nobody;
+
 static enum hindsight_verdict judge(struct hindsight *h, uint64_t begin_ns, uint64_t end_ns,
 				    uint64_t now_ns, bool hurry)
 {
@@ -15,7 +17,7 @@ static enum hindsight_verdict judge(struct hindsight *h, uint64_t begin_ns, uint
 
 	segment.begin.monotonic_ns = AT_NS + begin_ns;
 	segment.end.monotonic_ns = AT_NS + end_ns;
-	return hindsight_judge(h, &segment, AT_NS + now_ns, hurry);
+	return hindsight_judge(h, &segment, &nobody, AT_NS + now_ns, hurry);
 }
 
 static void a_segment_waits_until_it_is_old(void)
@@ -29,7 +31,7 @@ static void a_segment_waits_until_it_is_old(void)
 	ok_int(judge(h, 0, 10, 1010, false), HINDSIGHT_THIN);
 	ok_int(judge(h, 0, 10, 10, true), HINDSIGHT_THIN);
 	foreign.end.monotonic_ns = AT_NS;
-	ok_int(hindsight_judge(h, &foreign, AT_NS, false), HINDSIGHT_THIN);
+	ok_int(hindsight_judge(h, &foreign, &nobody, AT_NS, false), HINDSIGHT_THIN);
 	hindsight_free(h);
 	hindsight_free(NULL);
 }
@@ -51,6 +53,38 @@ static void what_is_around_a_question_goes_whole(void)
 	ok_int(judge(h, 7500, 7510, 7510, false), HINDSIGHT_WHOLE);
 	hindsight_ask(h, AT_NS + 20000); /* and one much later begins another time */
 	ok_int(judge(h, 7490, 7510, 20000, false), HINDSIGHT_THIN);
+	hindsight_free(h);
+}
+
+static void an_analyzer_asks_for_a_period(void)
+{
+	const uint64_t second = 1000000000, now = 1000 * second;
+	struct segment_header segment = { .boot_id = "boot" };
+	struct hindsight_period p;
+	struct hindsight *h;
+
+	ok_int(hindsight_new(&h, 60 * second, "boot"), 0);
+	p = hindsight_period_of(h, -600, 30, now);
+	ok_eq(p.from_ns, 400 * second);
+	ok_eq(p.until_ns, 1030 * second);
+	p = hindsight_period_of(h, -5000, 600, now); /* no longer ahead than is kept */
+	ok_eq(p.from_ns, 0);
+	ok_eq(p.until_ns, 1060 * second);
+	p = hindsight_period_of(h, INT64_MIN, INT64_MAX, now);
+	ok_eq(p.from_ns, 0);
+	ok_eq(p.until_ns, 1060 * second);
+	ok_eq(hindsight_period_of(h, 5, -5, now).until_ns, 0);
+	ok_eq(hindsight_period_of(h, INT64_MIN, INT64_MIN, now).until_ns, 0);
+
+	p = hindsight_period_of(h, -100, -50, now);
+	segment.begin.monotonic_ns = 890 * second;
+	segment.end.monotonic_ns = 899 * second;
+	ok_int(hindsight_judge(h, &segment, &p, now, false), HINDSIGHT_THIN);
+	segment.end.monotonic_ns = 900 * second;
+	ok_int(hindsight_judge(h, &segment, &p, now, false), HINDSIGHT_WHOLE);
+	ok_int(hindsight_judge(h, &segment, &nobody, now, false), HINDSIGHT_THIN);
+	segment.boot_id[0] = 'c';
+	ok_int(hindsight_judge(h, &segment, &p, now, false), HINDSIGHT_THIN);
 	hindsight_free(h);
 }
 
@@ -99,6 +133,8 @@ static void a_thin_segment_keeps_all_but_the_requests(void)
 static const struct tap_test tests[] = {
 	{ "a segment waits until it is old", a_segment_waits_until_it_is_old },
 	{ "what is around a question goes whole", what_is_around_a_question_goes_whole },
+	{ "an analyzer asks for a period, which ends no later than is kept",
+	  an_analyzer_asks_for_a_period },
 	{ "a thin segment keeps all but the requests", a_thin_segment_keeps_all_but_the_requests },
 };
 
