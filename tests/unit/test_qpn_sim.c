@@ -456,6 +456,52 @@ static void any_threads(void)
 	net_free(n);
 }
 
+/* A look at a run leaves the quantiles out, and must end the run where a whole estimate would. */
+static void looks_without_quantiles(void)
+{
+	struct solve_options o = SOLVE_DEFAULTS;
+	struct net *n = parse(
+		"colours: [c]\n"
+		"places:\n"
+		"  z: {queue: is, tokens: {c: 8}, service: {c: {exponential: {mean: 1}}}}\n"
+		"  a: {queue: fcfs, service: {c: {exponential: {mean: .1}}}}\n"
+		"transitions: {x: {take: {z: c}, put: {a: c}}, y: {take: {a: c}, put: {z: c}}}\n"
+		"probes: {r: {from: {enter: a}, to: {leave: a}, colour: c}}\n");
+	struct qpn_sample samples[3] = { 0 };
+	struct estimate whole, means;
+	struct solution one, two;
+	struct qpn_sim *s;
+
+	ok_int(qpn_sim_new(&s, n, 1, &err), 0);
+	for (int i = 0; i < 3; i++) {
+		ok_int(qpn_sim_run(s, INFINITY, 5000, &err), 0);
+		ok_int(qpn_sim_collect(s, &samples[i]), 0);
+	}
+	qpn_sim_free(s);
+	ok_int(estimate_make(&whole, n, samples, 3, true), 0);
+	ok_int(estimate_make(&means, n, samples, 3, false), 0);
+	ok(estimate_precision(&whole, n, NULL, 0, false) ==
+	   estimate_precision(&means, n, NULL, 0, false));
+	ok(isnan(means.slots[1].residence.p95.mean) && isnan(means.probes[0].time.p95.mean));
+	ok(whole.slots[1].residence.p95.mean > 0 && whole.probes[0].time.p95.mean > 0);
+	means.slots[1].residence = whole.slots[1].residence;
+	ok(!memcmp(&means.slots[1], &whole.slots[1], sizeof(*whole.slots)));
+	estimate_release(&whole);
+	estimate_release(&means);
+	for (int i = 0; i < 3; i++)
+		qpn_sample_release(&samples[i]);
+	/* The answer has its quantiles whether or not the looks made them. */
+	o.model_time = 2000;
+	ok_int(solve_net(&one, n, &o, &err), 0);
+	o.quantiles = true;
+	ok_int(solve_net(&two, n, &o, &err), 0);
+	ok(one.estimate.probes[0].time.p95.mean > 0);
+	ok(!memcmp(one.estimate.probes, two.estimate.probes, sizeof(*one.estimate.probes)));
+	solution_release(&one);
+	solution_release(&two);
+	net_free(n);
+}
+
 static const struct tap_test tests[] = {
 	{ "M/M/1 is met, FCFS and random order, quantiles too", mm1 },
 	{ "M/M/k and M/G/inf are met", mmk },
@@ -472,6 +518,7 @@ static const struct tap_test tests[] = {
 	{ "deadlocks and endless loops are found and named", hopeless_nets },
 	{ "tokens that pile up are told from those that come to an end", growth },
 	{ "any number of threads gives the same bits", any_threads },
+	{ "a look without quantiles has the means of a whole one", looks_without_quantiles },
 };
 
 int main(void)

@@ -89,8 +89,17 @@ static double output_utilization(const struct net *n, const struct qpn_sample *x
 	return busy / (time * n->queues[queue].servers);
 }
 
+static int estimate_quantiles(struct time_estimate *t, const struct samples *x, sample_hist hist,
+			      bool quantiles)
+{
+	if (quantiles)
+		return interval_quantiles(t, x, hist);
+	t->p50 = t->p95 = t->p99 = unknown;
+	return 0;
+}
+
 static int estimate_slot(struct slot_estimate *e, const struct net *n, const struct qpn_sample *x,
-			 size_t nr, uint32_t slot)
+			 size_t nr, uint32_t slot, bool quantiles)
 {
 	uint32_t queue = n->places[n->slots[slot].place].queue;
 	struct samples s = { .items = x, .nr = nr, .index = slot };
@@ -104,21 +113,22 @@ static int estimate_slot(struct slot_estimate *e, const struct net *n, const str
 		e->queue_time = interval_ratio(&s, output_queueing, output_served);
 	}
 	e->utilization = output_utilization(n, x, nr, slot);
-	return interval_quantiles(&e->residence, &s, residence_hist);
+	return estimate_quantiles(&e->residence, &s, residence_hist, quantiles);
 }
 
 static int estimate_probe(struct probe_estimate *e, const struct qpn_sample *x, size_t nr,
-			  uint32_t probe)
+			  uint32_t probe, bool quantiles)
 {
 	struct samples s = { .items = x, .nr = nr, .index = probe };
 
 	e->time.mean = interval_ratio(&s, probe_time, probe_nr);
 	for (size_t i = 0; i < nr; i++)
 		e->nr += x[i].probes[probe].nr;
-	return interval_quantiles(&e->time, &s, probe_hist);
+	return estimate_quantiles(&e->time, &s, probe_hist, quantiles);
 }
 
-int estimate_make(struct estimate *e, const struct net *n, const struct qpn_sample *x, size_t nr)
+int estimate_make(struct estimate *e, const struct net *n, const struct qpn_sample *x, size_t nr,
+		  bool quantiles)
 {
 	int ret = 0;
 
@@ -130,12 +140,12 @@ int estimate_make(struct estimate *e, const struct net *n, const struct qpn_samp
 	if (ret)
 		goto out;
 	for (uint32_t i = 0; i < n->nr_slots; i++) {
-		ret = estimate_slot(&e->slots[i], n, x, nr, i);
+		ret = estimate_slot(&e->slots[i], n, x, nr, i, quantiles);
 		if (ret)
 			goto out;
 	}
 	for (uint32_t i = 0; i < n->nr_probes; i++) {
-		ret = estimate_probe(&e->probes[i], x, nr, i);
+		ret = estimate_probe(&e->probes[i], x, nr, i, quantiles);
 		if (ret)
 			goto out;
 	}

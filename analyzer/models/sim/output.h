@@ -42,8 +42,12 @@ struct estimate {
 	uint32_t nr_slots, nr_probes;
 };
 
-/* Makes estimates from nr >= 2 samples. Returns 0 or -ENOMEM. O(nr * slots * buckets). */
-int estimate_make(struct estimate *e, const struct net *n, const struct qpn_sample *x, size_t nr);
+/*
+ * Makes estimates from nr >= 2 samples. Returns 0 or -ENOMEM. O(nr * slots * buckets); without
+ * quantiles, which are NaN then, O(nr * slots).
+ */
+int estimate_make(struct estimate *e, const struct net *n, const struct qpn_sample *x, size_t nr,
+		  bool quantiles);
 /*
  * Makes estimates in which every number is NaN, as for a net without a steady state. Returns 0 or
  * -ENOMEM.

@@ -42,21 +42,27 @@ static void add_slot(struct slot_sums *dst, const struct slot_sums *src)
 	dst->served += src->served;
 }
 
-int qpn_sample_merge(struct qpn_sample *dst, const struct qpn_sample *src)
+void qpn_sample_merge_sums(struct qpn_sample *dst, const struct qpn_sample *src)
 {
 	dst->duration += src->duration;
 	dst->events += src->events;
-	for (uint32_t i = 0; i < src->nr_slots; i++) {
+	for (uint32_t i = 0; i < src->nr_slots; i++)
 		add_slot(&dst->slots[i], &src->slots[i]);
-		if (qhist_merge(&dst->residence[i], &src->residence[i]))
-			return -ENOMEM;
-	}
 	for (uint32_t i = 0; i < src->nr_probes; i++) {
 		dst->probes[i].time += src->probes[i].time;
 		dst->probes[i].nr += src->probes[i].nr;
+	}
+}
+
+int qpn_sample_merge(struct qpn_sample *dst, const struct qpn_sample *src)
+{
+	qpn_sample_merge_sums(dst, src);
+	for (uint32_t i = 0; i < src->nr_slots; i++)
+		if (qhist_merge(&dst->residence[i], &src->residence[i]))
+			return -ENOMEM;
+	for (uint32_t i = 0; i < src->nr_probes; i++)
 		if (qhist_merge(&dst->times[i], &src->times[i]))
 			return -ENOMEM;
-	}
 	return 0;
 }
 

@@ -165,7 +165,7 @@ static void lie_down(struct qpn_sim *s, uint32_t token, struct slot_state *x)
 	}
 }
 
-static void send_on(struct qpn_sim *s, uint32_t token)
+static inline void send_on(struct qpn_sim *s, uint32_t token)
 {
 	if (array_grow(&s->sent, &s->cap_sent, s->nr_sent + 1, sizeof(*s->sent))) {
 		s->error = -ENOMEM;
@@ -258,6 +258,10 @@ static void qpn_sim_produce(struct qpn_sim *s, const struct mode_state *m, uint3
 {
 	uint32_t k = 0;
 
+	if (m->moves_to != NET_NONE) {
+		qpn_enter(s, taken[0], m->moves_to);
+		return;
+	}
 	if (m->heir)
 		qpn_marks_join(s, m, taken);
 	if (m->model)

@@ -85,6 +85,8 @@ int qpn_sample_init(struct qpn_sample *x, const struct net *n);
 void qpn_sample_release(struct qpn_sample *x);
 /* Adds src to dst. Returns 0 or -ENOMEM. */
 int qpn_sample_merge(struct qpn_sample *dst, const struct qpn_sample *src);
+/* Adds all of src but the histograms, so that the means are whole and the quantiles are not. */
+void qpn_sample_merge_sums(struct qpn_sample *dst, const struct qpn_sample *src);
 
 /* Names the parts of a sample, as struct parallel says. A received sample was zeroed before. */
 int qpn_sample_pieces(struct qpn_sample *x, const struct net *n, struct parallel_bytes *b);

@@ -188,6 +188,10 @@ static int build_modes(struct qpn_sim *s)
 			x->weight = x->net->weight;
 			if (qpn_origin_build(x, n))
 				return -ENOMEM;
+			x->moves_to = NET_NONE;
+			if (x->nr_taken == 1 && x->net->nr_put == 1 && x->nr_made == 1 &&
+			    x->origin[0] == 0 && !x->heir && !x->model)
+				x->moves_to = x->net->put[0].slot;
 			if (x->nr_taken > most)
 				most = x->nr_taken;
 		}

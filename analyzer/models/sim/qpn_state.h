@@ -92,6 +92,11 @@ struct mode_state {
 	uint32_t seat;	  /* position in its transition's list of enabled modes */
 	double weight;
 	const struct net_mode *net;
+	/*
+	 * The slot that the one taken token goes to, where the mode takes one token and puts the
+	 * same one; NET_NONE for any other mode.
+	 */
+	uint32_t moves_to;
 	uint32_t *origin; /* by token made: index of the taken token, or NO_TOKEN */
 	/*
 	 * Used where there are probes. A list is NULL, and an entry NO_TOKEN, where there is
@@ -184,11 +189,16 @@ static inline uint32_t token_shift(struct qpn_sim *s, struct token_list *l)
 	return t;
 }
 
-/* Brings a slot's integrals up to now; before any change of its counts. */
+/*
+ * Brings a slot's integrals up to now; before any change of its counts. A token often passes
+ * several counts of one slot in one instant, and only the first of these changes has time to add.
+ */
 static inline void slot_touch(const struct qpn_sim *s, struct slot_state *x)
 {
 	double dt = s->now - x->since;
 
+	if (dt == 0)
+		return;
 	x->sums.in_queue += x->nr_queued * dt;
 	x->sums.population += ((double)x->nr_queued + x->nr_lying) * dt;
 	x->since = s->now;

@@ -100,11 +100,11 @@ static int solve_halve(struct run *r)
 }
 
 /*
- * Merges the batches from..nr-1 into nr_groups samples of equal size, as far as possible. Frees
- * the samples on failure.
+ * Merges the batches from..nr-1 into nr_groups samples of equal size, as far as possible; their
+ * histograms only where quantiles are to be made. Frees the samples on failure.
  */
 static int solve_group(const struct run *r, size_t from, struct qpn_sample *groups,
-		       size_t nr_groups)
+		       size_t nr_groups, bool quantiles)
 {
 	size_t nr = r->nr - from;
 
@@ -112,8 +112,12 @@ static int solve_group(const struct run *r, size_t from, struct qpn_sample *grou
 		int ret = qpn_sample_init(&groups[g], r->n);
 
 		for (size_t i = from + g * nr / nr_groups;
-		     !ret && i < from + (g + 1) * nr / nr_groups; i++)
-			ret = qpn_sample_merge(&groups[g], &r->batches[i]);
+		     !ret && i < from + (g + 1) * nr / nr_groups; i++) {
+			if (quantiles)
+				ret = qpn_sample_merge(&groups[g], &r->batches[i]);
+			else
+				qpn_sample_merge_sums(&groups[g], &r->batches[i]);
+		}
 		if (!ret)
 			continue;
 		for (size_t k = 0; k <= g; k++)
@@ -137,12 +141,12 @@ static void release_samples(struct qpn_sample *x, size_t nr)
  * of 95 %).
  */
 static int make_samples(struct qpn_sample *groups, size_t *nr_groups, const struct run *r,
-			size_t from, double *correlation)
+			size_t from, double *correlation, bool quantiles)
 {
 	size_t nr = r->nr - from;
 
 	for (;;) {
-		int ret = solve_group(r, from, groups, nr);
+		int ret = solve_group(r, from, groups, nr, quantiles);
 
 		if (ret)
 			return ret;
@@ -155,16 +159,17 @@ static int make_samples(struct qpn_sample *groups, size_t *nr_groups, const stru
 	}
 }
 
+/* Makes the estimates from all batches so far. */
 static int solve_judge(struct solution *out, const struct run *r, const struct solve_options *o,
-		       struct err *err)
+		       bool quantiles, struct err *err)
 {
 	struct qpn_sample groups[MAX_BATCHES];
 	size_t from = sample_warm_up(r->batches, r->nr), nr_groups;
-	int error = make_samples(groups, &nr_groups, r, from, &out->correlation);
+	int error = make_samples(groups, &nr_groups, r, from, &out->correlation, quantiles);
 
 	if (!error) {
 		estimate_release(&out->estimate);
-		error = estimate_make(&out->estimate, r->n, groups, nr_groups);
+		error = estimate_make(&out->estimate, r->n, groups, nr_groups, quantiles);
 		out->nr_samples = nr_groups;
 		release_samples(groups, nr_groups);
 	}
@@ -175,11 +180,13 @@ static int solve_judge(struct solution *out, const struct run *r, const struct s
 	out->warm_up = out->model_time - (double)(r->nr - from) * r->length;
 	out->precision =
 		estimate_precision(&out->estimate, r->n, o->wanted, o->nr_wanted, o->quantiles);
-	if (o->progress)
-		o->progress(o->ctx, out->events, out->precision);
 	return 0;
 }
 
+/*
+ * Quantiles cost far more than means, so the looks at a run that goes on make them only where its
+ * end depends on them.
+ */
 static int batch_means(struct solution *out, const struct net *n, const struct solve_options *o,
 		       struct err *err)
 {
@@ -201,12 +208,16 @@ static int batch_means(struct solution *out, const struct net *n, const struct s
 			ret = add_batch(r, err);
 		if (ret || r->nr < BATCHES || r->nr % LOOK_EVERY)
 			continue;
-		ret = solve_judge(out, r, o, err);
+		ret = solve_judge(out, r, o, o->quantiles, err);
+		if (!ret && o->progress)
+			o->progress(o->ctx, out->events, out->precision);
 		if (o->model_time > 0 || r->events >= o->max_events)
 			break;
 		if (out->precision <= o->precision && out->correlation <= MAX_CORRELATION)
 			break;
 	}
+	if (!ret && !o->quantiles)
+		ret = solve_judge(out, r, o, true, err);
 	release_run(r);
 	free(r);
 	return ret;
@@ -247,7 +258,7 @@ static int solve_replicate(void *ctx, size_t chunk, size_t begin, size_t end)
 	from = sample_warm_up(r->batches, r->nr);
 	d->warm_ups[begin] = (double)from * r->length;
 	d->events[begin] = r->events;
-	ret = solve_group(r, from, &d->samples[begin], 1);
+	ret = solve_group(r, from, &d->samples[begin], 1, true);
 	if (ret)
 		out_of_memory(d->n, &d->errs[begin]);
 out:
@@ -357,7 +368,7 @@ static int solve_replications(struct solution *out, const struct net *n,
 		if (ret)
 			break;
 		estimate_release(&out->estimate);
-		if (estimate_make(&out->estimate, n, all, nr))
+		if (estimate_make(&out->estimate, n, all, nr, true))
 			ret = out_of_memory(n, err);
 		out->nr_samples = nr;
 		out->precision = estimate_precision(&out->estimate, n, o->wanted, o->nr_wanted,
