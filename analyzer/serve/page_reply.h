@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * page_reply: the replies of the live page. Each reply has header fields that forbid the browser to
- * run, embed or pass on content that is not the page's own.
+ * run, embed or pass on content that is not the page's own. JSON and files have an ETag, and are
+ * sent as gzip if the request accepts that.
  */
 #ifndef ANALYZER_SERVE_PAGE_REPLY_H
 #define ANALYZER_SERVE_PAGE_REPLY_H

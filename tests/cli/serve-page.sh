@@ -52,6 +52,20 @@ etag=$(curl -sIm 20 "$url/assets/main.mjs" | tr -d '\r' | sed -n 's/^ETag: //p')
 is "$(ask -H "If-None-Match: $etag" "$url/assets/main.mjs")" 304 \
 	"a file that the browser has is not sent again"
 
+# Compressed contents: the bytes are the same, and each form has its own ETag.
+curl -sm 20 "$url/assets/main.mjs" >"$T/plain"
+packed() { curl -sm 20 -H "Accept-Encoding: $1" -D "$T/head" "$2" >"$T/packed"; }
+packed "br;q=1, gzip;q=0.5" "$url/assets/main.mjs"
+holds "a file comes as gzip to who takes it" cmp -s "$T/plain" <(gzip -dc "$T/packed")
+is "$(tr -d '\r' <"$T/head" | grep -cE '^(Content-Encoding: gzip|Vary: Accept-Encoding)$')" 2 "as its header says"
+tag=$(tr -d '\r' <"$T/head" | sed -n 's/^ETag: //p')
+is "$([ "$tag" = "$etag" ]; echo $?) $(ask -H 'Accept-Encoding: gzip' -H "If-None-Match: $tag" "$url/assets/main.mjs")" "1 304" \
+	"with an ETag of its own, by which it is not sent again"
+for accepted in br "gzip;q=0" xgzip "gzip;q=0.0, *"; do
+	packed "$accepted" "$url/assets/main.mjs"
+	holds "'$accepted' does not take gzip" cmp -s "$T/plain" "$T/packed"
+done
+
 fleet >"$T/fleet"
 want=$(jq -c '[.device, .device_name]' "$T/profile.json")
 is "$(jq -c '[.devices[] | [.device, .device_name]][0]' "$T/fleet")" "$want" "the fleet has the device of the stored profile"
@@ -202,6 +216,28 @@ for file in uPlot.iife.min.js uPlot.min.css LICENSE; do
 	[ "$file" != LICENSE ] || from=$BUILD/browser/node_modules/uplot/LICENSE
 	holds "uplot/$file is npm's" cmp -s "analyzer/serve/page/uplot/$file" "$from"
 done
+kill $server && wait $server
+
+# The first view of a fleet: the page with every file that it names or imports, and the first rows. The rows that are
+# sent are 64 however many hosts there are, so that 100 hosts show what 1 000 take.
+"$BUILD/tests/system/fleet_store" "$T/hundred" "$T/profile.json" 100 1 1767222000
+serve_owns "$T/hundred"
+: >"$T/serve.err"
+"$b" serve $serve_user --store "$T/hundred" --listen 127.0.0.1:0 --page 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
+server=$!
+holds "a store of 100 hosts has its page" wait_until 20 has_page
+url=http://127.0.0.1:$(page_port)
+holds "whose windows are read in the background" wait_until 60 is_loaded
+sent() { curl -sm 20 -H "Accept-Encoding: gzip" -o "$T/packed" -w '%{size_header} %{size_download}\n' "$url$1"; }
+{
+	sent / && sent '/api/v1/fleet?limit=64' && sent /api/v1/objectives
+	for path in $(curl -sm 20 "$url/" | grep -oE '(src|href)="/[^"]*"' | cut -d'"' -f2) \
+		$(cd analyzer/serve/page && printf '/assets/%s ' *.mjs); do
+		sent "$path"
+	done
+} >"$T/sent"
+is "$(fleet '?limit=64' | jq -c '[.hosts, (.devices | length)]')" '[100,64]' "the first view has 64 of 100 hosts"
+number "$(awk '{ sum += $1 + $2 } END { print sum }' "$T/sent") <= 150 * 1024" "and takes at most 150 KiB in all"
 kill $server && wait $server
 
 # The commands of the guide as they are printed, but for the store and the ports.
