@@ -8,6 +8,7 @@
 #include "analyzer/characterize/profile_set.h"
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/headroom_storage.h"
 #include "analyzer/cmd/load_options.h"
 #include "analyzer/cmd/predictor_options.h"
 #include "analyzer/cmd/show.h"
@@ -21,6 +22,7 @@ struct job {
 	struct load_options options;
 	struct word_list slo;
 	struct predictor_options by;
+	struct headroom_storage *storage; /* --storage */
 	const char *load, *report;
 	struct predictor predictor;
 	struct headroom_objective objectives[WORD_LIST_MAX];
@@ -117,6 +119,8 @@ static int cmd_headroom_solve(struct job *job, size_t i)
 
 	if (ret)
 		return ret;
+	if (job->storage->path)
+		return headroom_find_device(&job->found[i], &job->storage->device, o, &job->err);
 	if (!job->predictor.net)
 		return solve_model(job, i);
 	if (job->load)
@@ -144,6 +148,8 @@ static int cmd_headroom_show(struct job *job)
 		if (ret)
 			goto out;
 	}
+	if (job->storage->path)
+		study_device_say_intervals(job->storage->target.errors, a);
 	ret = cli_show(job->cli, a, job->report, &job->err);
 out:
 	answer_free(a);
@@ -174,14 +180,22 @@ out:
 	return ret;
 }
 
-static int cmd_headroom_work(struct job *job)
+/* Reads the loads, and what the target is predicted by. */
+static int cmd_headroom_open(struct job *job)
 {
 	int ret = 0;
 
+	if (job->storage->path)
+		return headroom_storage_open(job->storage, job->cli, &job->options, &job->err);
 	for (int i = 0; i < job->cli->argc && !ret; i++)
 		ret = cmd_headroom_read_loads(job, job->cli->argv[i]);
-	if (!ret)
-		ret = predictor_open(&job->predictor, &job->by, &job->err);
+	return ret ? ret : predictor_open(&job->predictor, &job->by, &job->err);
+}
+
+static int cmd_headroom_work(struct job *job)
+{
+	int ret = cmd_headroom_open(job);
+
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < job->slo.nr; i++) {
@@ -193,10 +207,16 @@ static int cmd_headroom_work(struct job *job)
 		job->results[i] = (struct headroom_result){ .text = job->slo.items[i],
 							    .objective = &job->objectives[i],
 							    .found = found };
-		headroom_find_rates(&job->results[i], &job->predictor, job->loads, job->nr_loads);
+		if (job->storage->path)
+			headroom_device_rates(&job->results[i], &job->storage->device);
+		else
+			headroom_find_rates(&job->results[i], &job->predictor, job->loads,
+					    job->nr_loads);
 		if (found->at.factor < job->found[job->tightest].at.factor)
 			job->tightest = i;
-		if (headroom_is_outside(found))
+		if (found->why[0])
+			cli_note(job->cli, "%s: %s: extrapolated", job->slo.items[i], found->why);
+		else if (headroom_is_outside(found))
 			cli_note(job->cli,
 				 "%s: today's load lies outside what the model was "
 				 "trained on: extrapolated",
@@ -208,13 +228,42 @@ static int cmd_headroom_work(struct job *job)
 	return ret;
 }
 
-static int cmd_headroom_run(struct cli *cli)
+/* Checks the combination of options. Returns 0, or the exit status for what was refused. */
+static int cmd_headroom_check(struct job *job, struct cli *cli)
 {
-	struct job job = { .cli = cli };
+	struct headroom_storage *s = job->storage;
+
+	if (!s->path && job->by.models.nr == 1 && device_model_is(job->by.models.items[0])) {
+		s->path = job->by.models.items[0];
+		job->by.models.nr = 0;
+	}
+	if (!cli->argc || !job->slo.nr || predictor_options_given(&job->by) + !!s->path != 1)
+		return cli_usage(cli, "expected --slo, either --model, --db or --storage, and a "
+				      "load: profiles, or --store");
+	if (s->path && job->load)
+		return cli_usage(cli, "--load: not of a simulated device, where the stored "
+				      "requests say whether clients or the rate can grow");
+	if (s->path && (job->options.sel.begin_real_ns || job->options.sel.end_real_ns))
+		return cli_usage(cli, "--begin, --end: of answers by --model or --db; --duration "
+				      "says how much is simulated");
+	if (!s->path && (s->intervals || s->duration_s > 0))
+		return cli_usage(cli, "--intervals, --duration: expected with --storage");
+	return 0;
+}
+
+static int cmd_headroom_perform(struct cli *cli, struct headroom_storage *storage)
+{
+	struct job job = { .cli = cli, .storage = storage };
 	const struct cli_option options[] = {
 		LOAD_OPTIONS(&job.options),
 		CLI_LIST("slo", 0, "OBJECTIVE,...", &job.slo, "read.p95=20ms, write.mean=5ms, ..."),
 		PREDICTOR_OPTIONS(&job.by),
+		CLI_STRING("storage", 0, "FILE", &storage->path,
+			   "or simulate what is stored on this device (blkcast storage calibrate)"),
+		CLI_DURATION("duration", 0, "TIME", &storage->duration_s,
+			     "--storage: simulate only the beginning, default all"),
+		CLI_STRING("intervals", 0, "TABLE.csv", &storage->intervals,
+			   "--storage: widen by these applications, as study does"),
 		CLI_STRING("load", 0, "NAME", &job.load,
 			   "the variable to scale; default clients, rate or depth"),
 		CLI_STRING("report", 0, "FILE", &job.report, "the knee curve, an HTML page"),
@@ -225,9 +274,9 @@ static int cmd_headroom_run(struct cli *cli)
 
 	if (!cli_parse(cli, options) || !load_options_take(&job.options, cli))
 		return cli->status;
-	if (!cli->argc || !job.slo.nr || predictor_options_given(&job.by) != 1)
-		return cli_usage(cli, "expected --slo, either --model or --db, and a load: "
-				      "profiles, or --store");
+	ret = cmd_headroom_check(&job, cli);
+	if (ret)
+		return ret;
 	lsq_single_thread();
 	job.found = calloc(job.slo.nr, sizeof(*job.found));
 	ret = job.found ? cmd_headroom_work(&job) : -ENOMEM;
@@ -249,11 +298,24 @@ static int cmd_headroom_run(struct cli *cli)
 				   : CLI_DONE);
 }
 
+static int cmd_headroom_run(struct cli *cli)
+{
+	struct headroom_storage *storage = calloc(1, sizeof(*storage));
+	int status;
+
+	if (!storage)
+		return cli_fail(cli, &(struct err){ ENOMEM, "out of memory" });
+	status = cmd_headroom_perform(cli, storage);
+	headroom_storage_release(storage);
+	free(storage);
+	return status;
+}
+
 const struct command command_headroom = {
 	.name = "headroom",
 	.summary = "how many times today's load a target bears before an objective breaks",
-	.usage = "PROFILE.json --slo OBJECTIVE,... (--model MODEL.json,... | --db FILE) [--report "
-		 "FILE.html]",
+	.usage = "PROFILE.json --slo OBJECTIVE,... (--model MODEL.json,... | --db FILE | --storage "
+		 "DEVICE.json) [--report FILE.html]",
 	.example = "blkcast headroom today.json --slo read.p95=20ms --db results.sqlite\n"
 		   "blkcast fit --db results.sqlite --response read_p95_s -o p95.json\n"
 		   "blkcast headroom today.json --slo read.p95=20ms --model p95.json --report "
@@ -264,7 +326,9 @@ const struct command command_headroom = {
 		"is where the ends of the prediction's\n90 % interval break it. Clients that think "
 		"do so as long as today, by the interactive response-time\nlaw (--load think: there "
 		"are as many, and they think less); that needs models of read_s and write_s\nbeside "
-		"the objective's. Several devices in the profile add up. Exit status 1 where an "
+		"the objective's. Several devices in the profile add up. With --storage the stored requests are\n"
+		"multiplied and simulated on a device that blkcast storage calibrate has made: clients are copied,\n"
+		"and requests that come by themselves come faster. Exit status 1 where an "
 		"objective is\nbroken today or the target cannot carry the load, 3 where the load "
 		"lies outside the model.",
 	.run = cmd_headroom_run,

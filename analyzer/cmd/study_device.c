@@ -57,8 +57,8 @@ int study_device_open(struct study_device *d, struct err *err)
 	if (!d->replay)
 		return -ENOMEM;
 	ret = study_replay_load(d->replay, d->study, d->paths, err);
-	if (ret)
-		return ret;
+	if (ret) /* A profile can be mimicked on a real target, but not simulated: bad input. */
+		return ret == -ENODATA ? -EINVAL : ret;
 	for (size_t i = 0; i < d->study->nr; i++)
 		if (d->replay->plans[i].nr_left_out)
 			cli_note(d->cli,

@@ -33,7 +33,7 @@ struct study_device {
 };
 
 /*
- * Reads the devices and the requests. Returns 0; -ENODATA where a load is a profile without
+ * Reads the devices and the requests. Returns 0; -EINVAL where a load is a profile without
  * requests; or the -errno of the files. Release d whatever this returns.
  */
 int study_device_open(struct study_device *d, struct err *err);

@@ -84,6 +84,12 @@ static void find_breaks(struct headroom *h)
 	h->high = first_break(h, -1);
 }
 
+void headroom_take_curve(struct headroom *h, const struct headroom_point *now)
+{
+	take_today(h, now);
+	find_breaks(h);
+}
+
 /* Replaces the mean request of the load by the direction's own requests. */
 static void take_own(const struct headroom *h, struct headroom_point *p)
 {

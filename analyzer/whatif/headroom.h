@@ -23,6 +23,7 @@
 #define HEADROOM_NET_POINTS  25	 /* at most, where each is a simulation */
 #define HEADROOM_BUSY_POINTS 201 /* points for clients that think, evenly spaced by logarithm */
 #define HEADROOM_LEVEL	     PREDICTOR_LEVEL
+#define HEADROOM_WHY_BYTES   384
 
 /* An objective such as "read.p95=20ms": the response that must have a model, and its limit. */
 struct headroom_objective {
@@ -44,7 +45,7 @@ struct headroom_bound {
 };
 
 struct headroom {
-	const struct model *model; /* borrowed; NULL: a net is used */
+	const struct model *model; /* borrowed; NULL: a net or a simulated device is used */
 	int scaled;		   /* index of its load variable */
 	const char *load;	   /* the load's name; borrowed */
 	double limit, today;	   /* the objective; the load now */
@@ -52,6 +53,8 @@ struct headroom {
 	bool broken;	     /* the objective is broken today */
 	bool today_outside;  /* today's load lies outside the training range */
 	const char *outside; /* another variable outside the training range, or NULL */
+	/* of a simulated device: what of the load its campaign did not measure; "": nothing */
+	char why[HEADROOM_WHY_BYTES];
 	struct headroom_bound at, low, high;
 	const struct load_own *own;	/* the direction's own service by a model; borrowed */
 	const struct busy_curves *busy; /* curves of clients that think; borrowed, or NULL */
@@ -77,6 +80,8 @@ int headroom_find_net(struct headroom *h, struct predictor *p, const struct load
 int headroom_find_busy(struct headroom *h, const struct busy_curves *c, const struct model *m,
 		       const struct load_own *own, const struct load_facts *f, size_t nr,
 		       const struct headroom_objective *o, bool by_think);
+/* Finds the three bounds and today's values, if the curve, load, limit and today are filled. */
+void headroom_take_curve(struct headroom *h, const struct headroom_point *now);
 /* Parses "read.p95=20ms" or "write.mean=5ms". Returns 0 or -EINVAL. */
 int headroom_read_objective(const char *text, struct headroom_objective *out, struct err *err);
 /*

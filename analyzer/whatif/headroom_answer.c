@@ -35,7 +35,8 @@ static void headroom_load_text(const struct headroom *h, char out[LOAD_BYTES])
 	else if (h->model)
 		load_model_amount(h->model, h->scaled, h->today, out);
 	else
-		snprintf(out, LOAD_BYTES, "%.3g clients", h->today);
+		snprintf(out, LOAD_BYTES,
+			 strcmp(h->load, "rate") ? "%.3g clients" : "%.3g requests/s", h->today);
 }
 
 /*
@@ -94,7 +95,7 @@ bool headroom_is_overloaded(const struct headroom_result *r)
 
 bool headroom_is_outside(const struct headroom *h)
 {
-	return h->outside || h->today_outside;
+	return h->outside || h->today_outside || h->why[0];
 }
 
 static void headroom_say_rates(const struct headroom_result *r, char *out, size_t size)
@@ -126,7 +127,10 @@ void headroom_conclude(const struct headroom_result *r, char lead[HEADROOM_WORDS
 	headroom_bound_text(&h->high, high);
 	units_time(h->predicted_today, now);
 	headroom_load_text(h, load);
-	if (headroom_is_outside(h))
+	if (h->why[0])
+		used = (size_t)snprintf(lead, HEADROOM_WORDS_BYTES,
+					"Cannot tell: %s. Extrapolated: ", h->why);
+	else if (headroom_is_outside(h))
 		used = (size_t)snprintf(lead, HEADROOM_WORDS_BYTES,
 					"Cannot tell: '%.60s' lies outside what the model knows. "
 					"Extrapolated: ",
@@ -164,7 +168,7 @@ static json_t *headroom_result_json(const struct headroom_result *r)
 	char lead[HEADROOM_WORDS_BYTES];
 
 	headroom_conclude(r, lead);
-	for (size_t k = 0; k<h->nr; k += h->nr> HEADROOM_NET_POINTS ? 10 : 1)
+	for (size_t k = 0; k<h->nr; k += h->nr> 2 * HEADROOM_NET_POINTS ? 10 : 1)
 		json_array_append_new(curve,
 				      json_pack("[f,f,o,o]", h->curve[k].load,
 						h->curve[k].predicted, json_number(h->curve[k].low),
@@ -174,12 +178,11 @@ static json_t *headroom_result_json(const struct headroom_result *r)
 		"slo", r->text, "response", r->objective->response, "limit_s", h->limit, "load",
 		h->load, "today", h->today, "think_s",
 		json_number(h->busy ? h->busy->think_s : NAN), "predicted_today_s",
-		h->predicted_today, "broken", h->broken, "extrapolated",
-		h->today_outside || h->outside != NULL, "headroom", headroom_bound_json(&h->at),
-		"low", headroom_bound_json(&h->low), "high", headroom_bound_json(&h->high), "curve",
-		curve, "conclusion", lead, "throughput", "offered_per_s", r->offered_per_s,
-		"today_per_s", json_number(r->today_per_s), "limit_per_s",
-		json_number(r->limit_per_s));
+		h->predicted_today, "broken", h->broken, "extrapolated", headroom_is_outside(h),
+		"headroom", headroom_bound_json(&h->at), "low", headroom_bound_json(&h->low),
+		"high", headroom_bound_json(&h->high), "curve", curve, "conclusion", lead,
+		"throughput", "offered_per_s", r->offered_per_s, "today_per_s",
+		json_number(r->today_per_s), "limit_per_s", json_number(r->limit_per_s));
 }
 
 /* The table for people; machines have one object per objective. */

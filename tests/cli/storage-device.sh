@@ -133,6 +133,29 @@ cp "$T/out" "$T/both"
 "$blkcast" study interference "$demo" "$demo" --storage "$T/slow.json" --json -q >"$T/out"
 is "$(rows '.case != "alone" and .load == 1' "$T/out")" "$(rows '.case != "alone" and .load == 1' "$T/both")" "interference answers the same for the first load"
 
+# Headroom: the stored requests, multiplied.
+jq '.covered.concurrency = 1000 | (.covered.read, .covered.write) |= (.low_bytes = 512 | .high_bytes = 16777216)' "$T/found.json" >"$T/all.json"
+"$blkcast" study migrate "$demo" --storage "$T/all.json" --json -q >"$T/alone"
+today() { jq -c '[.objectives[] | .predicted_today_s * 1e9 | round]' "$T/out"; }
+exits 1 "an objective that is broken today, of the beginning alone" "$blkcast" headroom "$demo" --storage "$T/all.json" --slo read.mean=1ns --json -q --duration 100ms
+status=$("$blkcast" headroom "$demo" --storage "$T/all.json" --slo read.mean=8ms,write.p95=1s --json -q >"$T/out"; echo $?)
+number "$(today | jq '.[0]') > 1000000" "headroom answers"
+is "$(today)" "$(jq -c '[(.results[] | select(.type == "read" and .point == "mean")), (.results[] | select(.type == "write" and .point == "p95"))] |
+	map(.target_s * 1e9 | round)' "$T/alone")" "today's times are those of migrate"
+is "$status $(jq -r '.schema, .objectives[0].load, .intervals_cover' "$T/out" | paste -sd' ')" "1 blkcast.headroom/1 clients configurations" "with the keys of headroom"
+is "$(jq '.objectives[0] | .low.factor <= .headroom.factor and .headroom.factor <= .high.factor and .headroom.factor > 1 and (.curve | length) < 52' "$T/out")" true \
+	"the interval holds the factor, and simulations are few"
+cp "$T/out" "$T/once"
+"$blkcast" headroom "$demo" --model "$T/all.json" --slo read.mean=8ms,write.p95=1s --json -q >"$T/out"
+holds "--model takes a device as well, and the answer is the very same" cmp -s "$T/once" "$T/out"
+exits 3 "a device by hand covers nothing" "$blkcast" headroom "$demo" --storage "$T/slow.json" --slo read.p99=10s
+like "$(cat "$T/out")" "^Cannot tell: .*the campaign measured no reads. Extrapolated: read.p99=10s holds up to" "and says why"
+exits 2 "a point that no device tells" "$blkcast" headroom "$demo" --storage "$T/all.json" --slo read.p999=1s
+"$blkcast" characterize "$demo" --json -q | jq '.[0]' >"$T/profile.json"
+exits 2 "a profile without requests" "$blkcast" headroom "$T/profile.json" --storage "$T/all.json" --slo read.mean=1s
+like "$(cat "$T/err")" "profile.json: is a profile, not the requests themselves" "is named"
+exits 2 "a variable to scale" "$blkcast" headroom "$demo" --storage "$T/all.json" --slo read.mean=1s --load rate
+
 # Intervals that hold for a new application: nine of them that were off by a factor of 1.5, and by 3 at p99.
 {
 	echo application,type,point,predicted,measured
