@@ -104,7 +104,103 @@ static void reason_is_printable_and_bounded(void)
 	expect_reason(body, want);
 }
 
+/* What a receiver adds to its answer, and the body that acknowledges the segment. */
+struct asking {
+	const char *fields[2];
+	char body[256];
+	unsigned int status;
+};
+
+static enum MHD_Result answer_asking(void *ctx, struct MHD_Connection *c, const char *url,
+				     const char *method, const char *version, const char *upload,
+				     size_t *upload_size, void **request)
+{
+	const struct asking *a = ctx;
+	struct MHD_Response *reply;
+	enum MHD_Result ret;
+
+	(void)url, (void)method, (void)version, (void)upload;
+	if (!*request) {
+		*request = ctx;
+		return MHD_YES;
+	}
+	if (*upload_size) {
+		*upload_size = 0;
+		return MHD_YES;
+	}
+	reply = MHD_create_response_from_buffer(strlen(a->body), (void *)a->body,
+						MHD_RESPMEM_MUST_COPY);
+	for (int i = 0; i < 2 && a->fields[i]; i++)
+		MHD_add_response_header(reply, "Blkcast-Ask", a->fields[i]);
+	ret = MHD_queue_response(c, a->status, reply);
+	MHD_destroy_response(reply);
+	return ret;
+}
+
+/* Sends a segment to a receiver whose answer has these fields. Returns how it was understood. */
+static struct upload_answer ask_by(const char *field, const char *second, unsigned int status)
+{
+	const struct upload_segment_options options = { .ask_first = false };
+	const struct upload_access access = { .ca = NULL };
+	struct asking asking = { .fields = { field, second }, .status = status };
+	struct upload_answer answer = { .why = "" };
+	char hash[SEGMENT_HASH_TEXT], url[64];
+	atomic_bool abort_flag = false;
+	const union MHD_DaemonInfo *info;
+	struct segment_hash hashed;
+	struct MHD_Daemon *daemon;
+	struct upload *upload;
+	struct buf data;
+
+	make_segment(&data);
+	hashed = segment_hash_of(data.data, data.len);
+	segment_hash_text(&hashed, hash);
+	snprintf(asking.body, sizeof(asking.body),
+		 "{\"host\":\"here\",\"boot_id\":\"boot\",\"epoch\":7,\"sequence\":0,"
+		 "\"hash\":\"%s\"}",
+		 hash);
+	daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, answer_asking,
+				  &asking, MHD_OPTION_END);
+	if (ok(daemon != NULL)) {
+		info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
+		snprintf(url, sizeof(url), "http://127.0.0.1:%u", (unsigned int)info->port);
+		if (ok_int(upload_new(&upload, url, &access, &abort_flag, NULL), 0) &&
+		    ok_int(upload_start(upload, NULL), 0)) {
+			upload_segment(upload, data.data, data.len, &options, &answer);
+			upload_free(upload);
+		}
+		MHD_stop_daemon(daemon);
+	}
+	buf_release(&data);
+	return answer;
+}
+
+static void an_acknowledgement_may_ask_for_requests(void)
+{
+	static const char *const wrong[] = {
+		"600",	"-600 ", "600 -600",  "-600 600 1", "-x 600",
+		"+1 2", "- 2",	 "-600  600", "-2678401 0", "0 99999999999999999999"
+	};
+	struct upload_answer answer = ask_by("-600 540", NULL, 201);
+
+	ok_int(answer.verdict, UPLOAD_DONE);
+	ok(answer.is_asking);
+	ok_eq(answer.ask_begin_s + 600, 0);
+	ok_eq(answer.ask_end_s, 540);
+	ok(!ask_by(NULL, NULL, 200).is_asking);
+	ok(!ask_by("-600 540", "-600 540", 200).is_asking);
+	ok(!ask_by("-600 540", NULL, 503).is_asking);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		answer = ask_by(wrong[i], NULL, 200);
+		ok_int(answer.verdict, UPLOAD_DONE);
+		if (!ok(!answer.is_asking))
+			tap_note("%s", wrong[i]);
+	}
+}
+
 static const struct tap_test tests[] = {
+	{ "an acknowledgement may ask for requests, and nothing else may",
+	  an_acknowledgement_may_ask_for_requests },
 	{ "the reason of a refusal is the error of a JSON body",
 	  reason_is_the_error_of_a_json_body },
 	{ "the reason of a refusal is the first line of any other body",
