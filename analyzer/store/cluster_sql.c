@@ -18,7 +18,8 @@ struct cluster_sql {
 	const struct cluster_url *url;
 	bool writes;
 	PGconn *conn; /* NULL: the next call opens it */
-	/* The current statement gave a warning: its commit may not be on a standby. */
+	/* The current statement gave a warning. For a writer: its commit may not be on a standby.
+	 * For a reader: its transaction ended before, because the connection was lost. */
 	bool is_warned;
 	char name[NAME_BYTES];
 };
@@ -28,14 +29,19 @@ const char *cluster_sql_name(const struct cluster_sql *c)
 	return c->name;
 }
 
+#define NO_TRANSACTION "25P01" /* the SQLSTATE of a COMMIT outside of a transaction */
+
 /* Receives the notices of PostgreSQL. A warning at a commit is that of syncrep.c: the wait for
- * the standbys was cancelled, and "the transaction has already committed locally". */
+ * the standbys was cancelled, and "the transaction has already committed locally". A reader looks
+ * only for the warning that its transaction is no longer there. */
 static void cluster_sql_notice(void *ctx, const PGresult *notice)
 {
 	struct cluster_sql *c = ctx;
 	const char *severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+	const char *state = PQresultErrorField(notice, PG_DIAG_SQLSTATE);
 
-	if (severity && strcmp(severity, "WARNING") == 0)
+	if (severity && strcmp(severity, "WARNING") == 0 &&
+	    (c->writes || (state && strcmp(state, NO_TRANSACTION) == 0)))
 		c->is_warned = true;
 }
 
@@ -287,16 +293,18 @@ int cluster_sql_call(struct cluster_sql *c, const char *sql, int nr, const char 
 	}
 	ret = cluster_sql_results(c, (int64_t)clock_monotonic_ms() + CALL_LIMIT_MS, out, NULL, NULL,
 				  err);
-	if (ret == 0 && c->writes && c->is_warned) {
-		if (out)
-			PQclear(*out);
-		return err_set(
-			err, EIO,
-			"PostgreSQL %s: the commit did not wait for its standbys, so that it "
-			"does not count",
-			c->name);
+	if (ret < 0 || !c->is_warned)
+		return ret;
+	if (out) {
+		PQclear(*out);
+		*out = NULL; /* The caller clears it after a failure, too. */
 	}
-	return ret;
+	return err_set(err, EIO,
+		       c->writes ? "PostgreSQL %s: the commit did not wait for its standbys, so "
+				   "that it does not count"
+				 : "PostgreSQL %s: the connection was lost while the index was "
+				   "read",
+		       c->name);
 }
 
 int cluster_sql_each(struct cluster_sql *c, const char *sql, int nr, const char *const *values,

@@ -8,7 +8,8 @@
  *
  * Commits wait for the standbys that synchronous_standby_names asks for. PostgreSQL reports by a
  * warning that this wait was cancelled; such a commit counts as failed here, because it may be lost
- * with the primary.
+ * with the primary. A reader's COMMIT fails if its connection was lost since BEGIN, because its
+ * statements did not see one state of the catalog then.
  *
  * Only one thread at a time may use a connection.
  */
