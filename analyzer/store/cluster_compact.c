@@ -244,20 +244,26 @@ static size_t compact_verify(struct compact_step *t)
 	return nr;
 }
 
-/* A damaged bundle is tried again after a day. */
+/*
+ * What is still there of the step's bundles is tried again after a day: a damaged bundle, and one
+ * whose row counts more segments than there are. Each step therefore leaves fewer bundles to plan.
+ */
 static int compact_put_off(struct compact_step *t, struct err *err)
 {
-	int ret = 0;
+	char *ids = compact_ids(t);
+	const char *values[] = { ids };
+	PGresult *r = NULL;
+	int ret =
+		ids ? cluster_sql_call(t->c->keeper,
+				       "UPDATE bundle SET compact_after = now() + interval '1 day' "
+				       "WHERE id = ANY($1::bigint[])",
+				       1, values, &r, err)
+		    : err_set(err, ENOMEM, "out of memory");
 
-	for (size_t i = 0; i < t->nr_sources && ret == 0; i++) {
-		const char *values[] = { t->sources[i].key };
-
-		if (t->sources[i].is_damaged)
-			ret = cluster_sql_call(t->c->keeper,
-					       "UPDATE bundle SET compact_after = now() + interval "
-					       "'1 day' WHERE key = $1",
-					       1, values, NULL, err);
-	}
+	if (ret == 0)
+		t->counts->nr_joined += t->nr_sources - strtoull(PQcmdTuples(r), NULL, 10);
+	PQclear(r);
+	free(ids);
 	return ret;
 }
 
@@ -269,15 +275,16 @@ static int compact_read_back(struct compact_step *t, const char *key, uint64_t b
 	char text[OBJECT_SHA256_HEX];
 	struct sha256_ctx sum;
 	struct buf part;
-	int ret = 0;
+	int token, ret = 0;
 
 	buf_init(&part);
 	sha256_init(&sum);
 	for (uint64_t at = 0; at < bytes && ret == 0; at += part.len) {
 		uint64_t nr = bytes - at < COPY_BYTES ? bytes - at : COPY_BYTES;
 
-		ret = compact_is_stopped(t) ? -ECANCELED
-					    : object_get(t->c->objects, key, at, nr, &part, err);
+		ret = compact_is_stopped(t) ? -ECANCELED : cluster_lease_take(t->c, &token, err);
+		if (ret == 0)
+			ret = object_get(t->c->objects, key, at, nr, &part, err);
 		if (ret == 0)
 			sha256_update(&sum, part.len, part.data);
 	}
@@ -346,7 +353,7 @@ static int compact_write(struct compact_step *t, uint32_t copies, struct err *er
 		bytes += t->segments[i].bytes;
 	}
 	cluster_new_key(t->c, "bundles", "seg", key);
-	/* The lease outlasts the slowest PUT and GET that object_store allows. */
+	/* The lease outlasts the slowest PUT that object_store allows. */
 	ret = cluster_lease_take_for(t->c, CLUSTER_LEASE_S + bytes / (1u << 20), &token, err);
 	if (ret == 0)
 		ret = object_put(t->c->objects, key, parts, (int)t->nr_segments, sha256, err);
@@ -371,12 +378,9 @@ static int compact_step_run(struct compact_step *t, uint32_t copies, struct err 
 	if (ret < 0)
 		return ret;
 	t->nr_segments = compact_verify(t);
-	ret = compact_put_off(t, err);
-	if (ret == 0 && t->nr_segments)
+	if (t->nr_segments)
 		ret = compact_write(t, copies, err);
-	for (size_t i = 0; i < t->nr_sources && ret == 0; i++)
-		t->counts->nr_joined += !t->sources[i].is_damaged;
-	return ret;
+	return ret == 0 ? compact_put_off(t, err) : ret;
 }
 
 /* What the database says of all bundles that compaction may look at. */

@@ -32,6 +32,7 @@ static int compact_compare(const void *a, const void *b)
 /* What a group would be that ends with the bundle added last. */
 struct compact_sum {
 	uint64_t segments, bytes, largest;
+	uint64_t source_bytes; /* of the whole bundles, which are copied before they are joined */
 	size_t nr;
 	bool has_waste;
 };
@@ -58,7 +59,9 @@ static bool compact_try(const struct compact_bundle *b, size_t nr, size_t first,
 	for (size_t i = first; i < nr && !compact_is_full(s.segments, s.bytes); i++) {
 		s.segments += b[i].nr_segments;
 		s.bytes += b[i].used_bytes;
-		if (s.segments > COMPACT_MAX_SEGMENTS || s.bytes > max_bytes ||
+		s.source_bytes += b[i].bytes;
+		if (s.segments > COMPACT_MAX_SEGMENTS || s.source_bytes > max_bytes ||
+		    s.bytes > max_bytes ||
 		    (is_over ? b[i].day >= today
 			     : b[i].day != b[first].day || b[i].copies != b[first].copies))
 			break;

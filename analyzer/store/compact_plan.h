@@ -37,7 +37,8 @@ struct compact_group {
 
 /*
  * Reorders the bundles and finds the next group to be joined. Days before today are over. max_bytes
- * bounds the bytes of a group and is at most COMPACT_MAX_BYTES. Returns false if there is none.
+ * bounds the bytes of a group's whole bundles, and is at most COMPACT_MAX_BYTES. Returns false if
+ * there is none.
  */
 bool compact_plan(struct compact_bundle *bundles, size_t nr, int64_t today, uint64_t max_bytes,
 		  struct compact_group *out);

@@ -119,6 +119,21 @@ static void test_room(void)
 	free(w);
 }
 
+/* The whole objects are copied first, also the bytes in them that nothing uses any more. */
+static void test_source_room(void)
+{
+	struct compact_bundle b[] = {
+		{ .id = 1, .bytes = 4000, .used_bytes = 100, .nr_segments = 5, .day = 5 },
+		{ .id = 2, .bytes = 4000, .used_bytes = 100, .nr_segments = 5, .day = 5 },
+		{ .id = 3, .bytes = 4000, .used_bytes = 100, .nr_segments = 5, .day = 5 },
+	};
+	struct compact_group g;
+
+	ok(compact_plan(b, 3, 8, 12000, &g) && g.nr == 3);
+	ok(compact_plan(b, 3, 8, 11999, &g) && g.nr == 2);
+	ok(!compact_plan(b, 3, 8, 3999, &g));
+}
+
 static void test_today(void)
 {
 	struct plan_world *w = calloc(1, sizeof(*w));
@@ -138,6 +153,8 @@ int main(void)
 		  test_millions },
 		{ "a full object is written again once less than half of it is used", test_waste },
 		{ "a group fits into the room for its copies", test_room },
+		{ "the whole objects of a group fit into the room for its copies",
+		  test_source_room },
 		{ "the objects of today wait until there are enough of them", test_today },
 	};
 
