@@ -12,6 +12,7 @@ CREATE SCHEMA blkcast;
 
 CREATE TABLE blkcast.version(
   version int PRIMARY KEY,
+  id uuid NOT NULL DEFAULT gen_random_uuid(), -- that of version 1 names the catalog: the object "owner" holds it
   applied timestamptz NOT NULL DEFAULT now());
 
 -- One row for each guest. bytes and segments_of_day are what quotas look at.
@@ -190,9 +191,10 @@ CREATE FUNCTION blkcast.known(b jsonb) RETURNS SETOF int LANGUAGE sql STABLE AS 
     JOIN blkcast.stream t ON t.host = x.host AND t.boot_id = x.boot_id AND t.epoch = x.epoch AND t.taken @> x.sequence $$;
 
 -- Takes the segments of one bundle. The verdicts, by number in the list: 0 stored now; 1 stored before with the same
--- content; 2 stored before with another content; 3 beyond the host's quota of bytes; 4 beyond its quota of the day;
--- 5 the stream has too many holes. Every stream named is written, so that the commit of this transaction is one for
--- which the standbys are waited for, also where all segments were there before.
+-- content; 2 stored before with another content; 3 beyond the host's quota of bytes; 4 beyond its quota of the day; 5
+-- the stream has too many holes. A segment that known() named has no bytes in the bundle, and its at is null: if it
+-- was forgotten since, the transaction ends, and the caller tries again. Every stream named is written, so that the
+-- commit of this transaction is one for which the standbys are waited for, also where all segments were there before.
 CREATE FUNCTION blkcast.take(b jsonb) RETURNS TABLE(i int, verdict int) LANGUAGE plpgsql AS $$
 DECLARE
   s record;
@@ -237,7 +239,7 @@ BEGIN
     verdict := CASE WHEN (b->>'host_bytes')::bigint > 0 AND h.bytes + s.bytes > (b->>'host_bytes')::bigint THEN 3
       WHEN (b->>'host_segments')::bigint > 0 AND h.segments_of_day >= (b->>'host_segments')::bigint THEN 4
       WHEN pg_column_size(t.taken) > 200000 THEN 5 ELSE 0 END;
-    IF verdict = 0 AND bundle_id IS NULL THEN
+    IF verdict = 0 AND (bundle_id IS NULL OR s.at IS NULL) THEN
       RAISE EXCEPTION 'segment %/%/%/% was not found where it was looked up before', s.host, s.boot_id, s.epoch,
         s.sequence USING ERRCODE = '40001';
     END IF;
@@ -302,12 +304,14 @@ BEGIN
   RETURN nr;
 END $$;
 
--- Takes a segment out as if it had never come: for an import that could not be finished.
+-- Takes a segment out as if it had never come: for an import that could not be finished. Compaction and retention,
+-- which hold the lease's row until their commit, do not run at the same moment.
 CREATE FUNCTION blkcast.forget(its_host text, its_boot text, its_epoch bigint, seq bigint) RETURNS void
   LANGUAGE plpgsql AS $$
 DECLARE
   stream_id bigint;
 BEGIN
+  PERFORM 1 FROM blkcast.lease WHERE name = 'keep' FOR UPDATE;
   SELECT id INTO stream_id FROM blkcast.stream WHERE host = its_host AND boot_id = its_boot AND epoch = its_epoch
     FOR UPDATE;
   IF stream_id IS NOT NULL AND blkcast.remove(stream_id, ARRAY[seq]) > 0 THEN
@@ -315,12 +319,14 @@ BEGIN
   END IF;
 END $$;
 
--- Puts a summary in the place of segments and earlier summaries, for the holder of the lease.
+-- Puts a summary in the place of segments and earlier summaries, for the holder of the lease. replaced holds pairs of
+-- first and generation: a pass that read a standby which was behind must not replace a generation that it never saw.
 CREATE FUNCTION blkcast.summarize(b jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   m record;
   stream_id bigint;
   nr bigint;
+  nr_replaced bigint := 0;
 BEGIN
   PERFORM blkcast.check_lease('keep', b->>'holder', (b->>'token')::bigint);
   SELECT id INTO STRICT stream_id FROM blkcast.stream WHERE host = b->>'host' AND boot_id = b->>'boot_id'
@@ -330,12 +336,17 @@ BEGIN
     RAISE EXCEPTION 'segments of %/%/% went away meanwhile', b->>'host', b->>'boot_id', b->>'epoch'
       USING ERRCODE = '40001';
   END IF;
-  FOR m IN DELETE FROM blkcast.summary WHERE stream = stream_id
-      AND first IN (SELECT jsonb_array_elements_text(b->'replaced')::bigint) RETURNING key, bytes LOOP
+  FOR m IN DELETE FROM blkcast.summary o USING jsonb_array_elements(b->'replaced') v WHERE o.stream = stream_id
+      AND o.first = (v->>0)::bigint AND o.generation = (v->>1)::bigint RETURNING o.key, o.bytes LOOP
+    nr_replaced := nr_replaced + 1;
     INSERT INTO blkcast.garbage VALUES (m.key, now() + interval '1 hour', 'a later summary has all of it')
       ON CONFLICT (key) DO NOTHING;
     UPDATE blkcast.host SET bytes = bytes - m.bytes WHERE host = b->>'host';
   END LOOP;
+  IF nr_replaced <> jsonb_array_length(b->'replaced') THEN
+    RAISE EXCEPTION 'summaries of %/%/% were replaced meanwhile', b->>'host', b->>'boot_id', b->>'epoch'
+      USING ERRCODE = '40001';
+  END IF;
   INSERT INTO blkcast.summary SELECT stream_id, x.first, x.last, x.generation, x.key, x.bytes, decode(x.sha256, 'hex'),
     x.requests, x.captured, x.untimed, x.source, x.layer, x.anchors, x.first_real, x.last_real, x.segments,
     x.segment_bytes, x.dropped, x.dropped_begin, x.dropped_end, (extract(epoch FROM clock_timestamp()) * 1e9)::bigint,

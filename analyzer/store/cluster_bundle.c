@@ -205,7 +205,11 @@ static json_t *bundle_json(struct bundle_commit *b, const char *key, uint64_t by
 		json_t *row = b->items[i]->row;
 
 		json_object_set_new(row, "i", json_integer((json_int_t)i));
-		json_object_set_new(row, "at", json_integer((json_int_t)b->items[i]->at));
+		/* The bundle does not hold the bytes of a known segment. */
+		json_object_set_new(row, "at",
+				    b->items[i]->is_known
+					    ? json_null()
+					    : json_integer((json_int_t)b->items[i]->at));
 		json_array_append(rows, row);
 	}
 	return all;

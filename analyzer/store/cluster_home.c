@@ -235,7 +235,8 @@ static json_t *cluster_replacement_json(struct cluster *c, const struct store_re
 		json_array_append_new(removed, json_integer((json_int_t)r->names[i].sequence));
 	for (size_t i = 0; i < r->nr_replaced; i++)
 		json_array_append_new(replaced,
-				      json_integer((json_int_t)r->replaced[i].first.sequence));
+				      json_pack("[I, I]", (json_int_t)r->replaced[i].first.sequence,
+						(json_int_t)r->replaced[i].generation));
 	return json_pack("{s:s, s:i, s:s, s:s, s:I, s:o, s:o, s:o}", "holder", c->holder, "token",
 			 token, "host", n->host, "boot_id", n->boot_id, "epoch",
 			 (json_int_t)n->epoch, "removed", removed, "replaced", replaced, "summary",
