@@ -4,8 +4,8 @@
  *
  * The catalog is docs/cluster.sql. Segments of many senders lie one after the other in bundles,
  * which are objects with keys "bundles/YYYYMMDD/<16 hex digits>-<number>.seg". A bundle is a valid
- * file of segments by itself. Summaries have keys "summaries/...". An object is never changed after
- * it was written.
+ * file of segments by itself. Summaries have keys "summaries/...". Object "owner" says whose catalog
+ * the bucket belongs to (cluster_sweep.h). An object is never changed after it was written.
  */
 #ifndef ANALYZER_CLUSTER_H
 #define ANALYZER_CLUSTER_H

@@ -8,6 +8,7 @@
 
 #include "analyzer/store/cluster.h"
 #include "analyzer/store/cluster_schema.h"
+#include "analyzer/store/cluster_sweep.h"
 
 /* Checks the keys and the bucket before any segment is sent: it writes, reads and deletes one
  * small object. */
@@ -45,6 +46,8 @@ int cluster_init(const char *name, struct cluster_made *made, struct err *err)
 		ret = cluster_try_objects(c, err);
 	if (ret == 0)
 		ret = cluster_schema_migrate(sql, &made->from, err);
+	if (ret == 0)
+		ret = cluster_owner_claim(c, err);
 	made->to = CLUSTER_SCHEMA_VERSION;
 	cluster_sql_close(sql);
 	cluster_free(c);

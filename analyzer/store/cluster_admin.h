@@ -9,8 +9,8 @@
 #include "base/err.h"
 
 /*
- * Creates the schema or updates it, and checks the object store by writing, reading and deleting an
- * object.
+ * Creates the schema or updates it, checks the object store by writing, reading and deleting an
+ * object, and claims the bucket for this catalog (-EXDEV if another catalog has it).
  */
 struct cluster_made {
 	int from, to; /* version of the schema before and now */

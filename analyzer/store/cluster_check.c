@@ -156,6 +156,22 @@ static int cluster_check_orphan(void *ctx, const char *key, uint64_t bytes)
 	return 0;
 }
 
+/* A bucket of another catalog is a finding, because everything else can be checked all the same. */
+static int cluster_check_orphans(struct cluster_checker *k, double orphan_s)
+{
+	struct err why = { 0 };
+	int ret = cluster_sweep_orphans(k->c, orphan_s, cluster_check_orphan, k, &why);
+
+	if (ret == -EXDEV)
+		return check_note(k->r, CLUSTER_OWNER_KEY, CHECK_FOREIGN, why.line,
+				  "see docs/guide/fleet.md")
+			       ? 0
+			       : -ENOMEM;
+	if (ret < 0 && k->err)
+		*k->err = why;
+	return ret;
+}
+
 int cluster_check_since(struct check_report *r, const char *name, bool repair, double orphan_s,
 			struct err *err)
 {
@@ -173,7 +189,7 @@ int cluster_check_since(struct check_report *r, const char *name, bool repair, d
 	if (ret == 0)
 		ret = cluster_check_counts(&k);
 	if (ret == 0)
-		ret = cluster_sweep_orphans(k.c, orphan_s, cluster_check_orphan, &k, err);
+		ret = cluster_check_orphans(&k, orphan_s);
 	if (ret == 0 && repair)
 		ret = cluster_sweep_garbage(k.c, &nr_deleted, err);
 	store_close(s);

@@ -2,6 +2,7 @@
 #include "analyzer/store/cluster_sweep.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +15,93 @@ struct cluster_sweeper {
 	void *ctx;
 };
 
+/*
+ * Makes one commit that waits for the standbys. A commit that waits for them is not visible yet,
+ * and standbys confirm commits in their order: what was committed before can be read after this.
+ */
+static int cluster_sweep_fence(struct cluster *c, struct cluster_sql **sql, struct err *err)
+{
+	const char *values[] = { c->holder };
+	int ret = cluster_keeper(c, sql, err);
+
+	if (ret < 0)
+		return ret;
+	return cluster_sql_call(*sql,
+				"INSERT INTO lease AS l VALUES ('fence', $1, 1, now()) ON CONFLICT "
+				"(name) DO UPDATE SET holder = $1, token = l.token + 1, until = "
+				"now()",
+				1, values, NULL, err);
+}
+
+/* Reads the identity of the catalog, and that in the bucket: "" if the object is missing. */
+static int cluster_owner_read(struct cluster *c, char own[CLUSTER_OWNER_BYTES],
+			      char found[CLUSTER_OWNER_BYTES], struct err *err)
+{
+	struct cluster_sql *sql;
+	PGresult *r = NULL;
+	struct buf b;
+	int ret = cluster_keeper(c, &sql, err);
+
+	buf_init(&b);
+	found[0] = 0;
+	if (ret == 0)
+		ret = cluster_sql_call(sql, "SELECT id FROM version WHERE version = 1", 0, NULL, &r,
+				       err);
+	if (ret == 0 && PQntuples(r) != 1)
+		ret = err_set(err, EBADMSG, "PostgreSQL %s: the catalog has no identity",
+			      cluster_sql_name(sql));
+	if (ret == 0) {
+		snprintf(own, CLUSTER_OWNER_BYTES, "%s", PQgetvalue(r, 0, 0));
+		ret = object_get(c->objects, CLUSTER_OWNER_KEY, 0, CLUSTER_OWNER_BYTES - 1, &b,
+				 err);
+		if (ret == 0)
+			snprintf(found, CLUSTER_OWNER_BYTES, "%.*s", (int)b.len,
+				 (const char *)b.data);
+		else if (ret == -ENOENT)
+			ret = 0;
+	}
+	PQclear(r);
+	buf_release(&b);
+	return ret;
+}
+
+int cluster_owner_check(struct cluster *c, struct err *err)
+{
+	char own[CLUSTER_OWNER_BYTES], found[CLUSTER_OWNER_BYTES];
+	int ret = cluster_owner_read(c, own, found, err);
+
+	if (ret < 0 || strcmp(own, found) == 0)
+		return ret;
+	if (!found[0])
+		return err_set(err, EXDEV,
+			       "%s/" CLUSTER_OWNER_KEY
+			       ": the object is missing, so that no orphan is looked for; "
+			       "`blkcast cluster init` claims the bucket for this catalog",
+			       c->url.objects);
+	return err_set(err, EXDEV,
+		       "%s/" CLUSTER_OWNER_KEY
+		       ": the bucket belongs to catalog %s and this is catalog %s, so that no "
+		       "orphan is looked for; give each catalog a bucket or prefix of its own",
+		       c->url.objects, found, own);
+}
+
+int cluster_owner_claim(struct cluster *c, struct err *err)
+{
+	char own[CLUSTER_OWNER_BYTES], found[CLUSTER_OWNER_BYTES], sha256[OBJECT_SHA256_HEX];
+	struct iovec whole = { own, CLUSTER_OWNER_BYTES - 1 };
+	int ret = cluster_owner_read(c, own, found, err);
+
+	if (ret == 0 && !found[0])
+		ret = object_put(c->objects, CLUSTER_OWNER_KEY, &whole, 1, sha256, err);
+	/* Of two catalogs that claim it at the same moment, the later one has it. */
+	return ret == 0 ? cluster_owner_check(c, err) : ret;
+}
+
 int cluster_sweep_garbage(struct cluster *c, uint64_t *nr_deleted, struct err *err)
 {
 	struct cluster_sql *sql;
 	PGresult *r = NULL;
-	int ret = cluster_keeper(c, &sql, err);
+	int ret = cluster_sweep_fence(c, &sql, err);
 
 	if (ret == 0)
 		ret = cluster_sql_call(sql, "SELECT key FROM garbage WHERE after < now()", 0, NULL,
@@ -45,7 +128,7 @@ static int cluster_sweep_name(struct cluster_sweeper *w, struct err *err)
 {
 	struct cluster_sql *sql;
 	PGresult *r = NULL;
-	int ret = cluster_keeper(w->c, &sql, err);
+	int ret = cluster_sweep_fence(w->c, &sql, err);
 
 	if (ret == 0)
 		ret = cluster_sql_call(sql,
@@ -109,8 +192,10 @@ int cluster_sweep_orphans(struct cluster *c, double orphan_s,
 			  struct err *err)
 {
 	struct cluster_sweeper w = { .c = c, .orphan_s = orphan_s, .found = found, .ctx = ctx };
-	int ret = cluster_sweep_name(&w, err);
+	int ret = cluster_owner_check(c, err);
 
+	if (ret == 0)
+		ret = cluster_sweep_name(&w, err);
 	if (ret == 0)
 		ret = object_list(c->objects, "bundles/", cluster_sweep_object, &w, err);
 	if (ret == 0)

@@ -187,12 +187,51 @@ done
 number "$(jq -s '.[1].compaction.deleted_objects' "$T/out") >= 3" "while somebody reads, compaction moves segments and deletes the old objects"
 holds "and the reader finds them where they are now" cmp "$T/want" "$T/got"
 
+is "$(sql "SELECT count(*) FROM blkcast.lease WHERE name = 'fence'")" 1 "the sweep committed before it read the names"
+
 # An object without a row is an orphan once it is a day old by the object store's clock, whatever this machine's says.
 echo orphan >"$T/orphan"
 s3 PUT bundles/20260101/0000000000000000-1.seg --data-binary @"$T/orphan"
 exits 0 "a sweep with a young orphan" "$blkcast" cluster compact --store "$STORE" --json
 is "$(jq .compaction.deleted_orphans "$T/out")" 0 "leaves it, since its commit may be under way"
 holds "so that it is still there" s3 GET bundles/20260101/0000000000000000-1.seg -o "$T/back"
+
+# A catalog never takes what another one wrote in the same bucket for an orphan.
+tests/cluster/up.sh psql 0 "CREATE DATABASE second OWNER blkcast"
+second=${STORE/\/blkcast\?//second?}
+first_id=$(sql "SELECT id FROM blkcast.version WHERE version = 1")
+exits 1 "cluster init of a second catalog on the same bucket fails" "$blkcast" cluster init --store "$second"
+like "$(cat "$T/err")" "$S3_URL/owner: the bucket belongs to catalog $first_id" "and names the first one"
+exits 1 "the second catalog sweeps nothing" "$blkcast" cluster compact --store "$second"
+like "$(cat "$T/err")" "$S3_URL/owner: the bucket belongs to catalog $first_id" "and names the first one"
+exits 1 "check of the second catalog ends with exit status 1" "$blkcast" check --store "$second" --json
+is "$(jq -r '[.findings[].path] | join(" ")' "$T/out")" owner "with the owner as its only finding"
+s3 DELETE owner
+exits 1 "without an owner nothing is swept" "$blkcast" cluster compact --store "$STORE"
+like "$(cat "$T/err")" "$S3_URL/owner: the object is missing.*cluster init" "and the line says what to do"
+exits 0 "cluster init claims the bucket again" "$blkcast" cluster init --store "$STORE"
+is "$(s3 GET owner)" "$first_id" "for the catalog that it is called for"
+exits 0 "so that compact sweeps again" "$blkcast" cluster compact --store "$STORE"
+exits 0 "and check does not take the owner for an orphan" "$blkcast" check --store "$STORE" --json
+is "$(jq -c .findings "$T/out")" "[]" "nor for anything else"
+
+# A bundle whose row counts too many segments is tried once a day, not without end.
+add 2
+sql "UPDATE blkcast.bundle SET segments = segments + 1 WHERE id IN (SELECT id FROM blkcast.bundle ORDER BY id DESC LIMIT 2)"
+exits 0 "compact with counts that are too high ends" timeout 60 "$blkcast" cluster compact --store "$STORE"
+is "$(sql "SELECT count(*), bool_and(used_bytes = 0) FROM blkcast.bundle WHERE compact_after > now() + interval '23 hours'")" \
+	"2|t" "and puts these bundles off for a day"
+"$blkcast" check --store "$STORE" --repair >/dev/null 2>&1
+holds "all requests are there" same_requests
+
+# A segment that was known when the bundle was written, and was forgotten before the commit, has no bytes in it.
+said=$(sql "SELECT blkcast.take('{\"key\": \"bundles/y\", \"bytes\": 5, \"sha256\": \"00\", \"segments\": [{\"i\": 0, \"host\": \"gone\", \"boot_id\": \"b\", \"epoch\": 0, \"sequence\": 0, \"hash\": \"00\", \"at\": null, \"bytes\": 5}]}')" 2>&1)
+like "$said" "gone/b/0/0 was not found where it was looked up before" "a segment without bytes in the bundle is not taken"
+
+# The connections themselves: a lost snapshot of a reader, and a commit that gave a warning.
+exits 0 "a connection tells what happened to its transaction" "$BUILD/tests/system/lost_transaction" "$STORE"
+like "$(sed -n 1p "$T/out")" "^-5 .*the connection was lost while the index was read$" "a reader that was cut off learns it"
+like "$(sed -n 2p "$T/out")" "^-5 no result .*the commit did not wait for its standbys" "a warned writer gets no result"
 
 # Damage is named, stays where it is, and keeps nothing else from being read or joined.
 add 2
@@ -238,4 +277,8 @@ each "$b" check --store STORE --json
 is "$(sql "SELECT count(*) FROM blkcast.bundle")" 0 "no bundle is left"
 exits 0 "a late retry of summarized segments is acknowledged" "$b" import --store "$STORE" "$T/all.seg"
 like "$(cat "$T/out" "$T/err")" " 0 segments stored" "and not stored again"
+token=$(sql "SELECT blkcast.take_lease('keep', 'behind', 600)") before=$(sql "SELECT count(*) FROM blkcast.summary")
+said=$(sql "SELECT blkcast.summarize(jsonb_build_object('holder', 'behind', 'token', $token, 'host', t.host, 'boot_id', t.boot_id, 'epoch', t.epoch, 'removed', '[]'::jsonb, 'replaced', jsonb_build_array(jsonb_build_array(s.first, s.generation - 1)))) FROM blkcast.summary s JOIN blkcast.stream t ON t.id = s.stream LIMIT 1" 2>&1)
+like "$said" "were replaced meanwhile" "a pass that saw an older generation of a summary replaces nothing"
+is "$(sql "SELECT count(*) FROM blkcast.summary")" "$before" "and the newer one stays"
 done_testing
