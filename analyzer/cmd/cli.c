@@ -283,6 +283,9 @@ static int list_add(const struct cli *cli, const struct cli_option *o, char *val
 	struct word_list *list = o->out;
 	char *save = NULL;
 
+	/* A list without a value would select everything. */
+	if (!value[strspn(value, ",")])
+		return cli_usage(cli, "--%s: expected at least one value", o->name);
 	for (char *part = strtok_r(value, ",", &save); part; part = strtok_r(NULL, ",", &save)) {
 		if (list->nr == WORD_LIST_MAX)
 			return cli_usage(cli, "--%s: expected at most %d values", o->name,

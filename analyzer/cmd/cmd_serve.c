@@ -132,6 +132,9 @@ static bool take_limits(struct cli *cli, struct server_config *config, uint64_t 
 		wrong = "--connections-per-address: expected at most 65536";
 	else if (config->rate_per_s < 0)
 		wrong = "--rate: expected a number above 0";
+	else if (config->admit_per_s &&
+		 !(config->admit_per_s >= 1 && config->admit_per_s <= 1000000))
+		wrong = "--admit: expected 1 to 1000000 connections a second";
 	else if (request_s && !(request_s >= 1 && request_s <= 3600))
 		wrong = "--request-time: expected 1s to 1h";
 	if (wrong)

@@ -159,7 +159,8 @@ static int page_check_words(enum page_ask ask, const struct page_question_words 
 					 "scenario: only who may see the whole fleet may ask, "
 					 "because its files name their loads themselves")
 			       : 0;
-	if (!w->host || !w->host[0])
+	/* A list of no name would select the hosts of everybody. */
+	if (!w->host || !w->host[strspn(w->host, ",")])
 		return err_set(hosts->err, EINVAL,
 			       "host: expected the name of a host, or several separated by commas");
 	if (w->end_s <= w->begin_s)

@@ -291,6 +291,17 @@ static json_t *page_objective_json(const struct page_objective *one)
 			 one->limit_s, "budget_ratio", page_objective_budget(one));
 }
 
+/* Whether an objective judges a device of a host that the reader may see. */
+static bool page_objective_concerns(const struct page_objectives *o,
+				    const struct page_objective *one,
+				    bool (*permits)(void *ctx, const char *host), void *ctx)
+{
+	for (size_t i = 0; i < o->nr_states; i++)
+		if (o->states[i]->objective == one && permits(ctx, o->states[i]->host))
+			return true;
+	return false;
+}
+
 json_t *page_objectives_json(struct page_objectives *o,
 			     bool (*permits)(void *ctx, const char *host), void *ctx)
 {
@@ -303,9 +314,10 @@ json_t *page_objectives_json(struct page_objectives *o,
 		goto out;
 	pthread_mutex_lock(&o->lock);
 	as_of_s = o->newest_s > 0 ? fmin(o->newest_s, now_s) : NAN;
-	nr_refused = o->nr_refused;
+	nr_refused = permits ? 0 : o->nr_refused;
 	for (size_t i = 0; i < o->nr; i++)
-		json_array_append_new(list, page_objective_json(&o->list[i]));
+		if (!permits || page_objective_concerns(o, &o->list[i], permits, ctx))
+			json_array_append_new(list, page_objective_json(&o->list[i]));
 	order = calloc(o->nr_states + 1, sizeof(*order));
 	for (size_t i = 0; order && i < o->nr_states; i++) {
 		if (permits && !permits(ctx, o->states[i]->host))

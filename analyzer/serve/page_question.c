@@ -317,14 +317,15 @@ json_t *page_questions_state(struct page_questions *q, const char *id)
 			(double)((a->state == PAGE_ASKED_ENDED ? a->end_ns : clock_monotonic_ns()) -
 				 a->begin_ns) /
 			1e9;
+	/* The list of remarks still grows while the reply is written, so that it gets a copy. */
 	object = json_pack(
-		"{s:s, s:s, s:s, s:s, s:s?, s:f, s:o, s:o, s:f, s:O, s:O?, s:O?}", "schema",
+		"{s:s, s:s, s:s, s:s, s:s?, s:f, s:o, s:o, s:f, s:o, s:O?, s:O?}", "schema",
 		"blkcast.question/1", "id", a->id, "state", state_names[a->state], "command",
 		a->command.text, "verdict", page_asked_verdict(a), "spent_s",
 		round(spent_s * 100) / 100, "done_ratio",
 		json_number(a->total ? (double)a->done / (double)a->total : NAN), "left_s",
 		json_number(a->state == PAGE_ASKED_RUNS ? page_asked_left_s(a, spent_s) : NAN),
-		"limit_s", (double)PAGE_CHILD_S, "remarks", a->said, "shown",
+		"limit_s", (double)PAGE_CHILD_S, "remarks", json_copy(a->said), "shown",
 		json_object_get(a->bundle, "shown"), "answer",
 		json_object_get(a->bundle, "answer"));
 out:

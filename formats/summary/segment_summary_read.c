@@ -288,6 +288,7 @@ struct text {
 	ZSTD_inBuffer in;
 	char *bytes; /* owned; TEXT_BYTES of them */
 	size_t at, len;
+	size_t total; /* bytes of the text so far, of which a frame may hold more than it declares */
 	bool is_whole; /* the frame has ended */
 };
 
@@ -314,7 +315,10 @@ static void text_fill(struct reading *r, struct text *text)
 		}
 		text->is_whole = ret == 0;
 	}
+	text->total += out.pos - text->len;
 	text->len = out.pos;
+	if (text->total > SUMMARY_MAX_TEXT_BYTES)
+		segment_summary_refuse(r, "text", "one zstd frame within the bounds");
 	if (text->is_whole && text->in.pos < text->in.size)
 		segment_summary_refuse(r, "text", "one zstd frame alone");
 }

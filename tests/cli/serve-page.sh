@@ -195,6 +195,7 @@ is "$(answer "ask=scenario&scenario=today.yaml,growth.yaml")" answered "scenario
 is "$(answer "ask=migrate&host=db1&model=other.json")" refused "a file that is no model is refused"
 like "$(jq -r '.remarks[]' "$T/question")" '^MODELS/other.json: ' "and named without the server's path"
 is "$(answer "ask=migrate&host=nobody&model=disks-read.json")" refused "a host that is not there"
+is "$(jq -r '.remarks[]' "$T/question" | grep -cE 'web1|db1')" 0 "whose asker is told no names of others"
 for bad in 'host=db1' 'ask=run&host=db1' 'ask=cache' 'ask=migrate&host=db1' 'ask=migrate&host=db1&model=../other.json' \
 	'ask=migrate&host=db1&model=today.yaml' 'ask=headroom&host=db1&model=disks-read.json' 'ask=cache&host=db1&begin_s=5&end_s=4'; do
 	is "$(question "$bad")" 400 "refused: $bad"
@@ -286,6 +287,8 @@ is "$(secure -H "$(bearer "$T/other")" "$url/api/v1/device?$query")" 400 "a bad 
 is "$(secure -H "$(bearer "$T/other")" "$url/api/v1/who?host=web1&device=$device&begin_s=1&end_s=2")" 403 "nor the device"
 is "$(secure -X POST -H 'X-Blkcast: 1' -H "$(bearer "$T/other")" "$url/api/v1/question?ask=cache&host=db1,web1")" 403 "nor asks about it"
 is "$(secure -X POST -H 'X-Blkcast: 1' -H "$(bearer "$T/other")" "$url/api/v1/question?ask=scenario&scenario=x.yaml")" 403 "nor about plans for all"
+of_other() { secure -H 'X-Blkcast: 1' -H "$(bearer "$T/other")" "$@"; }
+is "$(of_other -X POST "$url/api/v1/question?ask=cache&host=,&begin_s=1&end_s=2")" 400 "a list of no host is not one of all"
 is "$(secure -X POST -H "$(bearer "$T/all")" "$url/api/v1/session")" 403 "a form of another place makes no session"
 curl -sm 20 --cacert "$T/cert.pem" -D "$T/head" -X POST -H 'X-Blkcast: 1' -H "$(bearer "$T/all")" "$url/api/v1/session"
 like "$(tr -d '\r' <"$T/head")" \

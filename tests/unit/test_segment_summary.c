@@ -44,6 +44,18 @@ static void sample_summary(struct summary *s)
 	profile_release(&p);
 }
 
+static void file_of_frame(const void *frame, size_t len, struct buf *file)
+{
+	buf_clear(file);
+	if (buf_put(file,
+		    "\x89"
+		    "blksum\n",
+		    8) ||
+	    buf_put_le32(file, SUMMARY_VERSION) || buf_put_le32(file, (uint32_t)(24 + len)) ||
+	    buf_put_le64(file, XXH3_64bits(frame, len)) || buf_put(file, frame, len))
+		abort();
+}
+
 /* Makes a file of any text. */
 static void file_of(const char *text, size_t len, struct buf *file)
 {
@@ -51,15 +63,9 @@ static void file_of(const char *text, size_t len, struct buf *file)
 	char *packed = malloc(bound);
 	size_t nr = packed ? ZSTD_compress(packed, bound, text, len, 3) : 0;
 
-	buf_clear(file);
-	if (!nr ||
-	    buf_put(file,
-		    "\x89"
-		    "blksum\n",
-		    8) ||
-	    buf_put_le32(file, SUMMARY_VERSION) || buf_put_le32(file, (uint32_t)(24 + nr)) ||
-	    buf_put_le64(file, XXH3_64bits(packed, nr)) || buf_put(file, packed, nr))
+	if (!nr)
 		abort();
+	file_of_frame(packed, nr, file);
 	free(packed);
 }
 
@@ -124,6 +130,33 @@ static void large_profiles_lose_detail(void)
 	buf_release(&file);
 }
 
+/*
+ * A frame declares one MiB of text and holds 256 GiB of blanks, in blocks that repeat one byte (RFC 8878, 3.1.1.2). A
+ * reader that believed the declaration would work for many minutes.
+ */
+static void undeclared_text_is_refused(void)
+{
+	static const uint8_t begin[] = { 0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0x10, 0 };
+	static const uint8_t blanks[] = { 0x02, 0x00, 0x10, ' ' };
+	size_t nr = (SUMMARY_MAX_BYTES - 24 - sizeof(begin)) / sizeof(blanks);
+	struct buf frame, file;
+	struct err err = { 0 };
+	struct summary s;
+
+	buf_init(&frame);
+	buf_init(&file);
+	buf_put(&frame, begin, sizeof(begin));
+	for (size_t i = 0; i < nr; i++)
+		buf_put(&frame, blanks, sizeof(blanks));
+	ok_int(frame.error, 0);
+	file_of_frame(frame.data, frame.len, &file);
+	summary_init(&s);
+	ok_int(summary_read(&s, file.data, file.len, &err), -EBADMSG);
+	ok_str(err.line, "text: expected one zstd frame within the bounds");
+	buf_release(&frame);
+	buf_release(&file);
+}
+
 /* What does not fit is not written: the segments then stay. */
 static void what_cannot_be_read_is_not_written(void)
 {
@@ -145,6 +178,7 @@ static const struct tap_test tests[] = {
 	{ "items of a summary beyond the bounds are refused", large_items_are_refused },
 	{ "profiles beyond the bounds lose detail and keep their requests",
 	  large_profiles_lose_detail },
+	{ "text beyond what a frame declares is refused", undeclared_text_is_refused },
 	{ "a summary that no reader would take is not written",
 	  what_cannot_be_read_is_not_written },
 };
