@@ -50,7 +50,7 @@ static void page_child_limit(int resource, rlim_t soft, rlim_t hard)
 	setrlimit(resource, &limit);
 }
 
-/* Where memory is out, the kernel ends a question before it ends the process that takes segments. */
+/* Where memory is out, the kernel ends a question before it ends who takes segments. */
 static void page_child_goes_first(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -89,7 +89,7 @@ static void page_child_become(page_child_command *run, const int fds[NR_FDS], ch
 	syscall(SYS_close_range, 3u, ~0u, 0u);
 	page_child_goes_first();
 	page_child_limit(RLIMIT_CORE, 0, 0);
-	/* The soft limit gives SIGXCPU, by which the asker knows that time was short; the hard one SIGKILL. */
+	/* The soft limit gives SIGXCPU, which tells the asker that time was short. */
 	page_child_limit(RLIMIT_CPU, PAGE_CHILD_S, PAGE_CHILD_S + 5);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	/* The tables of a sanitizer are larger than the limit. */

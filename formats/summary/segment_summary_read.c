@@ -288,7 +288,7 @@ struct text {
 	ZSTD_inBuffer in;
 	char *bytes; /* owned; TEXT_BYTES of them */
 	size_t at, len;
-	size_t total; /* bytes of the text so far, of which a frame may hold more than it declares */
+	size_t total;  /* bytes of the text so far; a frame may hold more than it declares */
 	bool is_whole; /* the frame has ended */
 };
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analyzer/models/storage/device_calibrate.h"
+#include "analyzer/models/storage/device_fit.h"
 #include "analyzer/models/storage/device_load.h"
 #include "tests/support/tap.h"
 
@@ -450,6 +451,20 @@ static void file(void)
 	unlink(path);
 }
 
+/* The logarithm of a bound may come back as a little more than the bound. */
+static void bounds_of_the_fit(void)
+{
+	struct device_model m = known_device();
+
+	m.cache.drain_bytes_per_s = 1e8;
+	for (int p = 0; p < DEVICE_NR_PARAMETERS; p++) {
+		device_parameter_set(&m, (enum device_parameter)p, 1e3);
+		ok(device_model_check(&m) == NULL);
+		device_parameter_set(&m, (enum device_parameter)p, -1e3);
+		ok(device_model_check(&m) == NULL);
+	}
+}
+
 static const struct tap_test tests[] = {
 	{ "Poisson arrivals meet the exact response times of M/M/1, M/M/2 and M/M/3", mm_c },
 	{ "closed clients meet the exact response time of the machine repairman",
@@ -465,6 +480,7 @@ static const struct tap_test tests[] = {
 	{ "requests overtake each other within the window of the device", window },
 	{ "calibration finds the parameters of a known device", recovers },
 	{ "calibration finds a limit of operations", recovers_limits },
+	{ "a fit that ends at a bound is a model that a file may have", bounds_of_the_fit },
 	{ "a model comes back from its file as it was", file },
 };
 

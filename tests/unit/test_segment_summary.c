@@ -131,8 +131,8 @@ static void large_profiles_lose_detail(void)
 }
 
 /*
- * A frame declares one MiB of text and holds 256 GiB of blanks, in blocks that repeat one byte (RFC 8878, 3.1.1.2). A
- * reader that believed the declaration would work for many minutes.
+ * A frame declares one MiB of text and holds 256 GiB of blanks, in blocks that repeat one byte
+ * (RFC 8878, 3.1.1.2). A reader that believed the declaration would work for many minutes.
  */
 static void undeclared_text_is_refused(void)
 {

@@ -63,12 +63,11 @@ double *device_parameter_at(struct device_model *m, enum device_parameter p)
 	return (double *)((char *)m + parameters[p].offset);
 }
 
-static void device_parameter_set(struct device_model *m, size_t p, double log_value)
+void device_parameter_set(struct device_model *m, enum device_parameter p, double log_value)
 {
-	double low = log(parameters[p].low), high = log(parameters[p].high);
-
-	log_value = log_value < low ? low : log_value > high ? high : log_value;
-	*device_parameter_at(m, (enum device_parameter)p) = exp(log_value);
+	/* The bound is set after exp(), which would round exp(log(10)) to more than 10. */
+	*device_parameter_at(m, p) =
+		fmin(fmax(exp(log_value), parameters[p].low), parameters[p].high);
 }
 
 static double device_parameter_log(const struct device_model *m, size_t p)

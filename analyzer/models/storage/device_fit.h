@@ -50,6 +50,12 @@ struct device_fit {
 double *device_parameter_at(struct device_model *m, enum device_parameter p);
 
 /*
+ * Sets a parameter by the natural logarithm of its value. A value outside the bounds of the fit
+ * becomes the nearest bound, so that the model is always one that device_model_load() takes.
+ */
+void device_parameter_set(struct device_model *m, enum device_parameter p, double log_value);
+
+/*
  * Simulates every row that is used or, if others is true, every row that is not used. out has one
  * item per row. Returns 0 or -ENOMEM.
  */
