@@ -39,6 +39,9 @@ serve_ms() { awk -v t="$ticks" '{ print int(($14 + $15) * 1000 / t) }' "/proc/$s
 serve_mib() { awk '/^VmHWM/ { print int($2 / 1024) }' "/proc/$server/status"; }
 most() { [ "$1" -gt "$2" ] && echo "$1" || echo "$2"; }
 
+# A sanitizer takes memory and processor time of its own, so that costs are judged without one only.
+costs=1
+! sanitized || costs=0
 declare -A honest_ms honest_mib figures
 # The goal is 1 s and 64 MiB, or ten times what an honest segment costs, whichever is larger. A busy machine makes a
 # second of processor longer (docs/security.md): readers that come close to it have bounds of their own.
@@ -53,7 +56,7 @@ judge() { # KIND READER MS MIB
 	"characterize mixed") ms_most=1500 ;;
 	*" summary") ms_most=2500 ;; # the first reader also puts it into the catalog
 	esac
-	number "$3 <= $ms_most && $4 <= $mib_most" "$1: $2 takes $3 ms of processor and $4 MiB"
+	number "!$costs || ($3 <= $ms_most && $4 <= $mib_most)" "$1: $2 takes $3 ms of processor and $4 MiB"
 }
 
 for kind in plain devices sizes year places mixed; do
@@ -110,7 +113,7 @@ for one in "${urls[@]}"; do
 done
 wait $jobs
 is "$(cat "$T"/code.* | grep -o ... | sort | uniq -c | tr -s ' ')" " 60 201" "sixty large uploads at once are taken"
-number "$(serve_mib) <= 320" "serve took $(serve_mib) MiB at most: 60 bodies, and 4 checks of 40 MiB"
+number "!$costs || $(serve_mib) <= 320" "serve took $(serve_mib) MiB at most: 60 bodies, and 4 checks of 40 MiB"
 stop
 is "$(find "$T/many" -name '*.seg' | wc -l)" 60 "and all are in the store"
 
