@@ -185,11 +185,13 @@ await page.context().close();
 
 // ---- more pages than may wait for events: the 65th asks every other second ----
 const waiting = new AbortController();
-await Promise.all(Array.from({ length: 64 }, () => fetch(PAGE + "/api/v1/live", { signal: waiting.signal }).catch(() => null)));
+// The replies are kept: one that is garbage ends its connection, and then a place is free for the page.
+const waiters = await Promise.all(Array.from({ length: 64 }, () => fetch(PAGE + "/api/v1/live", { signal: waiting.signal }).catch(() => null)));
 page = await open(PAGE + "/");
 ok(await until(page, () => document.getElementById("state").dataset.kind === "polling"), "65th page: it says that it asks every 2 s", await text(page, "#state"));
 const polled = await text(page, "table.fleet tbody .c-rate");
 ok(await until(page, (t) => document.querySelector("table.fleet tbody .c-rate").textContent !== t, polled), "65th page: and its numbers change");
+ok(waiters.every((reply) => reply && reply.ok), "65th page: sixty-four others wait all the time");
 waiting.abort();
 await page.context().setOffline(true);
 ok(await until(page, () => document.getElementById("state").dataset.kind === "lost"), "offline: the page says that there is no connection");
