@@ -470,8 +470,11 @@ static int cli_run_ranks(struct cli *cli)
 	}
 	if (ranks_nr() > 1)
 		progress_as_lines();
-	if (ranks_own() && !cli_spreads(cli))
-		return ranks_end(CLI_DONE);
+	if (!cli_spreads(cli)) {
+		if (ranks_own())
+			return ranks_end(CLI_DONE);
+		ranks_alone();
+	}
 	return ranks_end(cli_run(cli));
 }
 

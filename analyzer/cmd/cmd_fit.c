@@ -92,6 +92,7 @@ static int fit_all(struct fit *f)
 
 	for (size_t i = 0; i < f->nr && !ret; i++) {
 		struct candidate *c = &f->candidates[i];
+		bool left_out;
 
 		if (!within_budget(f, c, spent_s))
 			continue;
@@ -99,10 +100,15 @@ static int fit_all(struct fit *f)
 		f->config.nr_known = kept;
 		ret = select_candidate(c, &f->config);
 		progress_end(&f->progress);
-		if (!ret)
-			ret = ranks_agree(&c->seconds, sizeof(c->seconds));
+		left_out = f->all && (ret == -E2BIG || ret == -EFBIG);
+		if (!ret || left_out) {
+			int agreed = ranks_agree(&c->seconds, sizeof(c->seconds));
+
+			left_out &= !agreed;
+			ret = agreed ? agreed : ret;
+		}
 		spent_s += c->seconds;
-		if ((ret == -E2BIG || ret == -EFBIG) && f->all) {
+		if (left_out) {
 			cli_note(f->cli,
 				 ret == -E2BIG ? "%s: left out, it would have more than 4096 terms"
 					       : "%s: left out, the table has too many rows for it",

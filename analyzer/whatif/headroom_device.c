@@ -13,6 +13,8 @@
 /* The factor is found to this share; the ends of its interval are known less well anyway. */
 #define FACTOR_PRECISION 0.01
 #define ENDS_PRECISION	 0.03
+/* Factors that differ by less are the same: loads were multiplied and divided in between. */
+#define FACTOR_ROUNDING 1e-9
 
 /* A search for the factor at which one of the three curves breaks the objective. */
 struct device_search {
@@ -136,7 +138,7 @@ static int device_search_run(struct device_search *s, double *factor, struct err
 	*factor = run.factor;
 	if (device_run_find(d, run.factor))
 		goto out;
-	if (!s->nr_runs) {
+	if (!s->nr_runs || d->nr_runs >= HEADROOM_POINTS) {
 		*factor = 0;
 		goto out;
 	}
@@ -174,7 +176,7 @@ static int device_search_bracket(struct device_search *s, int which, double *low
 
 	*low = broken ? 0 : 1;
 	*high = broken ? 1 : INFINITY;
-	while (asked < s->most && asked > 1 / HEADROOM_DEVICE_FACTOR) {
+	while ((broken || asked < s->most) && asked > 1 / HEADROOM_DEVICE_FACTOR) {
 		int ret;
 
 		asked = fmin(asked * step, s->most);
@@ -265,11 +267,11 @@ static void headroom_device_load(const struct headroom_device *d, struct headroo
 /* Returns the largest factor whose simulation is affordable, at least 1. */
 static double headroom_device_most(const struct headroom_device *d)
 {
-	double nr = 0;
+	double nr = 0, most = d->most_requests > 0 ? d->most_requests : HEADROOM_DEVICE_REQUESTS;
 
 	for (size_t i = 0; i < d->study->nr; i++)
 		nr += (double)d->replay->plans[i].nr;
-	return fmax(1, fmin(HEADROOM_DEVICE_FACTOR, HEADROOM_DEVICE_REQUESTS / nr));
+	return fmax(1, fmin(HEADROOM_DEVICE_FACTOR, most / nr));
 }
 
 static int headroom_device_point(const struct headroom_objective *o, struct err *err)
@@ -331,6 +333,9 @@ void headroom_device_rates(struct headroom_result *r, const struct headroom_devi
 	for (size_t i = 0; i < d->study->nr; i++)
 		r->offered_per_s += d->study->loads[i].facts.rate_per_s;
 	/* Between two simulations the rate follows the factor. */
-	for (size_t i = 0; i < d->nr_runs && d->runs[i].factor <= r->found->at.factor; i++)
+	for (size_t i = 0; i < d->nr_runs; i++) {
+		if (d->runs[i].factor > r->found->at.factor * (1 + FACTOR_ROUNDING))
+			break;
 		r->limit_per_s = d->runs[i].rate_per_s * r->found->at.factor / d->runs[i].factor;
+	}
 }

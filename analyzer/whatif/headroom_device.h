@@ -20,7 +20,8 @@
  *	headroom_device_release(&d);
  *
  * The simulations are kept for the next objective. An objective needs HEADROOM_DEVICE_RUNS at most,
- * each of at most HEADROOM_DEVICE_REQUESTS requests, or of those stored where there are more.
+ * each of at most HEADROOM_DEVICE_REQUESTS requests, or of those stored where there are more. All
+ * objectives together have HEADROOM_POINTS simulations at most, which are the points of the curve.
  */
 #ifndef ANALYZER_WHATIF_HEADROOM_DEVICE_H
 #define ANALYZER_WHATIF_HEADROOM_DEVICE_H
@@ -45,6 +46,7 @@ struct headroom_device {
 	const struct study *study;	   /* borrowed: the loads */
 	const struct study_replay *replay; /* borrowed: the plans of all loads */
 	uint64_t seed;
+	double most_requests; /* of one simulation; 0: HEADROOM_DEVICE_REQUESTS */
 	/* The simulations so far, by factor ascending; owned. */
 	struct headroom_device_run *runs;
 	size_t nr_runs, cap_runs;

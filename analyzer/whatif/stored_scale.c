@@ -12,6 +12,7 @@
 /* Multiples of the golden ratio, without their whole part, are spread evenly for any number. */
 #define GOLDEN_RATIO 0.6180339887498949
 #define NO_LANE	     UINT32_MAX
+#define GAP_MAX_NS   9e18 /* 285 years, which uint64_t still holds */
 
 struct stored_scale {
 	const struct causal_plan *plan;
@@ -70,7 +71,7 @@ static void stored_scale_open(const struct stored_scale *s, const struct causal_
 		struct causal_request *q = &to->requests[i];
 
 		*q = from->requests[i % from->nr];
-		q->gap_ns = (uint64_t)((double)q->gap_ns / s->factor);
+		q->gap_ns = (uint64_t)fmin((double)q->gap_ns / s->factor, GAP_MAX_NS);
 		q->spacing_ns = q->gap_ns;
 		q->room = i >= CAUSAL_OPEN_DEPTH ? (uint32_t)(i + 1 - CAUSAL_OPEN_DEPTH) : 0;
 	}

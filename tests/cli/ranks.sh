@@ -51,10 +51,22 @@ same "2 4" "qpn solve" "del(.seconds)" qpn solve $example/mm1.yaml --method repl
 same 4 "qpn solve of a start" "del(.seconds)" qpn solve $example/mm1.yaml --method transient --model-time 20 --replications 7
 same 4 "arch solve" 'del(.seconds)' arch solve $example/shop.yaml --precision 0.3
 same 2 "a command without shared work" . qpn check $example/mm1.yaml
+cat >"$T/arch.yaml" <<'YAML'
+parameters: {work_s: 50ms}
+interfaces: {I: [work]}
+components: {C: {provides: I, operations: {work: [{cpu: Exp(1 / work_s)}]}}}
+containers: {host: {cpu: 1}}
+assembly: {c: {component: C, container: host}}
+usage: {users: {clients: 3, think: Exp(2), do: [{call: c.work}]}}
+YAML
+printf 'time,mean_s,per_round\nc.work,0.04,1\n' >"$T/times.csv"
+same 2 "a command that solves in rank 0 alone" . arch calibrate "$T/arch.yaml" "$T/times.csv" --model-time 100 --fit work_s=0.001:1
 
 # A mistake is said once.
 exits 2 "a mistake in the arguments" ranks 3 "$cmd" fit "$T/t.csv" -r y -t nothing
 is "$(grep -c "^blkcast fit" "$T/err")" 1 "is said once"
+exits 2 "a mistake that only rank 0 sees" ranks 2 "$cmd" fit "$T/t.csv" -r y -t mars --checkpoint "$T/times.csv"
+is "$(grep -c "^blkcast" "$T/err")" 1 "is said once"
 printf '#!/bin/sh\ncd "%s/$OMPI_COMM_WORLD_RANK" && exec "%s" "$@"\n' "$T" "$cmd" >"$T/apart"
 chmod +x "$T/apart"
 for i in 0 1 2; do

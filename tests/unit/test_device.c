@@ -424,6 +424,29 @@ static void recovers_limits(void)
 	device_table_release(&d);
 }
 
+/* A job of fio that also flushes after reads is known by its rates; without reads it is none. */
+static void flushes_after_reads(void)
+{
+	static const char text[] =
+		"read,flush_every,read_s,read_per_s,write_s,write_per_s,flush_s,flush_per_s\n"
+		"50,4,0.001,100,0.001,100,0.001,75\n"
+		"0,4,,0,0.001,100,0.001,26\n"
+		"0,4,,,0.001,100,0.001,26\n"
+		"50,0,0.001,100,0.001,100,,\n";
+	struct device_table d = { 0 };
+	struct table t = { 0 };
+	struct err err = { 0 };
+
+	ok_int(table_parse(&t, "t.csv", text, strlen(text), &err), 0);
+	ok_int(device_table_make(&d, &t, "", &err), 0);
+	ok_eq(d.nr, 4);
+	ok_near(d.rows[0].load.flush_read_ratio, 0.5, 1e-12);
+	for (size_t i = 1; i < 4; i++)
+		ok_near(d.rows[i].load.flush_read_ratio, 0, 0);
+	device_table_release(&d);
+	table_release(&t);
+}
+
 static void file(void)
 {
 	char path[] = "/tmp/blkcast-device.XXXXXX";
@@ -481,6 +504,7 @@ static const struct tap_test tests[] = {
 	{ "calibration finds the parameters of a known device", recovers },
 	{ "calibration finds a limit of operations", recovers_limits },
 	{ "a fit that ends at a bound is a model that a file may have", bounds_of_the_fit },
+	{ "flushes after reads are found by the rates of rows that read", flushes_after_reads },
 	{ "a model comes back from its file as it was", file },
 };
 

@@ -157,6 +157,45 @@ static void busy_clients(void)
 	bench_end(&b);
 }
 
+/* A load with more stored requests than a simulation may have can still be made smaller. */
+static void broken_and_large(void)
+{
+	struct bench b;
+
+	bench_begin(&b, DEVICE_LOGNORMAL);
+	bench_lanes(&b, 4, 2000, 0, false, false);
+	b.device.most_requests = 4000;
+	ok_int(bench_find(&b, "read.mean=2500us"), 0);
+	ok(b.found->broken && !b.found->at.below);
+	ok_near(b.found->at.factor, 0.625, 0.02);
+	headroom_device_release(&b.device);
+	ok_int(bench_find(&b, "read.mean=10500us"), 0);
+	ok(b.found->at.at_least);
+	ok_near(b.found->at.factor, 1, 1e-9);
+	bench_end(&b);
+}
+
+/* The rate at the limit is known, however today's load is rounded. */
+static void rate_at_the_limit(void)
+{
+	struct headroom_result r;
+	size_t nr_known = 0;
+	struct bench b;
+
+	bench_begin(&b, DEVICE_LOGNORMAL);
+	bench_lanes(&b, 1, 1000, 1 / 300.0, true, true);
+	for (int i = 0; i < 100; i++) {
+		b.study->loads[0].facts.rate_per_s = 300 + 0.1 * i;
+		ok_int(bench_find(&b, "read.mean=1us"), 0);
+		ok(b.found->at.below);
+		r = (struct headroom_result){ .found = b.found };
+		headroom_device_rates(&r, &b.device);
+		nr_known += isfinite(r.limit_per_s);
+	}
+	ok_eq(nr_known, 100);
+	bench_end(&b);
+}
+
 /* Mean value analysis of n clients that think 20 ms on a server of 1 ms. */
 static double repairman_s(int n)
 {
@@ -237,12 +276,32 @@ static void lanes_that_wait(void)
 	bench_end(&b);
 }
 
+/* A gap of 12 years, which becomes longer than 64 bits hold, stays the longest that is kept. */
+static void long_gaps(void)
+{
+	struct causal_plan out;
+	struct bench b;
+
+	bench_begin(&b, DEVICE_EXPONENTIAL);
+	bench_lanes(&b, 1, 640, 0.002, false, true);
+	b.replay->plans[0].lanes[0].requests[1].gap_ns = 400000000000000000;
+	ok_int(stored_scale(&out, &b.replay->plans[0], 1.0 / 64), 0);
+	ok_eq(out.lanes[0].requests[1].gap_ns, 9000000000000000000);
+	ok_eq(out.lanes[0].requests[2].gap_ns, 128000000);
+	causal_release(&out);
+	bench_end(&b);
+}
+
 static const struct tap_test tests[] = {
 	{ "open arrivals grow to the rate that M/M/1 has at the objective", open_arrivals },
 	{ "clients that never think grow in number, or shrink", busy_clients },
+	{ "a broken objective with many stored requests is searched below today",
+	  broken_and_large },
+	{ "the rate at the limit is known at any load", rate_at_the_limit },
 	{ "clients that think grow as mean value analysis says", thinking_clients },
 	{ "the search ends where the campaign does", campaign_ends },
 	{ "scaled lanes wait for each other and come to their end", lanes_that_wait },
+	{ "a gap that becomes too long is cut", long_gaps },
 };
 
 int main(void)

@@ -128,6 +128,8 @@ static int parallel_agree(struct crew *c)
 	if (ret)
 		return ret;
 	for (unsigned i = 0; i < ranks_nr(); i++) {
+		if (all.sizes[i] != sizeof(o))
+			ranks_apart();
 		memcpy(&o, all.data + i * sizeof(o), sizeof(o));
 		if (!o.error || (c->error && o.failed >= c->failed))
 			continue;
@@ -181,6 +183,8 @@ static int parallel_share(struct crew *c)
 	if (ret)
 		goto out;
 	ret = parallel_receive(c, &all);
+	if (ret && ret != -ENOMEM)
+		ranks_apart();
 out:
 	ranks_bytes_release(&all);
 	buf_release(&mine);

@@ -18,7 +18,7 @@
 #define RANKS_LINE_BYTES 400  /* of the message that a rank leaves behind when it ends early */
 #define RANKS_MAX	 4096 /* a larger number in the environment is taken for a mistake */
 
-enum ranks_step { RANKS_EXCHANGE = 1, RANKS_END };
+enum ranks_step { RANKS_EXCHANGE = 1, RANKS_END, RANKS_APART };
 
 /* What each rank says of itself before bytes are exchanged. */
 struct ranks_head {
@@ -31,13 +31,15 @@ struct ranks_head {
 static struct {
 	const struct ranks_transport *transport;
 	unsigned own, nr, nr_threads;
+	bool alone; /* this rank works, and the others wait for its end */
 	/* what a rank other than 0 prints on standard error goes to this file in memory */
 	int said;
-} ranks = { .nr = 1, .said = -1 };
+	int shown; /* where standard error went before */
+} ranks = { .nr = 1, .said = -1, .shown = STDERR_FILENO };
 
 unsigned ranks_nr(void)
 {
-	return ranks.nr;
+	return ranks.alone ? 1 : ranks.nr;
 }
 
 unsigned ranks_own(void)
@@ -47,7 +49,7 @@ unsigned ranks_own(void)
 
 unsigned ranks_threads(void)
 {
-	return ranks.nr_threads;
+	return ranks.alone ? 0 : ranks.nr_threads;
 }
 
 /*
@@ -132,12 +134,18 @@ int ranks_quiet(struct err *err)
 		return 0;
 	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	ranks.said = memfd_create("blkcast-said", MFD_CLOEXEC);
+	ranks.shown = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (null < 0 || ranks.said < 0 || dup2(null, STDOUT_FILENO) < 0 ||
 	    dup2(ranks.said, STDERR_FILENO) < 0)
 		return err_set(err, errno, "standard output: %s", strerror(errno));
 	close(null);
 	output_file_discard();
 	return 0;
+}
+
+void ranks_alone(void)
+{
+	ranks.alone = true;
 }
 
 /* Copies the last line that this rank printed on standard error. */
@@ -156,30 +164,47 @@ static void ranks_last_line(char *line, size_t size)
 		memmove(line, last + 1, strlen(last));
 }
 
-/* Prints why the ranks cannot go on together, and ends this process. All ranks come here. */
+/*
+ * Ends this process within an exchange that it alone cannot finish. The others wait in that
+ * exchange and would wait for ever; mpirun and srun end them because of the signal.
+ */
+static void __attribute__((noreturn)) ranks_abort(int error)
+{
+	dprintf(ranks.shown, "blkcast: rank %u cannot exchange its results: %s\n", ranks.own,
+		strerror(error));
+	abort();
+}
+
+/*
+ * Prints why the ranks cannot go on together, and ends this process. All ranks come here. Where
+ * rank 0 failed, it has said why, and its status is that of all.
+ */
 static void __attribute__((noreturn)) ranks_part(const struct ranks_head *heads)
 {
 	const struct ranks_head *ended = NULL;
+	bool told = heads && heads[0].step == RANKS_END && heads[0].status;
 	unsigned who = 0;
 
-	for (unsigned i = 0; i < ranks.nr && !ended; i++)
+	for (unsigned i = 1; i < ranks.nr && !ended; i++)
 		if (heads && heads[i].step == RANKS_END) {
 			ended = &heads[i];
 			who = i;
 		}
 	fflush(stdout);
-	/* What rank 0 has to say it has said itself. */
-	if (!ranks.own && !heads)
+	if (ranks.own || told)
+		goto out;
+	if (!heads)
 		fputs("blkcast: the ranks cannot exchange their results\n", stderr);
-	else if (!ranks.own && ended && who)
+	else if (ended && heads[0].step != RANKS_END)
 		fprintf(stderr, "blkcast: rank %u ended with status %d before the others: %.*s\n",
 			who, ended->status, RANKS_LINE_BYTES, ended->line);
-	else if (!ranks.own && !ended)
+	else
 		fputs("blkcast: the ranks do not work on the same question: each needs the same "
 		      "files and arguments\n",
 		      stderr);
+out:
 	ranks.transport->end();
-	_exit(RANKS_FAILED);
+	_exit(told ? heads[0].status : RANKS_FAILED);
 }
 
 /* Exchanges the heads. heads has room for one of each rank. */
@@ -192,24 +217,37 @@ static void ranks_meet(const struct ranks_head *own, struct ranks_head *heads)
 			ranks_part(heads);
 }
 
+void ranks_apart(void)
+{
+	struct ranks_head own = { .step = RANKS_APART };
+	struct ranks_head *heads = calloc(ranks.nr, sizeof(*heads));
+
+	if (!heads)
+		ranks_abort(ENOMEM);
+	ranks_meet(&own, heads);
+	ranks_part(heads);
+}
+
 int ranks_exchange(struct ranks_bytes *all, uint64_t tag, const void *mine, size_t size)
 {
 	struct ranks_head own = { .step = RANKS_EXCHANGE, .tag = tag, .size = size };
 	struct ranks_head *heads = calloc(ranks.nr, sizeof(*heads));
 	size_t sum = 0;
-	int ret = -ENOMEM;
+	int ret;
 
 	*all = (struct ranks_bytes){ .sizes = calloc(ranks.nr, sizeof(*all->sizes)) };
 	if (!heads || !all->sizes)
-		goto out;
+		ranks_abort(ENOMEM);
 	ranks_meet(&own, heads);
 	for (unsigned i = 0; i < ranks.nr; i++)
 		sum += all->sizes[i] = heads[i].size;
 	all->data = malloc(sum + 1);
 	if (!all->data)
-		goto out;
+		ranks_abort(ENOMEM);
 	ret = ranks.transport->gather_sizes(mine, all->sizes, all->data);
-out:
+	/* The sizes are known to all ranks, so that all of them find the same sum too large. */
+	if (ret && ret != -EMSGSIZE)
+		ranks_abort(-ret);
 	free(heads);
 	if (ret)
 		ranks_bytes_release(all);
@@ -228,11 +266,13 @@ int ranks_agree(void *value, size_t size)
 	struct ranks_bytes all;
 	int ret;
 
-	if (ranks.nr == 1)
+	if (ranks_nr() == 1)
 		return 0;
 	ret = ranks_exchange(&all, size, value, ranks.own ? 0 : size);
 	if (ret)
 		return ret;
+	if (all.sizes[0] != size)
+		ranks_apart();
 	memcpy(value, all.data, size);
 	ranks_bytes_release(&all);
 	return 0;
@@ -247,7 +287,7 @@ int ranks_end(int status)
 		return status;
 	heads = calloc(ranks.nr, sizeof(*heads));
 	if (!heads)
-		ranks_part(NULL);
+		ranks_abort(ENOMEM);
 	ranks_last_line(own.line, sizeof(own.line));
 	ranks_meet(&own, heads);
 	free(heads);

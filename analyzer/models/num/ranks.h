@@ -10,7 +10,7 @@
  *
  * MPI is used only by a shared object, libblkcast-mpi.so, which is loaded when the environment says
  * that the process is one of several. The program itself does not depend on it. The state here
- * belongs to the process, as its environment does, and does not change after ranks_begin().
+ * belongs to the process, as its environment does, and does not change once the command runs.
  */
 #ifndef ANALYZER_RANKS_H
 #define ANALYZER_RANKS_H
@@ -46,17 +46,19 @@ struct ranks_transport {
  * it was, but cannot work as one.
  */
 int ranks_begin(struct err *err);
-/* Returns 1 unless the process is one of several. */
+/* Returns 1 unless the process is one of several that share the work. */
 unsigned ranks_nr(void);
 unsigned ranks_own(void);
 /* Returns the number of processors for this rank's threads, or 0 for one process alone. */
 unsigned ranks_threads(void);
 
-/*
- * From this call on this process prints nothing, unless it is rank 0. Where the command does not
- * spread its work, the other ranks have nothing to do: ranks_end(0) follows.
- */
+/* From this call on this process prints nothing, unless it is rank 0. */
 int ranks_quiet(struct err *err);
+/*
+ * Rank 0 does all the work of a command that does not spread: from this call on ranks_nr() returns
+ * 1 there. The other ranks have nothing to do and call ranks_end(0), which waits for rank 0.
+ */
+void ranks_alone(void);
 
 /* The bytes of all ranks, in their order. */
 struct ranks_bytes {
@@ -68,9 +70,16 @@ struct ranks_bytes {
  * Hands `size` bytes to all ranks and receives theirs. Every rank calls it in the same order. tag
  * describes the work: where the tags differ, the ranks do not work on the same question. Where
  * they do not, or where a rank ended early, rank 0 prints one line and all ranks exit with status
- * 3. Returns 0 or -errno. The caller releases *all.
+ * 3; where rank 0 failed, they exit with its status. A rank that has no memory for the exchange
+ * prints one line and aborts. Returns 0, or -EMSGSIZE in all ranks where the sum of the sizes is
+ * too large. The caller releases *all.
  */
 int ranks_exchange(struct ranks_bytes *all, uint64_t tag, const void *mine, size_t size);
+/*
+ * Ends all ranks like that from a rank that received what the others cannot have sent for its own
+ * question.
+ */
+void __attribute__((noreturn)) ranks_apart(void);
 void ranks_bytes_release(struct ranks_bytes *b);
 
 /*

@@ -41,7 +41,7 @@ static int ranks_mpi_gather(const void *mine, size_t size, void *all)
 	MPI_Request request;
 
 	if (size > INT_MAX)
-		return -EFBIG;
+		return -EMSGSIZE;
 	if (MPI_Iallgather(mine, (int)size, MPI_BYTE, all, (int)size, MPI_BYTE, MPI_COMM_WORLD,
 			   &request) != MPI_SUCCESS)
 		return -EIO;
@@ -65,7 +65,7 @@ static int ranks_mpi_gather_sizes(const void *mine, const size_t *sizes, void *a
 		counts[i] = (int)sizes[i];
 		sum += sizes[i];
 		if (sizes[i] > INT_MAX || sum > INT_MAX)
-			ret = -EFBIG;
+			ret = -EMSGSIZE;
 		if (ret)
 			goto out;
 	}

@@ -222,10 +222,13 @@ static int device_row_time(const struct reader *r, int column, size_t row, doubl
  */
 static void device_row_flushes(struct device_row *row)
 {
-	double after_writes_per_s = row->per_s[DEVICE_WRITE] / row->load.flush_every, ratio;
+	double after_writes_per_s, ratio;
 
+	if (!row->load.flush_every || !(row->per_s[DEVICE_READ] > 0))
+		return;
+	after_writes_per_s = row->per_s[DEVICE_WRITE] / row->load.flush_every;
 	ratio = (row->per_s[DEVICE_FLUSH] - after_writes_per_s) / row->per_s[DEVICE_READ];
-	if (row->load.flush_every && ratio > 0)
+	if (ratio > 0)
 		row->load.flush_read_ratio = ratio < 1 ? ratio : 1;
 }
 
