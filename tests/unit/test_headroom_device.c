@@ -175,6 +175,28 @@ static void broken_and_large(void)
 	bench_end(&b);
 }
 
+/* All simulations that are kept are points of the curve, however many objectives there are. */
+static void many_objectives(void)
+{
+	size_t nr_broken = 0;
+	struct bench b;
+
+	bench_begin(&b, DEVICE_LOGNORMAL);
+	b.model.domain.concurrency = 1e6;
+	bench_lanes(&b, 64, 5, 0, false, false);
+	for (int i = 240; i-- > 0;) {
+		char slo[64];
+
+		snprintf(slo, sizeof(slo), "read.mean=%.0fus", 70000 * exp2(i / 48.0));
+		ok_int(bench_find(&b, slo), 0);
+		nr_broken += !b.found->at.at_least;
+	}
+	ok_eq(nr_broken, 240);
+	ok_eq(b.device.nr_runs, HEADROOM_POINTS);
+	ok_eq(b.found->nr, HEADROOM_POINTS);
+	bench_end(&b);
+}
+
 /* The rate at the limit is known, however today's load is rounded. */
 static void rate_at_the_limit(void)
 {
@@ -297,6 +319,7 @@ static const struct tap_test tests[] = {
 	{ "clients that never think grow in number, or shrink", busy_clients },
 	{ "a broken objective with many stored requests is searched below today",
 	  broken_and_large },
+	{ "the simulations of many objectives fit into the curve", many_objectives },
 	{ "the rate at the limit is known at any load", rate_at_the_limit },
 	{ "clients that think grow as mean value analysis says", thinking_clients },
 	{ "the search ends where the campaign does", campaign_ends },
