@@ -87,7 +87,7 @@ begin() {
 	# A shell makes its background commands ignore SIGINT.
 	env --default-signal=INT mpirun -q --allow-run-as-root --oversubscribe -n 3 "$cmd" "${long[@]}" >"$T/out" 2>"$T/err" </dev/null &
 	wait_until 30 eval '[ "$(mine | wc -l)" = 3 ]'
-	sleep 1 # until the processes have met: mpirun may keep a signal for itself while it still starts them
+	sleep 1 # until the processes have met, so that the signal does not reach mpirun while it still starts them
 }
 # A job that does not end is killed after a while, so that the test ends.
 timed_wait() {
