@@ -203,8 +203,8 @@ static void send_parts(struct delivery *d, const struct segment_header *h, const
 		snprintf(answer->why, sizeof(answer->why), "%s", first.why);
 }
 
-void delivery_send(struct delivery *d, const void *data, size_t len, const struct buf *other,
-		   struct ledger *lost, struct upload_answer *answer)
+void delivery_send(struct delivery *d, const void *data, size_t len, struct ledger *lost,
+		   struct upload_answer *answer)
 {
 	struct segment_reader *reader;
 	const struct segment_header *h;
@@ -220,13 +220,6 @@ void delivery_send(struct delivery *d, const void *data, size_t len, const struc
 	h = segment_reader_header(reader);
 	ask_mark(d, h);
 	send_one(d, data, len, may_be_there(d, h), answer);
-	if (answer->verdict == UPLOAD_CONFLICT && other && other->len) {
-		struct upload_answer conflict = *answer;
-
-		send_one(d, other->data, other->len, true, answer);
-		if (is_too_large(answer))
-			*answer = conflict;
-	}
 	if (is_too_large(answer))
 		send_parts(d, h, data, len, lost, answer);
 	note_answer(d, h, answer);

@@ -23,10 +23,6 @@ int delivery_new(struct delivery **out, struct upload *upload, struct log *log);
 void delivery_free(struct delivery *d);
 
 /*
- * other (may be empty or NULL) is another form of the same segment. An earlier run may have sent
- * that one without hearing the answer: where the name is taken it is tried before the segment is
- * given another name.
- *
  * Sends the segment and reports in answer what became of it.
  *
  *	UPLOAD_DONE     Every part is durable at the receiver.
@@ -36,7 +32,7 @@ void delivery_free(struct delivery *d);
  *	any other       The caller tries again later. Parts that were stored are sent again
  *			under the same names, which the receiver recognizes.
  */
-void delivery_send(struct delivery *d, const void *data, size_t len, const struct buf *other,
-		   struct ledger *lost, struct upload_answer *answer);
+void delivery_send(struct delivery *d, const void *data, size_t len, struct ledger *lost,
+		   struct upload_answer *answer);
 
 #endif

@@ -13,7 +13,8 @@
  * period that its own analyzer asked for, so that no analyzer gets what only another one wants.
  *
  * At the agent's end, and where the spool is half full, segments do not wait. What was asked
- * is not remembered over a restart of the agent. All functions are thread-safe.
+ * is not remembered over a restart of the agent, but the form of the segment under way is
+ * (sent_form.h). All functions are thread-safe.
  */
 #ifndef AGENT_HINDSIGHT_H
 #define AGENT_HINDSIGHT_H

@@ -16,6 +16,7 @@
 
 #include "agent/send/delivery.h"
 #include "agent/send/hindsight.h"
+#include "agent/send/sent_form.h"
 #include "agent/send/sink.h"
 #include "agent/spool/spool.h"
 #include "agent/spool/spool_ledger.h"
@@ -36,6 +37,7 @@ struct sink {
 	struct delivery *delivery;
 	struct hindsight *hindsight;   /* borrowed; NULL: none */
 	struct hindsight_period asked; /* by the analyzer; used by the sink's thread only */
+	struct sent_form form;	       /* used by the sink's thread only */
 	uint64_t hurry_bytes;	       /* a spool of this size does not wait any more */
 	/* losses of a segment of which some parts were stored; usually empty */
 	struct ledger partly;
@@ -194,22 +196,38 @@ static void sink_http_note_ask(struct sink *s, const struct upload_answer *answe
 	s->asked = asked;
 }
 
-/* Sends the segment, whole or without its requests. */
-static void sink_http_deliver(struct sink *s, const struct buf *data, struct upload_answer *answer)
+/*
+ * Whether the segment goes without its requests. This is decided and made durable once, before it
+ * is sent for the first time, and also holds for a later run.
+ */
+static bool sink_http_form(struct sink *s, const struct spool_name *name, const struct buf *data)
 {
-	bool is_thin = sink_http_is_thin(s, data);
+	enum sent_form_kind kind = sent_form_of(&s->form, name);
+
+	if (kind == SENT_UNDECIDED && s->hindsight) {
+		kind = sink_http_is_thin(s, data) ? SENT_THIN : SENT_WHOLE;
+		sent_form_decide(&s->form, name, kind);
+	} else if (kind == SENT_UNDECIDED) {
+		sent_form_end(&s->form);
+	}
+	return kind == SENT_THIN;
+}
+
+/* Sends the segment, whole or without its requests. */
+static void sink_http_deliver(struct sink *s, const struct spool_name *name, const struct buf *data,
+			      struct upload_answer *answer)
+{
 	struct buf thin;
-	int ret = 0;
+	int ret = -ENOENT;
 
 	buf_init(&thin);
-	if (s->hindsight)
+	if (sink_http_form(s, name, data))
 		ret = hindsight_thin(data->data, data->len, &thin);
 	if (ret == -ENOMEM)
 		*answer = (struct upload_answer){ .verdict = UPLOAD_RETRY, .why = "no memory" };
-	else if (is_thin && !ret)
-		delivery_send(s->delivery, thin.data, thin.len, data, &s->partly, answer);
 	else
-		delivery_send(s->delivery, data->data, data->len, &thin, &s->partly, answer);
+		delivery_send(s->delivery, ret ? data->data : thin.data, ret ? data->len : thin.len,
+			      &s->partly, answer);
 	sink_http_note_ask(s, answer);
 	buf_release(&thin);
 }
@@ -237,7 +255,7 @@ static void *upload_loop(void *ctx)
 		} else if (ret) {
 			wait_s = spool_quarantine(s->spool, strerror(-ret)) ? 0 : backoff_s(s);
 		} else {
-			sink_http_deliver(s, &data, &answer);
+			sink_http_deliver(s, &name, &data, &answer);
 			spool_ledger_lose_only(&s->ledger, &name, s->partly.nr ? &s->partly : NULL);
 			wait_s = sink_http_settle(s, &answer);
 			spool_ledger_lose_only(&s->ledger, &name, NULL);
@@ -325,6 +343,8 @@ static int http_open(struct sink **out, const struct sink_config *config, struct
 	spool_ledger_connect(&s->ledger, &spool);
 	if (!ret)
 		ret = spool_open(&s->spool, &spool, err);
+	if (!ret)
+		sent_form_open(&s->form, s->dir, spool_files(s->spool) > 0, s->log);
 	if (ret) {
 		http_close(s, 0, NULL);
 		return ret;

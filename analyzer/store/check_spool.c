@@ -104,7 +104,7 @@ static int check_spool_visit(void *ctx, const char *path, const char *below)
 	struct check *c = ctx;
 	struct check_finding *f;
 
-	if (!strcmp(file, "lock"))
+	if (!strcmp(file, "lock") || !strcmp(file, "form"))
 		return 0;
 	c->r->nr_files++;
 	if (!strcmp(file, "ledger"))

@@ -41,6 +41,7 @@ is "$("$b" ls --store "$T/store" --json | jq '[.hosts[].segments] | add')" 7 "wi
 
 mkdir "$T/spool"
 for i in 0 1 2 3; do cp "$web/000000000$i.seg" "$T/spool/00000000000000000005-000000000$i.seg"; done
+printf 'blkcast-form 1 5 0 %-44s\n' thin >"$T/spool/form"
 is "$("$b" check --spool "$T/spool" --json | jq -c '[.kind, .segments, (.findings | length)]')" '["spool",4,0]' \
 	"a sound spool has no findings"
 printf '\xff' | dd of="$T/spool/00000000000000000005-0000000002.seg" bs=1 seek=40 conv=notrunc 2>/dev/null

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/send/sent_form.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RECORD_BYTES 64 /* within one sector, so that no power cut tears it */
+
+static int sent_form_fd(const struct sent_form *f, int flags)
+{
+	char path[4096];
+
+	if (snprintf(path, sizeof(path), "%s/" SENT_FORM_FILE, f->dir) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+
+	return fd < 0 ? -errno : fd;
+}
+
+void sent_form_open(struct sent_form *f, const char *dir, bool has_segments, struct log *log)
+{
+	char text[RECORD_BYTES + 1] = "", word[8];
+	int fd;
+
+	*f = (struct sent_form){ .dir = dir, .log = log };
+	fd = sent_form_fd(f, O_RDONLY);
+	f->has_file = fd >= 0;
+	f->has_older = !f->has_file && has_segments;
+	if (fd < 0)
+		return;
+	if (read(fd, text, RECORD_BYTES) == RECORD_BYTES &&
+	    sscanf(text, "blkcast-form 1 %" SCNu64 " %" SCNu64 " %7s\n", &f->name.epoch,
+		   &f->name.sequence, word) == 3)
+		f->kind = !strcmp(word, "thin")	   ? SENT_THIN
+			  : !strcmp(word, "whole") ? SENT_WHOLE
+						   : SENT_UNDECIDED;
+	close(fd);
+}
+
+enum sent_form_kind sent_form_of(struct sent_form *f, const struct spool_name *name)
+{
+	if (f->has_older) {
+		f->has_older = false;
+		f->name = *name;
+		f->kind = SENT_WHOLE;
+	}
+	return f->name.epoch == name->epoch && f->name.sequence == name->sequence ? f->kind
+										  : SENT_UNDECIDED;
+}
+
+/* A new file is durable in its folder, too. */
+static int sent_form_sync_folder(const struct sent_form *f)
+{
+	int fd = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = fsync(fd) ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+static int sent_form_write(struct sent_form *f)
+{
+	char text[RECORD_BYTES + 1];
+	int fd = sent_form_fd(f, O_WRONLY | O_CREAT), ret = 0, len;
+	ssize_t nr;
+
+	if (fd < 0)
+		return fd;
+	len = snprintf(text, sizeof(text), "blkcast-form 1 %" PRIu64 " %" PRIu64 " %s",
+		       f->name.epoch, f->name.sequence, f->kind == SENT_THIN ? "thin" : "whole");
+	memset(text + len, ' ', (size_t)(RECORD_BYTES - len));
+	text[RECORD_BYTES - 1] = '\n';
+	nr = write(fd, text, RECORD_BYTES);
+	if (nr != RECORD_BYTES)
+		ret = nr < 0 ? -errno : -ENOSPC;
+	else if (fsync(fd))
+		ret = -errno;
+	close(fd);
+	if (!ret && !f->has_file)
+		ret = sent_form_sync_folder(f);
+	f->has_file |= !ret;
+	return ret;
+}
+
+void sent_form_decide(struct sent_form *f, const struct spool_name *name, enum sent_form_kind kind)
+{
+	int ret;
+
+	f->name = *name;
+	f->kind = kind;
+	ret = sent_form_write(f);
+	if (ret)
+		log_say(f->log, LEVEL_ERROR, "form_not_kept",
+			"file=%s/" SENT_FORM_FILE " sequence=%" PRIu64
+			" why=\"%s\" so=\"if the agent restarts before this segment is "
+			"acknowledged, its requests may count twice\"",
+			f->dir, name->sequence, strerror(-ret));
+}
+
+void sent_form_end(struct sent_form *f)
+{
+	char path[4096];
+
+	if (!f->has_file ||
+	    snprintf(path, sizeof(path), "%s/" SENT_FORM_FILE, f->dir) >= (int)sizeof(path))
+		return;
+	if (unlinkat(AT_FDCWD, path, 0) && errno != ENOENT)
+		return;
+	f->has_file = false;
+	f->kind = SENT_UNDECIDED;
+}

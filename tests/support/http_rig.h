@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_rig: a sink of the agent that sends to a receiver in this process, which answers as a script
+ * says.
+ */
+#ifndef TESTS_HTTP_RIG_H
+#define TESTS_HTTP_RIG_H
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/send/hindsight.h"
+#include "agent/send/sink.h"
+#include "base/buf.h"
+
+/* What the receiver in this test does with a request. */
+enum behaviour {
+	ANSWER_WELL,
+	ANSWER_GARBAGE,	   /* 200, not JSON */
+	ANSWER_OTHER,	   /* 200, the name of another segment */
+	ANSWER_OTHER_HASH, /* 200, another hash */
+	ANSWER_500,
+	ANSWER_503, /* Retry-After: 1 */
+	ANSWER_507, /* likewise */
+	ANSWER_400,
+	ANSWER_401,
+	ANSWER_409,
+	ANSWER_REDIRECT,
+	ANSWER_SLOWLY, /* over half a second */
+	ANSWER_LOST,   /* 500 after it was stored */
+};
+
+struct receiver {
+	struct MHD_Daemon *daemon;
+	unsigned int port;
+	enum behaviour script[8]; /* of the first requests; ANSWER_WELL afterwards */
+	unsigned int nr_script, nr_requests, nr_stored, nr_elsewhere;
+	uint64_t stored[64];
+	size_t max_body_bytes; /* 0: any; longer ones get a 413 */
+	uint64_t requests;     /* in the segments stored */
+	uint64_t kept_back;    /* in the ledgers of the segments stored */
+	/* It keeps one content under each name, and refuses another one, as an analyzer does. */
+	bool keeps_names;
+	struct {
+		char url[200], hash[64];
+	} names[16];
+	unsigned int nr_names;
+	char url[200], hash[64];
+	pthread_mutex_t lock;
+};
+
+struct rig {
+	char dir[48], url[64], account_path[80];
+	struct sink *sink;
+	struct account *account;
+	struct hindsight *hindsight; /* borrowed; NULL: none */
+};
+
+bool receiver_begin(struct receiver *s, const enum behaviour *script, unsigned int nr);
+bool receiver_listen(struct receiver *s);
+void rig_segment(uint64_t sequence, unsigned int nr, struct buf *out);
+bool rig_open(struct rig *rig, const struct receiver *s);
+bool rig_new(struct rig *rig, const struct receiver *s);
+void rig_send_many(struct rig *rig, uint64_t sequence, unsigned int nr);
+void rig_send(struct rig *rig, uint64_t sequence);
+void rig_close(struct rig *rig, double wait_s);
+unsigned int rig_files_left(const struct rig *rig, const char *end);
+void rig_end(struct rig *rig, struct receiver *s);
+
+#endif
