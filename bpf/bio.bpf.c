@@ -26,6 +26,29 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+/*
+ * Returns a line that belongs to this bio alone. A bio whose line is taken away is not recorded
+ * any more, so each line that is taken away is counted.
+ */
+static __always_inline struct inflight *bio_line(u64 key)
+{
+	struct inflight *at = inflight_find(key);
+
+	if (at) {
+		/* The end of an earlier bio at this address was not seen. */
+		if (!was_told(at))
+			unseen_emit(at, 0);
+		return at;
+	}
+	at = line_claim(&inflights[inflight_set(key)], key);
+	if (at)
+		return at;
+	at = &inflights[inflight_set(key)];
+	if (__sync_lock_test_and_set(&at->key, key))
+		__sync_fetch_and_add(&nr_evicted, 1);
+	return at;
+}
+
 SEC("tp_btf/block_bio_queue")
 int block_bio_queue(u64 *ctx)
 {
@@ -37,9 +60,7 @@ int block_bio_queue(u64 *ctx)
 
 	if (!device_wanted(device) || !cgroup_wanted(cgroup))
 		return 0;
-	at = inflight_place(key);
-	if (at->key == key)
-		unseen_emit(at, 0);
+	at = bio_line(key);
 	inflight_begin(at, key);
 	at->flags = EVENT_BIO;
 	at->arrival_ns = bpf_ktime_get_ns();

@@ -29,7 +29,6 @@
 #include "bpf/emit.bpf.h"
 #include "bpf/filter.bpf.h"
 #include "bpf/inflight.bpf.h"
-#include "bpf/life.h"
 #include "bpf/submitter.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

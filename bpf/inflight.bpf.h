@@ -8,18 +8,20 @@
  * any case. An address denotes one request at a time, whatever its hardware queue and tag set are,
  * and it keeps denoting this request through requeues.
  *
- * The table only adds knowledge. A request whose line was taken by another (all ways were busy,
+ * At layer device the table only adds knowledge. A request whose line was taken by another (all ways were busy,
  * which nr_evicted counts) is still recorded at its completion, with the times that the kernel
  * itself noted and without its issuer. Two CPUs that insert requests into one set at the same
  * instant may both take the same way, because compare-and-exchange exists only since Linux 5.12.
  * One of the two requests is then recorded without its issuer, and the other possibly with the
- * issuer of the first.
+ * issuer of the first. A bio is known by its line alone, so layer queue, which needs Linux 5.12 in
+ * any case, claims lines by compare-and-exchange (bio.bpf.c).
  */
 #ifndef BPF_INFLIGHT_BPF_H
 #define BPF_INFLIGHT_BPF_H
 
 #include "bpf/event.h"
 #include "bpf/kernel.h"
+#include "bpf/life.h"
 
 #include <bpf/bpf_helpers.h>
 
@@ -49,8 +51,6 @@ static __always_inline u64 inflight_key_of_number(u64 address)
 
 	return address - (task - inflight_key(bpf_get_current_task_btf()));
 }
-
-#define INFLIGHT_WAYS 4
 
 /*
  * The lower address bits of requests and bios are similar, so the key is multiplied and the top

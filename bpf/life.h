@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * life.h: whether a line of the table of requests in flight belongs to the request that is at its
- * address now.
+ * life.h: the life of a line of the table of requests in flight: how a bio gets a line of its own,
+ * and whether a line belongs to the request that is at its address now.
  *
  * A line is found by the request's address, which the kernel uses again. Where the end of an
  * earlier request and the beginning of the next were not seen, the line belongs to the earlier
@@ -37,6 +37,21 @@ static __always_inline int line_is_of(const struct inflight *at, __u64 sector, _
 	if (!at->bytes)
 		return !bytes;
 	return at->sector - sector < bytes >> 9;
+}
+
+#define INFLIGHT_WAYS 4 /* lines of a set */
+
+/*
+ * Takes a free line of the set for this key. Returns NULL where all lines are taken. The exchange is
+ * atomic: two processors that look for a line at the same instant never get the same one. Linux 5.12
+ * and later can do that.
+ */
+static __always_inline struct inflight *line_claim(struct inflight *set, __u64 key)
+{
+	for (int way = 0; way < INFLIGHT_WAYS; way++)
+		if (!set[way].key && !__sync_val_compare_and_swap(&set[way].key, 0, key))
+			return &set[way];
+	return NULL;
 }
 
 #endif

@@ -75,7 +75,7 @@ static int compare(const void *a, const void *b)
 static double ten_fits(const struct schema *s, const struct dataset *d, const char *technique,
 		       const double *p)
 {
-	struct objective_config config = { technique_find(technique), s, d, 0, 1 };
+	struct objective_config config = { technique_find(technique), s, d, 0, 1, NULL };
 	double times[5], cost;
 
 	for (int i = 0; i < 5; i++) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include "agent/source/unseen.h"
@@ -77,6 +79,47 @@ static void line_of_an_earlier_life_is_told_apart(void)
 	at = (struct inflight){ .key = 1, .cmd_flags = WRITE };
 	ok(line_is_of(&at, 0, 0, WRITE, MASK));
 	ok(!line_is_of(&at, 800, 4096, WRITE, MASK));
+}
+
+enum { NR_CLAIMS = 300000 };
+
+struct claimer {
+	struct inflight *set;
+	uint64_t first_key;
+	size_t nr_shared; /* lines that somebody else took or freed while they were ours */
+};
+
+static void *claim_and_free(void *arg)
+{
+	struct claimer *c = arg;
+
+	for (uint64_t key = c->first_key; key < c->first_key + 8 * NR_CLAIMS; key += 8) {
+		struct inflight *at;
+
+		while (!(at = line_claim(c->set, key)))
+			sched_yield();
+		for (int i = 0; i < 8; i++)
+			c->nr_shared += __atomic_load_n(&at->key, __ATOMIC_ACQUIRE) != key;
+		__atomic_store_n(&at->key, 0, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+/* Two processors that look for a line of one set at the same instant get different ones. */
+static void claimed_once(void)
+{
+	struct inflight set[INFLIGHT_WAYS] = { 0 };
+	struct claimer claimers[] = { { set, 1ull << 40, 0 }, { set, 2ull << 40, 0 } };
+	pthread_t thread;
+
+	ok_int(pthread_create(&thread, NULL, claim_and_free, &claimers[0]), 0);
+	claim_and_free(&claimers[1]);
+	pthread_join(thread, NULL);
+	ok_eq(claimers[0].nr_shared, 0);
+	ok_eq(claimers[1].nr_shared, 0);
+	for (size_t i = 0; i < INFLIGHT_WAYS; i++)
+		ok_int(line_claim(set, 8 * (i + 1)) != NULL, true);
+	ok(!line_claim(set, 80));
 }
 
 static size_t look(bool is_last)
@@ -216,6 +259,7 @@ static void bios(void)
 }
 
 static const struct tap_test tests[] = {
+	{ "a line of the table has one owner when two processors claim at once", claimed_once },
 	{ "a line of an earlier life is told apart", line_of_an_earlier_life_is_told_apart },
 	{ "a line is told when two looks find its disk idle, with all it holds",
 	  told_at_the_second_look },
