@@ -8,13 +8,13 @@
  * any case. An address denotes one request at a time, whatever its hardware queue and tag set are,
  * and it keeps denoting this request through requeues.
  *
- * At layer device the table only adds knowledge. A request whose line was taken by another (all ways were busy,
- * which nr_evicted counts) is still recorded at its completion, with the times that the kernel
- * itself noted and without its issuer. Two CPUs that insert requests into one set at the same
- * instant may both take the same way, because compare-and-exchange exists only since Linux 5.12.
- * One of the two requests is then recorded without its issuer, and the other possibly with the
- * issuer of the first. A bio is known by its line alone, so layer queue, which needs Linux 5.12 in
- * any case, claims lines by compare-and-exchange (bio.bpf.c).
+ * At layer device the table only adds knowledge. A request whose line was taken by another (all
+ * ways were busy, which nr_evicted counts) is still recorded at its completion, with the times that
+ * the kernel itself noted and without its issuer. Two CPUs that insert requests into one set at the
+ * same instant may both take the same way, because compare-and-exchange exists only since Linux
+ * 5.12. One of the two requests is then recorded without its issuer, and the other possibly with
+ * the issuer of the first. A bio is known by its line alone, so layer queue, which needs Linux 5.12
+ * in any case, claims lines by compare-and-exchange (bio.bpf.c).
  */
 #ifndef BPF_INFLIGHT_BPF_H
 #define BPF_INFLIGHT_BPF_H

@@ -42,9 +42,8 @@ static __always_inline int line_is_of(const struct inflight *at, __u64 sector, _
 #define INFLIGHT_WAYS 4 /* lines of a set */
 
 /*
- * Takes a free line of the set for this key. Returns NULL where all lines are taken. The exchange is
- * atomic: two processors that look for a line at the same instant never get the same one. Linux 5.12
- * and later can do that.
+ * Takes a free line of the set for this key. Returns NULL where all lines are taken. Two processors
+ * that look for a line at the same instant never get the same one. Needs Linux 5.12 or later.
  */
 static __always_inline struct inflight *line_claim(struct inflight *set, __u64 key)
 {
