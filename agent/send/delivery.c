@@ -3,13 +3,152 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/send/segment_split.h"
 #include "agent/spool/tally.h"
+#include "base/buf.h"
 #include "formats/segment/segment.h"
+
+/*
+ * segment_split: divides a segment in two, for a receiver or a proxy that does not take a body of
+ * its size.
+ *
+ * The first half of the requests keeps the segment's name, ledger and profiles. The second half
+ * gets an epoch of its own, in which it is sequence 0, so that no sequence has a gap and no two
+ * parts have the same name. Parts are numbered as in a binary heap: the whole is 1, the halves of n
+ * are 2n and 2n + 1. The epoch of a part is the epoch of the whole + 1 + sequence * 64 + number. No
+ * later run can begin in these nanoseconds, so the same split, repeated after a restart, gives the
+ * same bytes under the same names.
+ */
+
+#define SEGMENT_SPLIT_PARTS \
+	64 /* part numbers are below this: a segment is halved five times at most */
+
+/* The segment that a part comes from. */
+struct segment_origin {
+	uint64_t epoch, sequence; /* of the whole */
+	unsigned int number;
+};
+
+#define BATCH 256
+
+/* Copies the next nr requests of the reader; *first_ns receives the arrival of the first. */
+static int copy_requests(struct segment_reader *r, struct segment_writer *w, size_t nr)
+{
+	struct request batch[BATCH];
+
+	while (nr) {
+		int64_t got = segment_reader_next(r, batch, nr < BATCH ? nr : BATCH);
+
+		if (got <= 0)
+			return got ? (int)got : -EBADMSG;
+		for (int64_t i = 0; i < got; i++) {
+			int ret = segment_writer_add(w, &batch[i]);
+
+			if (ret)
+				return ret;
+		}
+		nr -= (size_t)got;
+	}
+	return 0;
+}
+
+static void segment_split_halve(uint64_t *first, uint64_t *second, size_t nr, size_t nr_first)
+{
+	/*
+	 * The number of delivered requests is at least the number kept; the first half takes the
+	 * difference.
+	 */
+	*second = *first >= nr ? nr - nr_first : *first / 2;
+	*first -= *second;
+}
+
+/*
+ * Appends the halves of part o, whose bytes are data. -ERANGE: it has one request or was halved too
+ * often; -EBADMSG: data is not a segment; -ENOMEM. Cost: the segment is decoded and encoded again.
+ */
+static int segment_split(const struct segment_origin *o, const void *data, size_t len,
+			 struct buf *first, struct buf *second)
+{
+	struct segment_header head, tail;
+	struct segment_reader *r = NULL;
+	struct segment_writer *w = NULL;
+	size_t nr, nr_first;
+	int ret;
+
+	if (2 * o->number + 1 >= SEGMENT_SPLIT_PARTS)
+		return -ERANGE;
+	ret = segment_reader_new(&r, data, len, NULL);
+	if (ret)
+		return ret;
+	ret = segment_writer_new(&w);
+	if (ret)
+		goto out;
+	nr = segment_reader_count(r);
+	nr_first = nr / 2;
+	ret = nr < 2 ? -ERANGE : copy_requests(r, w, nr_first);
+	if (ret)
+		goto out;
+	head = tail = *segment_reader_header(r);
+	segment_split_halve(&head.nr_captured, &tail.nr_captured, nr, nr_first);
+	ret = segment_writer_finish(w, &head, first);
+	if (ret)
+		goto out;
+	ret = copy_requests(r, w, nr - nr_first);
+	if (ret)
+		goto out;
+	tail.epoch = o->epoch + 1 + o->sequence * SEGMENT_SPLIT_PARTS + 2 * o->number + 1;
+	tail.sequence = 0;
+	tail.ledger = NULL;
+	tail.profiles = NULL;
+	tail.nr_profiles = 0;
+	ret = segment_writer_finish(w, &tail, second);
+out:
+	segment_writer_free(w);
+	segment_reader_free(r);
+	return ret;
+}
+
+/*
+ * Appends the same segment under a name that is computed from its content: sequence 0 of an epoch
+ * that lies 2 to 4 s after the epoch of the whole, by the hash of the content. This is for a
+ * segment whose name a copy of this machine (restored from a snapshot, or cloned) has used for
+ * other content. The same content always gets the same name; two contents get the same one with
+ * probability 2^-31. 0, -EBADMSG or -ENOMEM.
+ */
+static int segment_rename(const struct segment_origin *o, const void *data, size_t len,
+			  struct buf *out)
+{
+	struct segment_hash hash = segment_hash_of(data, len);
+	struct segment_reader *r = NULL;
+	struct segment_writer *w = NULL;
+	struct segment_header h;
+	uint32_t nr_ns;
+	int ret = segment_reader_new(&r, data, len, NULL);
+
+	if (ret)
+		goto out;
+	ret = segment_writer_new(&w);
+	if (ret)
+		goto out;
+	ret = copy_requests(r, w, segment_reader_count(r));
+	if (ret)
+		goto out;
+	h = *segment_reader_header(r);
+	nr_ns = (uint32_t)hash.bytes[0] << 24 | (uint32_t)hash.bytes[1] << 16 |
+		(uint32_t)hash.bytes[2] << 8 | hash.bytes[3];
+	h.epoch = o->epoch + (nr_ns | 1u << 31);
+	h.sequence = 0;
+	ret = segment_writer_finish(w, &h, out);
+out:
+	segment_writer_free(w);
+	segment_reader_free(r);
+	return ret;
+}
 
 struct delivery {
 	struct upload *upload;

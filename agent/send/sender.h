@@ -85,7 +85,7 @@ void sender_push_profile(struct sender *s, struct buf *line);
 bool sender_failed(struct sender *s, struct err *err);
 /*
  * Waits until every message has been passed to the sinks. Segments that are pushed from here on are
- * the last of this run and may use the reserve that sinks keep (store_reserve.h).
+ * the last of this run and may use the reserve that sinks keep (sink_file.c).
  */
 void sender_drain(struct sender *s);
 
