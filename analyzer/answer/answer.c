@@ -79,6 +79,12 @@ int answer_error(const struct answer *a)
 	return a ? a->error : -ENOMEM;
 }
 
+void answer_fail(struct answer *a, int ret)
+{
+	if (!answer_error(a))
+		a->error = ret;
+}
+
 static char *answer_format(struct answer *a, const char *fmt, va_list args)
 {
 	char *text = NULL;
@@ -158,6 +164,18 @@ void answer_fact_words(struct answer *a, const char *key, const char *label, con
 
 	if (item)
 		item->fact.words = answer_copy(a, words);
+}
+
+void answer_line(struct answer *a, const char *label, const char *fmt, ...)
+{
+	struct answer_item *item = answer_add(a, ANSWER_FACT, NULL, label, NULL);
+	va_list args;
+
+	if (!item)
+		return;
+	va_start(args, fmt);
+	item->fact.words = answer_format(a, fmt, args);
+	va_end(args);
 }
 
 void answer_member(struct answer *a, const char *key, json_t *value)

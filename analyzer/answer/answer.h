@@ -68,6 +68,9 @@ void answer_free(struct answer *a);
 /* 0, or the first -errno kept. */
 int answer_error(const struct answer *a);
 
+/* Keeps a failure of the caller, which rendering then returns; ret: 0 or -errno. */
+void answer_fail(struct answer *a, int ret);
+
 /* The conclusion, one sentence with its full stop; a later call replaces an earlier one. */
 void answer_conclude(struct answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* NULL where there is none. Valid until the answer changes. */
@@ -79,6 +82,9 @@ void answer_note(struct answer *a, const char *fmt, ...) __attribute__((format(p
 void answer_fact(struct answer *a, const char *key, const char *label, enum answer_unit unit,
 		 double value);
 void answer_fact_words(struct answer *a, const char *key, const char *label, const char *words);
+/* A line "label: words" for people alone. */
+void answer_line(struct answer *a, const char *label, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /*
  * What JSON alone shows, for members that are no table. Takes the reference over, also on failure.
  */

@@ -7,11 +7,9 @@
 #include <string.h>
 
 #include "analyzer/models/arch/arch_fit.h"
-#include "analyzer/cmd/arch_calibrate.h"
 #include "analyzer/cmd/arch_run.h"
-#include "analyzer/answer/grid.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/models/num/lsq.h"
-#include "base/json.h"
 #include "base/units.h"
 
 struct job {
@@ -59,8 +57,11 @@ static int arch_calibrate_predict(void *ctx, const struct arch_fit_parameter *p,
 	struct arch_model m = { 0 };
 	int ret = arch_calibrate_settings(j, p, &s, err);
 
-	if (!ret)
-		ret = arch_open(&m, j->path, &s, err);
+	if (ret)
+		goto out;
+	ret = arch_open(&m, j->path, &s, err);
+	if (ret)
+		goto out;
 	o.through_overload = j->fit.nr > 0;
 	o.precision = j->run.precision;
 	o.model_time = j->run.model_time;
@@ -68,8 +69,6 @@ static int arch_calibrate_predict(void *ctx, const struct arch_fit_parameter *p,
 	o.max_events = j->run.max_events;
 	o.nr_replications = (unsigned)j->run.replications;
 	o.nr_threads = (unsigned)j->run.threads;
-	if (ret)
-		goto out;
 	ret = arch_solve(&solution, &m, &o, err);
 	if (ret)
 		goto out;
@@ -80,9 +79,8 @@ static int arch_calibrate_predict(void *ctx, const struct arch_fit_parameter *p,
 		ret = err_set(err, EOVERFLOW,
 			      "%s: no steady state: more work arrives than can be done%s%s",
 			      j->path, *text ? ": " : "", text);
-	}
-	if (ret)
 		goto out;
+	}
 	ret = arch_errors(e, &j->measured, &m, &solution, err);
 	if (ret)
 		goto out;
@@ -97,94 +95,87 @@ out:
 	return ret;
 }
 
-static json_t *arch_calibrate_number(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *times_json(const struct job *j)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < j->measured.nr; i++) {
-		const struct arch_measured *x = &j->measured.items[i];
+		const struct arch_measured *one = &j->measured.items[i];
 
 		json_array_append_new(
-			list, json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "time", x->name, "io",
-					x->io, "per_round", x->per_round, "measured_s", x->mean_s,
-					"predicted_s", x->predicted_s, "relative_error",
-					x->predicted_s / x->mean_s - 1));
+			list, json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "time", one->name, "io",
+					one->io, "per_round", one->per_round, "measured_s",
+					one->mean_s, "predicted_s", one->predicted_s,
+					"relative_error", one->predicted_s / one->mean_s - 1));
 	}
 	return list;
 }
 
-static int print_json(struct job *j, const struct arch_fit *f)
+/* f: NULL where nothing was fitted. */
+static struct answer *arch_calibrate_answer(const struct job *j, const struct arch_fit *f)
 {
-	json_t *fitted = json_object(), *out;
-	int ret = 0;
+	static const struct answer_column columns[] = {
+		{ .title = "time" },
+		{ .title = "per round", .right = true },
+		{ .title = "measured", .right = true },
+		{ .title = "predicted", .right = true },
+		{ .title = "error", .right = true },
+	};
+	struct answer *a =
+		answer_new(f ? "blkcast.arch-calibrate/1" : "blkcast.arch-validate/1", j->path);
+	struct answer_table *t =
+		answer_table(a, NULL, NULL, NULL, columns, sizeof(columns) / sizeof(*columns));
+	json_t *fitted = json_object();
+	char text[UNITS_BYTES];
 
-	for (size_t i = 0; i < j->nr_parameters; i++)
-		json_object_set_new(fitted, j->parameters[i].name,
-				    json_real(j->parameters[i].value));
-	out = json_pack("{s:s, s:I, s:o, s:o, s:o, s:I, s:I}", "schema",
-			f ? "blkcast.arch-calibrate/1" : "blkcast.arch-validate/1", "seed",
-			(json_int_t)j->run.seed, "times", times_json(j), "error_io",
-			arch_calibrate_number(j->errors.io), "error_end_to_end",
-			arch_calibrate_number(j->errors.end_to_end), "asked", (json_int_t)j->asked,
-			"outside_training", (json_int_t)j->outside);
-	if (out && f) {
-		json_object_set_new(out, "solutions", json_integer(f->solutions));
-		json_object_set_new(out, "rms_log_error", arch_calibrate_number(f->rms));
-		json_object_set(out, "set", fitted);
+	for (size_t i = 0; i < j->measured.nr; i++) {
+		const struct arch_measured *one = &j->measured.items[i];
+
+		answer_words(t, "%s", one->name);
+		answer_words(t, "%.4g", one->per_round);
+		answer_words(t, "%s", units_time(one->mean_s, text));
+		answer_words(t, "%s", units_time(one->predicted_s, text));
+		answer_words(t, "%+.2f%%", 100 * (one->predicted_s / one->mean_s - 1));
+	}
+	answer_member(a, "seed", json_integer((json_int_t)j->run.seed));
+	answer_member(a, "times", times_json(j));
+	answer_fact(a, "error_io", NULL, ANSWER_RATIO, j->errors.io);
+	answer_fact(a, "error_end_to_end", NULL, ANSWER_RATIO, j->errors.end_to_end);
+	answer_fact(a, "asked", NULL, ANSWER_INTEGER, (double)j->asked);
+	answer_fact(a, "outside_training", NULL, ANSWER_INTEGER, (double)j->outside);
+	if (f) {
+		answer_fact(a, "solutions", NULL, ANSWER_INTEGER, (double)f->solutions);
+		answer_fact(a, "rms_log_error", NULL, ANSWER_NONE, f->rms);
+		for (size_t i = 0; i < j->nr_parameters; i++)
+			json_object_set_new(fitted, j->parameters[i].name,
+					    json_real(j->parameters[i].value));
+		answer_member(a, "set", json_incref(fitted));
 	}
 	json_decref(fitted);
-	if (!out || json_print(out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))
-		ret = err_set(&j->err, ENOMEM, "out of memory");
-	else
-		putchar('\n');
-	json_decref(out);
-	return ret;
-}
-
-static int print_text(struct job *j)
-{
-	char text[UNITS_BYTES];
-	struct grid g;
-	int ret;
-
-	for (size_t i = 0; i < j->nr_parameters; i++)
-		printf("--set %s=%.6g%s", j->parameters[i].name, j->parameters[i].value,
-		       i + 1 < j->nr_parameters ? " " : "\n\n");
-	grid_init(&g, "time|>per round|>measured|>predicted|>error");
-	for (size_t i = 0; i < j->measured.nr; i++) {
-		const struct arch_measured *x = &j->measured.items[i];
-
-		grid_cell(&g, "%s", x->name);
-		grid_cell(&g, "%.4g", x->per_round);
-		grid_cell(&g, "%s", units_time(x->mean_s, text));
-		grid_cell(&g, "%s", units_time(x->predicted_s, text));
-		grid_cell(&g, "%+.2f%%", 100 * (x->predicted_s / x->mean_s - 1));
-	}
-	ret = grid_print(&g, stdout);
-	grid_release(&g);
-	if (ret)
-		return err_set(&j->err, ENOMEM, "out of memory");
-	if (isfinite(j->errors.io))
-		printf("\nmean error of io %.2f%%, ", 100 * j->errors.io);
-	else
-		printf("\n");
-	printf("error end to end %.2f%%\n", 100 * j->errors.end_to_end);
-	return 0;
+	return a;
 }
 
 static int arch_calibrate_print(struct job *j, const struct arch_fit *f)
 {
+	bool text = !j->cli->json;
+	int ret;
+
 	if (j->outside)
 		cli_note(j->cli,
 			 "%.3g%% of the requests asked the I/O model for what lies outside its "
 			 "training range: extrapolated",
 			 100 * (double)j->outside / (double)j->asked);
-	return j->cli->json ? print_json(j, f) : print_text(j);
+	for (size_t i = 0; text && i < j->nr_parameters; i++)
+		printf("--set %s=%.6g%s", j->parameters[i].name, j->parameters[i].value,
+		       i + 1 < j->nr_parameters ? " " : "\n\n");
+	ret = cli_show(j->cli, arch_calibrate_answer(j, f), NULL, &j->err);
+	if (ret || !text)
+		return ret;
+	printf("\n");
+	if (isfinite(j->errors.io))
+		printf("mean error of io %.2f%%, ", 100 * j->errors.io);
+	printf("error end to end %.2f%%\n", 100 * j->errors.end_to_end);
+	return 0;
 }
 
 /* Parses NAME=LOW:HIGH. */
@@ -235,11 +226,13 @@ static int arch_calibrate_work(struct job *j, bool fit)
 	}
 	ret = read_parameters(j);
 	f.nr = j->nr_parameters;
-	if (!ret)
-		ret = arch_fit(&f, &j->err);
+	if (ret)
+		return ret;
+	ret = arch_fit(&f, &j->err);
+	if (ret)
+		return ret;
 	/* Predicts once more at the final parameters, because what is printed belongs to them. */
-	if (!ret)
-		ret = arch_calibrate_predict(j, j->parameters, &j->errors, &j->err);
+	ret = arch_calibrate_predict(j, j->parameters, &j->errors, &j->err);
 	return ret ? ret : arch_calibrate_print(j, &f);
 }
 
@@ -280,7 +273,7 @@ static int beside_measurements(struct cli *cli, bool fit)
 		free(j.names[i]);
 	arch_measured_release(&j.measured);
 	table_release(&j.table);
-	return ret ? cli_fail(cli, &j.err) : CLI_DONE;
+	return cli_finish(cli, ret, &j.err, CLI_DONE);
 }
 
 int arch_calibrate(struct cli *cli)

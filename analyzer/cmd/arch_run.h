@@ -9,6 +9,7 @@
 #include "analyzer/models/arch/arch_read.h"
 #include "analyzer/models/arch/arch_solve.h"
 #include "analyzer/cmd/cli.h"
+#include "analyzer/cmd/arch_run.h"
 
 #define ARCH_RUN_MAX_SETTINGS (2 * WORD_LIST_MAX)
 
@@ -53,5 +54,40 @@ const char *arch_run_bad(const struct arch_run_options *o);
  */
 int arch_run(struct arch_solution *out, double *seconds, const struct arch_model *m,
 	     const struct arch_run_options *o, const struct cli *cli, struct err *err);
+
+/*
+ * arch_sweep: values of parameters for which a model is solved, in every combination. The last
+ * parameter varies fastest.
+ */
+
+#define ARCH_SWEEP_MAX	  8
+#define ARCH_SWEEP_POINTS 10000 /* largest number of combinations */
+
+struct arch_sweep {
+	char *name; /* owned */
+	double from, step;
+	size_t nr; /* number of values */
+};
+
+struct arch_sweeps {
+	struct arch_sweep items[ARCH_SWEEP_MAX];
+	size_t nr;
+	size_t nr_points; /* 1 where nothing varies */
+};
+
+/*
+ * Parses NAME=FROM:TO[:STEP] of each option. Returns 0, -EINVAL with the invalid option, or
+ * -ENOMEM.
+ */
+int arch_sweeps_read(struct arch_sweeps *s, const struct word_list *options, struct err *err);
+void arch_sweeps_release(struct arch_sweeps *s);
+/* Returns the value of a parameter at a point (0 to nr_points - 1). */
+double arch_sweep_value(const struct arch_sweeps *s, size_t parameter, size_t point);
+/* Adds the values of a point to settings. Returns 0 or -ENOMEM. */
+int arch_sweep_set(const struct arch_sweeps *s, size_t point, struct arch_settings *settings);
+
+/* The verbs that compare a model with measurements; each returns the exit code. */
+int arch_calibrate(struct cli *cli);
+int arch_validate(struct cli *cli);
 
 #endif

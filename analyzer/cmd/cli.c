@@ -16,6 +16,7 @@
 #include "base/shown.h"
 
 #define MAX_OPTIONS 64
+#define MAX_VERBS   16
 /* Names are shorter than this; a longer word is not a misspelling of one. */
 #define NEAREST_LETTERS 32
 #define HELP_COLUMN	28
@@ -358,15 +359,16 @@ bool cli_parse(struct cli *cli, const struct cli_option *options)
 	return true;
 }
 
-int cli_verb(struct cli *cli, const char *const *verbs)
+int cli_verb(struct cli *cli, const struct cli_verb *verbs)
 {
 	static const struct cli_option none[] = { CLI_END };
 	const char *word = cli->argc > 0 ? cli->argv[0] : NULL;
-	const char *near;
+	const char *near, *names[MAX_VERBS];
 	size_t nr;
 
-	for (nr = 0; verbs[nr]; nr++) {
-		if (!word || strcmp(word, verbs[nr]) != 0)
+	for (nr = 0; verbs[nr].name && nr < MAX_VERBS; nr++) {
+		names[nr] = verbs[nr].name;
+		if (!word || strcmp(word, names[nr]) != 0)
 			continue;
 		cli->argc--;
 		cli->argv++;
@@ -377,13 +379,20 @@ int cli_verb(struct cli *cli, const char *const *verbs)
 		cli->status = CLI_DONE;
 		return -1;
 	}
-	near = word ? cli_nearest(word, verbs, nr) : NULL;
+	near = word ? cli_nearest(word, names, nr) : NULL;
 	if (near)
 		cli->status = cli_usage(cli, "%s: no such verb; did you mean %s?", word, near);
 	else
 		cli->status = cli_usage(cli, "expected a verb, got %s; --help lists them",
 					word ? word : "nothing");
 	return -1;
+}
+
+int cli_run_verb(struct cli *cli, const struct cli_verb *verbs)
+{
+	int verb = cli_verb(cli, verbs);
+
+	return verb < 0 ? cli->status : verbs[verb].run(cli);
 }
 
 static void help_commands(const struct command *const *commands, size_t nr)

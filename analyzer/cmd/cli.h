@@ -137,12 +137,19 @@ struct cli {
  */
 bool cli_parse(struct cli *cli, const struct cli_option *options);
 
+struct cli_verb {
+	const char *name;	     /* NULL ends a table */
+	int (*run)(struct cli *cli); /* as that of a command */
+};
+
 /*
- * For commands with verbs (`qpn solve`): removes the first operand from argv if it is in the list
- * (ended by NULL) and returns its index. Otherwise says what was expected and returns -1 with
- * status set. --help in its place prints the command's help. To be called before cli_parse().
+ * For commands with verbs (`qpn solve`): removes the first operand from argv if it is in the table
+ * and returns its index. Otherwise says what was expected and returns -1 with status set. --help in
+ * its place prints the command's help. To be called before cli_parse().
  */
-int cli_verb(struct cli *cli, const char *const *verbs);
+int cli_verb(struct cli *cli, const struct cli_verb *verbs);
+/* Runs the verb that cli_verb() finds, and returns its exit code. */
+int cli_run_verb(struct cli *cli, const struct cli_verb *verbs);
 
 /*
  * Print one line on standard error, "blkcast NAME: ...", and return the exit code: CLI_BAD_INPUT

@@ -8,16 +8,11 @@
 
 #include "analyzer/models/arch/arch_answer.h"
 #include "analyzer/models/arch/arch_draw.h"
-#include "analyzer/cmd/cli.h"
-#include "analyzer/cmd/arch_calibrate.h"
 #include "analyzer/cmd/show.h"
 #include "analyzer/cmd/arch_run.h"
-#include "analyzer/cmd/arch_sweep.h"
 #include "analyzer/cmd/commands.h"
-#include "analyzer/answer/grid.h"
 #include "analyzer/models/num/lsq.h"
 #include "base/json.h"
-#include "base/units.h"
 
 struct job {
 	struct cli *cli;
@@ -29,16 +24,6 @@ struct job {
 	struct arch_sweeps sweeps;
 	struct err err;
 };
-
-static int print_json(json_t *json, struct err *err)
-{
-	if (!json || json_print(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))
-		err_set(err, ENOMEM, "out of memory");
-	else
-		putchar('\n');
-	json_decref(json);
-	return -err->code;
-}
 
 /*
  * Opens a model with the settings of the job and of a point, and solves it. The caller releases m
@@ -52,64 +37,66 @@ static int solve_one(struct job *j, const char *path, size_t point, struct arch_
 
 	settings.without_failures = j->no_failures;
 	settings.storages = j->storages;
-	if (!ret && arch_sweep_set(&j->sweeps, point, &settings))
-		ret = err_set(&j->err, ENOMEM, "out of memory");
-	if (!ret)
-		ret = arch_open(m, path, &settings, &j->err);
-	if (!ret)
-		ret = arch_run(s, seconds, m, &j->run, j->cli, &j->err);
+	if (ret)
+		goto out;
+	ret = arch_sweep_set(&j->sweeps, point, &settings);
+	if (ret)
+		goto out;
+	ret = arch_open(m, path, &settings, &j->err);
+	if (ret)
+		goto out;
+	ret = arch_run(s, seconds, m, &j->run, j->cli, &j->err);
 	j->overloaded |= !ret && s->overloaded;
+out:
 	arch_settings_release(&settings);
 	return ret;
 }
 
-static void cell_time(struct grid *g, double v)
-{
-	char text[UNITS_BYTES];
-
-	grid_cell(g, "%s", isfinite(v) ? units_measured_time(v, text) : "-");
-}
-
-static void cmd_arch_busiest(struct grid *g, const struct arch_model *m,
+static void cmd_arch_busiest(struct answer_table *t, const struct arch_model *m,
 			     const struct arch_solution *s)
 {
-	uint32_t best = ARCH_NONE;
+	uint32_t best = ARCH_NONE, container;
 
 	for (uint32_t i = 0; i < m->nr_resources; i++)
 		if (m->resources[i].policy != ARCH_DELAY && isfinite(s->resources[i].utilization) &&
 		    (best == ARCH_NONE ||
 		     s->resources[i].utilization > s->resources[best].utilization))
 			best = i;
-	if (best == ARCH_NONE)
-		grid_cell(g, "-");
+	if (best == ARCH_NONE) {
+		answer_words(t, "-");
+		return;
+	}
+	container = m->resources[best].container;
+	answer_words(t, "%s%s%s %.1f%%",
+		     container == ARCH_NONE ? "" : m->containers[container].name,
+		     container == ARCH_NONE ? "" : ".", m->resources[best].name,
+		     100 * s->resources[best].utilization);
+}
+
+static void cmd_arch_four_digits(struct answer_table *t, double v)
+{
+	if (isfinite(v))
+		answer_words(t, "%.4g", v);
 	else
-		grid_cell(g, "%s%s%s %.1f%%",
-			  m->resources[best].container == ARCH_NONE
-				  ? ""
-				  : m->containers[m->resources[best].container].name,
-			  m->resources[best].container == ARCH_NONE ? "" : ".",
-			  m->resources[best].name, 100 * s->resources[best].utilization);
+		answer_words(t, "-");
 }
 
 /* Adds one line for each scenario of a point. */
-static void sweep_lines(struct grid *g, const struct arch_sweeps *w, size_t point,
-			const struct arch_model *m, const struct arch_solution *s)
+static void cmd_arch_lines(struct answer_table *t, const struct arch_sweeps *w, size_t point,
+			   const struct arch_model *m, const struct arch_solution *s)
 {
 	for (uint32_t i = 0; i < m->nr_scenarios; i++) {
 		for (size_t k = 0; k < w->nr; k++)
-			grid_cell(g, "%.15g", arch_sweep_value(w, k, point));
-		grid_cell(g, "%s", m->scenarios[i].name);
+			answer_words(t, "%.15g", arch_sweep_value(w, k, point));
+		answer_words(t, "%s", m->scenarios[i].name);
 		if (s->overloaded)
-			grid_cell(g, "no steady state");
+			answer_words(t, "no steady state");
 		else
-			cell_time(g, s->times[i].mean.mean);
-		cell_time(g, s->times[i].p95.mean);
-		if (isfinite(s->throughput[i].mean))
-			grid_cell(g, "%.4g", s->throughput[i].mean);
-		else
-			grid_cell(g, "-");
-		cmd_arch_busiest(g, m, s);
-		grid_cell(g, "%s", s->outside ? "outside" : "");
+			answer_number(t, s->times[i].mean.mean);
+		answer_number(t, s->times[i].p95.mean);
+		cmd_arch_four_digits(t, s->throughput[i].mean);
+		cmd_arch_busiest(t, m, s);
+		answer_words(t, "%s", s->outside ? "outside" : "");
 	}
 }
 
@@ -156,69 +143,82 @@ static int csv_point(const struct job *j, size_t point, const struct arch_model 
 	return arch_result_csv(m, s, prefix, stdout);
 }
 
-/*
- * Adds the solution of a point to points (JSON of a sweep) or to the grid (its table). Where
- * nothing varies, it shows the solution.
- */
-static int solve_point(struct job *j, const char *path, size_t point, json_t *points,
-		       struct grid *g)
+/* Where the solutions of a sweep go: JSON, a table, or, where both are NULL, standard output. */
+struct sweep_output {
+	json_t *points;
+	struct answer_table *table;
+};
+
+static int solve_point(struct job *j, const char *path, size_t point,
+		       const struct sweep_output *out)
 {
 	struct arch_model m = { 0 };
 	struct arch_solution s = { 0 };
+	struct answer *a;
 	double seconds;
 	int ret = solve_one(j, path, point, &m, &s, &seconds);
 
 	if (ret)
 		goto out;
-	if (!points && j->csv) {
+	if (j->csv) {
 		ret = csv_point(j, point, &m, &s);
-	} else if (!points && g) {
-		sweep_lines(g, &j->sweeps, point, &m, &s);
-	} else {
-		struct answer *a = cmd_arch_answer(j, point, &m, &s, seconds);
-
-		if (!points)
-			ret = cli_show(j->cli, a, NULL, &j->err);
-		else if (json_array_append_new(points, answer_json(a)))
-			ret = -ENOMEM;
+	} else if (out->points) {
+		a = cmd_arch_answer(j, point, &m, &s, seconds);
+		ret = json_array_append_new(out->points, answer_json(a)) ? -ENOMEM : 0;
 		answer_free(a);
+	} else if (out->table) {
+		cmd_arch_lines(out->table, &j->sweeps, point, &m, &s);
+	} else {
+		ret = cli_show(j->cli, cmd_arch_answer(j, point, &m, &s, seconds), NULL, &j->err);
 	}
-	if (ret && !j->err.code)
-		err_set(&j->err, -ret, "%s", strerror(-ret));
 out:
 	arch_solution_release(&s);
 	arch_release(&m);
 	return ret;
 }
 
-static void sweep_head(struct grid *g, const struct arch_sweeps *w)
+/* The columns of the parameters that vary, and then those of the result. */
+static struct answer_table *cmd_arch_table(struct answer *a, const struct arch_sweeps *w)
 {
-	char head[1024];
-	size_t len = 0;
+	static const struct answer_column results[] = {
+		{ .title = "scenario" },
+		{ .title = "response time", .unit = ANSWER_SECONDS, .right = true },
+		{ .title = "p95", .unit = ANSWER_SECONDS },
+		{ .title = "per second", .right = true },
+		{ .title = "busiest" },
+		{ .title = "training" },
+	};
+	struct answer_column columns[ARCH_SWEEP_MAX + sizeof(results) / sizeof(*results)];
 
 	for (size_t k = 0; k < w->nr; k++)
-		len += (size_t)snprintf(head + len, sizeof(head) - len - 100, ">%.100s|",
-					w->items[k].name);
-	snprintf(head + len, sizeof(head) - len,
-		 "scenario|>response time|>p95|>per second|busiest|training");
-	grid_init(g, head);
+		columns[k] = (struct answer_column){ .title = w->items[k].name, .right = true };
+	memcpy(columns + w->nr, results, sizeof(results));
+	return answer_table(a, NULL, NULL, NULL, columns,
+			    w->nr + sizeof(results) / sizeof(*results));
 }
 
 static int solve_sweep(struct job *j, const char *path)
 {
-	json_t *points = j->cli->json ? json_array() : NULL;
-	struct grid g;
+	struct answer *a = answer_new("blkcast.arch-sweep/1", path);
+	struct sweep_output out = { .table = cmd_arch_table(a, &j->sweeps) };
 	int ret = 0;
 
-	sweep_head(&g, &j->sweeps);
-	for (size_t i = 0; !ret && i < j->sweeps.nr_points; i++)
-		ret = solve_point(j, path, i, points, &g);
-	if (!ret && points)
-		ret = print_json(json_incref(points), &j->err);
-	else if (!ret && !j->csv && grid_print(&g, stdout))
-		ret = err_set(&j->err, ENOMEM, "out of memory");
-	json_decref(points);
-	grid_release(&g);
+	if (j->cli->json)
+		out.points = json_array();
+	for (size_t i = 0; i < j->sweeps.nr_points; i++) {
+		ret = solve_point(j, path, i, &out);
+		if (ret)
+			goto out;
+	}
+	if (out.points) {
+		ret = cli_show_json(json_incref(out.points));
+	} else if (!j->csv) {
+		ret = cli_show(j->cli, a, NULL, &j->err);
+		a = NULL;
+	}
+out:
+	json_decref(out.points);
+	answer_free(a);
 	return ret;
 }
 
@@ -228,7 +228,8 @@ static int solve_all(struct job *j, const char *path)
 
 	if (ret)
 		return ret;
-	return j->sweeps.nr ? solve_sweep(j, path) : solve_point(j, path, 0, NULL, NULL);
+	return j->sweeps.nr ? solve_sweep(j, path)
+			    : solve_point(j, path, 0, &(struct sweep_output){ NULL, NULL });
 }
 
 #define NO_FAILURES(out)                                                           \
@@ -270,7 +271,7 @@ static int cmd_arch_solve(struct cli *cli)
 		CLI_END,
 	};
 	const char *bad;
-	int error;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -281,11 +282,9 @@ static int cmd_arch_solve(struct cli *cli)
 		return cli_usage(cli, "expected one model, got %d files", cli->argc);
 	if (j.csv && cli->json)
 		return cli_usage(cli, "--csv and --json: expected one of them");
-	error = solve_all(&j, cli->argv[0]);
+	ret = solve_all(&j, cli->argv[0]);
 	arch_sweeps_release(&j.sweeps);
-	if (error)
-		return cli_fail(cli, &j.err);
-	return j.overloaded ? CLI_FAILED : CLI_DONE;
+	return cli_finish(cli, ret, &j.err, j.overloaded ? CLI_FAILED : CLI_DONE);
 }
 
 /* A time that both models know, by its name. */
@@ -309,38 +308,29 @@ static const char *cmd_arch_verdict(const struct pair *p)
 	return "cannot tell";
 }
 
-static json_t *pair_json(const struct pair *p)
+static json_t *cmd_arch_pair_json(const struct pair *p)
 {
-	double ratio = p->b->mean.mean / p->a->mean.mean;
-
 	return json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", p->name, "a", arch_time_json(p->a),
 			 "b", arch_time_json(p->b), "ratio",
-			 isfinite(ratio) ? json_real(ratio) : json_null(), "verdict",
+			 json_number(p->b->mean.mean / p->a->mean.mean), "verdict",
 			 cmd_arch_verdict(p));
 }
 
-static void pair_line(struct grid *g, const struct pair *p)
+static void cmd_arch_pair_line(struct answer_table *t, const struct pair *p)
 {
-	grid_cell(g, "%s", p->name);
-	cell_time(g, p->a->mean.mean);
-	cell_time(g, p->b->mean.mean);
-	if (isfinite(p->b->mean.mean / p->a->mean.mean))
-		grid_cell(g, "%.4g", p->b->mean.mean / p->a->mean.mean);
-	else
-		grid_cell(g, "-");
-	cell_time(g, p->a->p95.mean);
-	cell_time(g, p->b->p95.mean);
-	grid_cell(g, "%s", cmd_arch_verdict(p));
+	answer_words(t, "%s", p->name);
+	answer_number(t, p->a->mean.mean);
+	answer_number(t, p->b->mean.mean);
+	cmd_arch_four_digits(t, p->b->mean.mean / p->a->mean.mean);
+	answer_number(t, p->a->p95.mean);
+	answer_number(t, p->b->p95.mean);
+	answer_words(t, "%s", cmd_arch_verdict(p));
 }
 
-/* Compares every time of A that B has measured too. */
-static int compare_times(struct job *j, struct arch_model m[2], struct arch_solution s[2])
+/* Adds every time of A that B has measured too. */
+static void compare_times(const struct arch_model m[2], const struct arch_solution s[2],
+			  json_t *list, struct answer_table *t)
 {
-	json_t *list = j->cli->json ? json_array() : NULL;
-	struct grid g;
-	int ret = 0;
-
-	grid_init(&g, "name|>A|>B|>B / A|>p95 A|>p95 B|B is");
 	for (uint32_t i = 0; i < m[0].nr_scenarios + m[0].nr_measures; i++) {
 		char *name = arch_time_name(&m[0], i);
 
@@ -352,21 +342,36 @@ static int compare_times(struct job *j, struct arch_model m[2], struct arch_solu
 				    (s[1].overloaded || s[1].nr[k] > 0);
 
 			free(other);
-			if (same && list)
-				json_array_append_new(list, pair_json(&p));
-			else if (same)
-				pair_line(&g, &p);
+			if (!same)
+				continue;
+			json_array_append_new(list, cmd_arch_pair_json(&p));
+			cmd_arch_pair_line(t, &p);
 		}
 		free(name);
 	}
-	if (list)
-		ret = print_json(json_pack("{s:s, s:I, s:o}", "schema", "blkcast.arch-compare/1",
-					   "seed", (json_int_t)j->run.seed, "times", list),
-				 &j->err);
-	else if (grid_print(&g, stdout))
-		ret = err_set(&j->err, ENOMEM, "out of memory");
-	grid_release(&g);
-	return ret;
+}
+
+static struct answer *cmd_arch_compare_answer(const struct arch_model m[2],
+					      const struct arch_solution s[2], uint64_t seed)
+{
+	static const struct answer_column columns[] = {
+		{ .title = "name" },
+		{ .title = "A", .unit = ANSWER_SECONDS },
+		{ .title = "B", .unit = ANSWER_SECONDS },
+		{ .title = "B / A", .right = true },
+		{ .title = "p95 A", .unit = ANSWER_SECONDS },
+		{ .title = "p95 B", .unit = ANSWER_SECONDS },
+		{ .title = "B is" },
+	};
+	struct answer *a = answer_new("blkcast.arch-compare/1", "Comparison of two models");
+	json_t *list = json_array();
+
+	compare_times(m, s, list,
+		      answer_table(a, NULL, NULL, NULL, columns,
+				   sizeof(columns) / sizeof(*columns)));
+	answer_member(a, "seed", json_integer((json_int_t)seed));
+	answer_member(a, "times", list);
+	return a;
 }
 
 static int cmd_arch_compare(struct cli *cli)
@@ -377,7 +382,7 @@ static int cmd_arch_compare(struct cli *cli)
 	struct arch_solution s[2] = { 0 };
 	const char *bad;
 	double seconds;
-	int error = 0;
+	int ret = 0;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -386,17 +391,18 @@ static int cmd_arch_compare(struct cli *cli)
 		return cli_usage(cli, "%s", bad);
 	if (cli->argc != 2)
 		return cli_usage(cli, "expected two models, got %d files", cli->argc);
-	for (int i = 0; !error && i < 2; i++)
-		error = solve_one(&j, cli->argv[i], 0, &m[i], &s[i], &seconds);
-	if (!error)
-		error = compare_times(&j, m, s);
+	for (int i = 0; i < 2; i++) {
+		ret = solve_one(&j, cli->argv[i], 0, &m[i], &s[i], &seconds);
+		if (ret)
+			goto out;
+	}
+	ret = cli_show(cli, cmd_arch_compare_answer(m, s, j.run.seed), NULL, &j.err);
+out:
 	for (int i = 0; i < 2; i++) {
 		arch_solution_release(&s[i]);
 		arch_release(&m[i]);
 	}
-	if (error)
-		return cli_fail(cli, &j.err);
-	return j.overloaded ? CLI_FAILED : CLI_DONE;
+	return cli_finish(cli, ret, &j.err, j.overloaded ? CLI_FAILED : CLI_DONE);
 }
 
 /* Reads the operand and --set for the verbs that do not solve the model. */
@@ -430,29 +436,27 @@ static bool open_model(struct cli *cli, struct arch_model *m)
 	return open;
 }
 
+/* Takes the name over; NULL: not overloaded. */
+static void check_add(json_t *list, char *name, double load, double capacity)
+{
+	if (name)
+		json_array_append_new(list, json_pack("{s:s, s:f, s:f}", "resource", name,
+						      "offered_load", load, "capacity", capacity));
+	free(name);
+}
+
 static json_t *check_json(const struct arch_model *m, const struct arch_load *l)
 {
 	json_t *list = json_array();
 
-	for (uint32_t r = 0; r < m->nr_resources; r++) {
-		char *name = l->resources[r].overloaded ? arch_resource_name(m, r) : NULL;
-
-		if (name)
-			json_array_append_new(list,
-					      json_pack("{s:s, s:f, s:f}", "resource", name,
-							"offered_load", l->resources[r].load,
-							"capacity", l->resources[r].capacity));
-		free(name);
-	}
+	for (uint32_t r = 0; r < m->nr_resources; r++)
+		check_add(list, l->resources[r].overloaded ? arch_resource_name(m, r) : NULL,
+			  l->resources[r].load, l->resources[r].capacity);
 	for (uint32_t p = 0; p < m->nr_passives; p++) {
 		uint32_t time = m->nr_scenarios + m->nr_measures + p;
-		char *name = l->passives[p].overloaded ? arch_time_name(m, time) : NULL;
 
-		if (name)
-			json_array_append_new(list, json_pack("{s:s, s:f, s:f}", "resource", name,
-							      "offered_load", l->passives[p].load,
-							      "capacity", l->passives[p].capacity));
-		free(name);
+		check_add(list, l->passives[p].overloaded ? arch_time_name(m, time) : NULL,
+			  l->passives[p].load, l->passives[p].capacity);
 	}
 	return json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:o}", "schema",
 			 "blkcast.arch-check/1", "file", m->files[0], "components",
@@ -488,70 +492,53 @@ static int cmd_arch_check(struct cli *cli)
 	struct arch_load l = { 0 };
 	struct err err = { 0 };
 	bool overloaded;
+	int ret;
 
 	if (!open_model(cli, &m))
 		return cli->status;
 	arch_say_left_out(cli, &m);
-	if (!arch_load(&l, &m, 1, &err)) {
-		if (cli->json)
-			print_json(check_json(&m, &l), &err);
-		else
-			check_print(cli, &m, &l);
-	}
+	ret = arch_load(&l, &m, 1, &err);
+	if (!ret && cli->json)
+		ret = cli_show_json(check_json(&m, &l));
+	else if (!ret)
+		check_print(cli, &m, &l);
 	overloaded = l.overloaded;
 	arch_load_release(&l);
 	arch_release(&m);
-	if (err.code)
-		return cli_fail(cli, &err);
-	return overloaded ? CLI_FAILED : CLI_DONE;
+	return cli_finish(cli, ret, &err, overloaded ? CLI_FAILED : CLI_DONE);
+}
+
+static void cmd_arch_dot(const void *model, FILE *dot)
+{
+	arch_draw(model, dot);
 }
 
 static int cmd_arch_draw(struct cli *cli)
 {
 	struct arch_model m = { 0 };
-	FILE *dot;
-	int ret;
 
 	if (!open_model(cli, &m))
 		return cli->status;
-	if (cli->json) {
-		arch_release(&m);
-		return cli_usage(cli, "a picture has no --json");
-	}
-	fflush(stdout);
-	dot = popen("dot -Tsvg", "w");
-	if (dot)
-		arch_draw(&m, dot);
+	cli->status = cli->json ? cli_usage(cli, "a picture has no --json")
+				: cli_show_drawing(cli, cmd_arch_dot, &m);
 	arch_release(&m);
-	ret = dot ? pclose(dot) : -1;
-	if (!ret)
-		return CLI_DONE;
-	fprintf(stderr, "blkcast arch: graphviz' dot failed: is the package graphviz installed?\n");
-	return CLI_FAILED;
+	return cli->status;
 }
 
 static int cmd_arch_run(struct cli *cli)
 {
-	static const char *const verbs[] = { "solve",	  "compare",  "check", "draw",
-					     "calibrate", "validate", NULL };
+	static const struct cli_verb verbs[] = {
+		{ "solve", cmd_arch_solve },
+		{ "compare", cmd_arch_compare },
+		{ "check", cmd_arch_check },
+		{ "draw", cmd_arch_draw },
+		{ "calibrate", arch_calibrate },
+		{ "validate", arch_validate },
+		{ NULL, NULL },
+	};
 
 	lsq_single_thread();
-	switch (cli_verb(cli, verbs)) {
-	case 0:
-		return cmd_arch_solve(cli);
-	case 1:
-		return cmd_arch_compare(cli);
-	case 2:
-		return cmd_arch_check(cli);
-	case 3:
-		return cmd_arch_draw(cli);
-	case 4:
-		return arch_calibrate(cli);
-	case 5:
-		return arch_validate(cli);
-	default:
-		return cli->status;
-	}
+	return cli_run_verb(cli, verbs);
 }
 
 const struct command command_arch = {

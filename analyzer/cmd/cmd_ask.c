@@ -6,20 +6,8 @@
 
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/store/store_ask.h"
-#include "base/json.h"
-
-static int print_json(const struct store_ask *ask)
-{
-	json_t *all = json_pack("{s:s, s:s, s:I, s:I, s:b}", "schema", "blkcast.ask/1", "host",
-				ask->host, "begin_s", (json_int_t)ask->begin_s, "end_s",
-				(json_int_t)ask->end_s, "known", ask->is_known);
-	int ret = all ? json_print(all, stdout, JSON_INDENT(2)) : -1;
-
-	putchar('\n');
-	json_decref(all);
-	return ret;
-}
 
 static int cmd_ask_run(struct cli *cli)
 {
@@ -51,7 +39,9 @@ static int cmd_ask_run(struct cli *cli)
 	if (ret < 0)
 		return cli_fail(cli, &err);
 	if (cli->json)
-		print_json(&ask);
+		cli_show_json(json_pack("{s:s, s:s, s:I, s:I, s:b}", "schema", "blkcast.ask/1",
+					"host", ask.host, "begin_s", (json_int_t)ask.begin_s,
+					"end_s", (json_int_t)ask.end_s, "known", ask.is_known));
 	else
 		printf("%s: its agent is asked for the requests from %" PRId64
 		       " s before now to %" PRId64 " s after now\n",

@@ -5,6 +5,7 @@
 
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/store/store_check.h"
 #include "base/json.h"
 #include "base/shown.h"
@@ -18,11 +19,9 @@ static uint64_t nr_left(const struct check_report *r)
 	return nr;
 }
 
-static int print_json(const struct check_report *r, const char *kind, const char *dir, bool repair)
+static void print_json(const struct check_report *r, const char *kind, const char *dir, bool repair)
 {
 	json_t *findings = json_array();
-	json_t *all;
-	int ret;
 
 	for (size_t i = 0; i < r->nr_findings; i++) {
 		const struct check_finding *f = &r->findings[i];
@@ -33,21 +32,17 @@ static int print_json(const struct check_report *r, const char *kind, const char
 							  json_text(f->why), "cure", f->cure,
 							  "repaired", f->is_repaired));
 	}
-	all = json_pack("{s:s, s:s, s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I},"
-			" s:o}",
-			"schema", "blkcast.check/1", "kind", kind, "path", json_text(dir), "repair",
-			repair, "files", (json_int_t)r->nr_files, "segments",
-			(json_int_t)r->nr_segments, "requests", (json_int_t)r->nr_requests,
-			"segment_bytes", (json_int_t)r->segment_bytes, "set_aside",
-			(json_int_t)r->nr_set_aside, "retention", "summaries",
-			(json_int_t)r->nr_summaries, "summary_bytes", (json_int_t)r->summary_bytes,
-			"segments", (json_int_t)r->nr_retained_segments, "summarized_requests",
-			(json_int_t)r->nr_summarized, "dropped_requests", (json_int_t)r->nr_dropped,
-			"findings", findings);
-	ret = all ? json_print(all, stdout, JSON_INDENT(2)) : -1;
-	putchar('\n');
-	json_decref(all);
-	return ret;
+	cli_show_json(json_pack(
+		"{s:s, s:s, s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I},"
+		" s:o}",
+		"schema", "blkcast.check/1", "kind", kind, "path", json_text(dir), "repair", repair,
+		"files", (json_int_t)r->nr_files, "segments", (json_int_t)r->nr_segments,
+		"requests", (json_int_t)r->nr_requests, "segment_bytes",
+		(json_int_t)r->segment_bytes, "set_aside", (json_int_t)r->nr_set_aside, "retention",
+		"summaries", (json_int_t)r->nr_summaries, "summary_bytes",
+		(json_int_t)r->summary_bytes, "segments", (json_int_t)r->nr_retained_segments,
+		"summarized_requests", (json_int_t)r->nr_summarized, "dropped_requests",
+		(json_int_t)r->nr_dropped, "findings", findings));
 }
 
 static void print_text(const struct check_report *r, const char *dir, bool repair)

@@ -5,6 +5,7 @@
 
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/keep/retain_text.h"
 #include "analyzer/store/cluster_admin.h"
 #include "analyzer/store/store.h"
@@ -26,15 +27,6 @@ static bool cmd_cluster_store(struct cli *cli, const struct cli_option *options,
 	return false;
 }
 
-static int cmd_cluster_print(json_t *all)
-{
-	int ret = all ? json_print(all, stdout, JSON_INDENT(2)) : -1;
-
-	putchar('\n');
-	json_decref(all);
-	return ret;
-}
-
 static int cmd_cluster_init(struct cli *cli)
 {
 	const char *store = NULL;
@@ -50,8 +42,8 @@ static int cmd_cluster_init(struct cli *cli)
 	if (cluster_init(store, &made, &err) < 0)
 		return cli_fail(cli, &err);
 	if (cli->json)
-		cmd_cluster_print(json_pack("{s:s, s:i, s:i}", "schema", "blkcast.cluster-init/1",
-					    "from_version", made.from, "version", made.to));
+		cli_show_json(json_pack("{s:s, s:i, s:i}", "schema", "blkcast.cluster-init/1",
+					"from_version", made.from, "version", made.to));
 	else if (made.from == made.to)
 		printf("The cluster is up to date: its schema has version %d.\n", made.to);
 	else
@@ -106,7 +98,7 @@ static int cmd_cluster_status(struct cli *cli)
 	if (cluster_status(store, &s, &err) < 0)
 		return cli_fail(cli, &err);
 	if (cli->json)
-		cmd_cluster_print(json_pack(
+		cli_show_json(json_pack(
 			"{s:s, s:i, s:b, s:b, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
 			"s:o}",
 			"schema", "blkcast.cluster-status/1", "version", s.version, "fsync",
@@ -154,8 +146,8 @@ static int cmd_cluster_compact(struct cli *cli)
 		return cli_fail(cli, &err);
 	retain_compaction_text(&counts, line);
 	if (cli->json)
-		cmd_cluster_print(json_pack("{s:s, s:o}", "schema", "blkcast.cluster-compact/1",
-					    "compaction", retain_compaction_json(&counts)));
+		cli_show_json(json_pack("{s:s, s:o}", "schema", "blkcast.cluster-compact/1",
+					"compaction", retain_compaction_json(&counts)));
 	else
 		printf("%s\n", line);
 	return counts.nr_left_out ? CLI_FAILED : CLI_DONE;
@@ -163,18 +155,14 @@ static int cmd_cluster_compact(struct cli *cli)
 
 static int cmd_cluster_run(struct cli *cli)
 {
-	static const char *const verbs[] = { "init", "status", "compact", NULL };
+	static const struct cli_verb verbs[] = {
+		{ "init", cmd_cluster_init },
+		{ "status", cmd_cluster_status },
+		{ "compact", cmd_cluster_compact },
+		{ NULL, NULL },
+	};
 
-	switch (cli_verb(cli, verbs)) {
-	case 0:
-		return cmd_cluster_init(cli);
-	case 1:
-		return cmd_cluster_status(cli);
-	case 2:
-		return cmd_cluster_compact(cli);
-	default:
-		return cli->status;
-	}
+	return cli_run_verb(cli, verbs);
 }
 
 const struct command command_cluster = {

@@ -12,6 +12,7 @@
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/selection_options.h"
+#include "analyzer/cmd/show.h"
 #include "base/json.h"
 #include "base/shown.h"
 
@@ -59,11 +60,6 @@ static const struct profile_group *cmd_compare_partner(const struct profile_set 
 	return nr_found == 1 ? found : NULL;
 }
 
-static json_t *cmd_compare_number(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *row_json(const struct comparison *c)
 {
 	static const char *const units[] = {
@@ -71,10 +67,10 @@ static json_t *row_json(const struct comparison *c)
 	};
 
 	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:[o,o], s:s, s:s}", "dimension", c->dimension,
-			 "unit", units[c->unit], "a", cmd_compare_number(c->a), "b",
-			 cmd_compare_number(c->b), "difference", cmd_compare_number(c->difference),
-			 "ci", cmd_compare_number(c->lo), cmd_compare_number(c->hi), "method",
-			 c->method, "verdict", verdict_name(c->verdict));
+			 "unit", units[c->unit], "a", json_number(c->a), "b", json_number(c->b),
+			 "difference", json_number(c->difference), "ci", json_number(c->lo),
+			 json_number(c->hi), "method", c->method, "verdict",
+			 verdict_name(c->verdict));
 }
 
 static const char *cmd_compare_name(const struct profile *p)
@@ -152,7 +148,6 @@ out:
 static int print_end(struct job *job, char **paths)
 {
 	const size_t *v = job->verdicts;
-	json_t *top;
 
 	if (!job->cli->json) {
 		printf("\n%zu same, %zu better, %zu worse, %zu different, cannot tell %zu; "
@@ -161,19 +156,13 @@ static int print_end(struct job *job, char **paths)
 		       v[VERDICT_CANNOT_TELL], 100 * job->tolerance_ratio);
 		return 0;
 	}
-	top = json_pack("{s:s, s:o, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:O}", "schema",
-			"blkcast.compare/1", "a", json_text(paths[0]), "b", json_text(paths[1]),
-			"confidence", COMPARE_CONFIDENCE, "tolerance_ratio", job->tolerance_ratio,
-			"same", (json_int_t)v[VERDICT_SAME], "better",
-			(json_int_t)v[VERDICT_BETTER], "worse", (json_int_t)v[VERDICT_WORSE],
-			"different", (json_int_t)v[VERDICT_DIFFERENT], "cannot_tell",
-			(json_int_t)v[VERDICT_CANNOT_TELL], "pairs", job->pairs);
-	if (!top)
-		return -ENOMEM;
-	json_print(top, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(top);
-	return 0;
+	return cli_show_json(json_pack(
+		"{s:s, s:o, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:O}", "schema",
+		"blkcast.compare/1", "a", json_text(paths[0]), "b", json_text(paths[1]),
+		"confidence", COMPARE_CONFIDENCE, "tolerance_ratio", job->tolerance_ratio, "same",
+		(json_int_t)v[VERDICT_SAME], "better", (json_int_t)v[VERDICT_BETTER], "worse",
+		(json_int_t)v[VERDICT_WORSE], "different", (json_int_t)v[VERDICT_DIFFERENT],
+		"cannot_tell", (json_int_t)v[VERDICT_CANNOT_TELL], "pairs", job->pairs));
 }
 
 /* Writes the page, with what was compared at its end. */
@@ -273,13 +262,8 @@ static int cmd_compare_run(struct cli *cli)
 		ret = cmd_compare_save(&job, report, &err);
 	json_decref(job.pairs);
 	answer_free(job.page);
-	if (ret < 0) {
-		if (!err.line[0])
-			err_set(&err, -ret, "%s", strerror(-ret));
-		err.code = -ret;
-		return cli_fail(cli, &err);
-	}
-	return fail_on_worse && job.verdicts[VERDICT_WORSE] ? CLI_FAILED : CLI_DONE;
+	return cli_finish(cli, ret, &err,
+			  fail_on_worse && job.verdicts[VERDICT_WORSE] ? CLI_FAILED : CLI_DONE);
 }
 
 const struct command command_compare = {

@@ -8,6 +8,7 @@
 
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/answer/grid.h"
 #include "analyzer/exchange/request_csv.h"
 #include "analyzer/cmd/selection_options.h"
@@ -236,10 +237,8 @@ static int dump_columns(struct cli *cli)
 	}
 	buf_release(&data);
 	scan_pieces_release(&pieces);
-	if (status < 0) {
-		err.code = -status;
-		return cli_fail(cli, &err);
-	}
+	if (status < 0)
+		return cli_finish(cli, status, &err, CLI_DONE);
 	return print_columns(cli, sums, nr, nr_requests);
 }
 
@@ -313,8 +312,7 @@ static int cmd_dump_run(struct cli *cli)
 		return dump_columns(cli);
 	ret = selection_open(&sel, cli, &scan, profiles ? &hooks : NULL, &err);
 	if (ret < 0) {
-		err.code = -ret;
-		ret = cli_fail(cli, &err);
+		ret = cli_finish(cli, ret, &err, CLI_DONE);
 	} else if (profiles) {
 		ret = dump_profiles(cli, scan, &nr_profiles, &is_empty);
 	} else {

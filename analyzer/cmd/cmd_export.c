@@ -7,6 +7,7 @@
 
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/exchange/exporter.h"
 #include "analyzer/exchange/whole_segments.h"
 #include "analyzer/answer/progress.h"
@@ -77,10 +78,8 @@ static int cmd_export_perform(struct cli *cli, struct selection *sel, struct exp
 	else if (status == 0)
 		status = write_requests(cli, scan, e, &err);
 	scan_close(scan);
-	if (status < 0) {
-		err.code = -status;
-		return cli_fail(cli, &err);
-	}
+	if (status < 0)
+		return cli_finish(cli, status, &err, CLI_DONE);
 	if (!e->nr_written && !e->nr_left_out)
 		return selection_nothing(sel, cli);
 	if (e->nr_left_out)
@@ -125,10 +124,8 @@ static int export_segments(struct cli *cli, const struct selection *sel, const c
 		     : whole_segments_write(&from, NULL, stdout, &counts, &err);
 	if (ret == -ENODATA)
 		ret = selection_says_nothing(sel, cli, &err) ? -EINVAL : ret;
-	if (ret) {
-		err.code = -ret;
-		return cli_fail(cli, &err);
-	}
+	if (ret)
+		return cli_finish(cli, ret, &err, CLI_DONE);
 	if (cli->json)
 		printf("{\"schema\":\"blkcast.export/1\",\"format\":\"segments\",\"requests\":%" PRIu64
 		       ",\"segments\":%" PRIu64 ",\"left_out\":0,\"rounded\":0}\n",

@@ -10,19 +10,130 @@
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/fit_state.h"
-#include "analyzer/cmd/fit_update.h"
 #include "analyzer/cmd/show.h"
+#include "analyzer/cmd/table_where.h"
 #include "analyzer/models/regression/fit_answer.h"
 #include "analyzer/measure/results.h"
 #include "analyzer/measure/results_table.h"
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/answer/progress.h"
+#include "analyzer/models/regression/model_update.h"
 #include "analyzer/report/model_page.h"
 #include "analyzer/models/num/ranks.h"
+#include "base/err.h"
 #include "base/json.h"
 #include "base/output_file.h"
 #include "formats/model_file.h"
 #include "base/units.h"
+
+/*
+ * fit_update: blkcast fit --update: tests whether new rows fit a saved model, and fits the model to
+ * all rows.
+ */
+
+struct fit_update {
+	const struct cli *cli;
+	const char *model; /* path of the model file to read */
+	const char *table; /* path of the rows; NULL: the rows of db */
+	const char *db, *campaign;
+	const char *weight;	     /* column of the weights; may be NULL */
+	const char *where;	     /* which rows to take; may be NULL */
+	const char *output, *report; /* files to write; may be NULL */
+};
+
+static int fit_update_print(const struct fit_update *u, const struct update_facts *facts,
+			    const struct model *m)
+{
+	if (!u->cli->json) {
+		printf("%zu rows added, %zu in all; %zu outside the training range\n",
+		       facts->nr_rows, m->data.nr_rows, facts->nr_outside);
+		if (isfinite(facts->ks_p))
+			printf("%s: %.0f %% within the interval of 90 %% (errors alike: p %.2g)\n",
+			       facts->drift ? "drift" : "they fit", 100 * facts->inside_ratio,
+			       facts->ks_p);
+		else
+			printf("too few rows to tell a drift\n");
+		printf("RMSE on held-out rows %.4g\n", m->quality.cv_rmse);
+		return 0;
+	}
+	return cli_show_json(json_pack(
+		"{s:s, s:I, s:I, s:I, s:o, s:o, s:b, s:f}", "schema", "blkcast.update/1",
+		"rows_added", (json_int_t)facts->nr_rows, "rows", (json_int_t)m->data.nr_rows,
+		"outside", (json_int_t)facts->nr_outside, "inside_ratio",
+		json_number(facts->inside_ratio), "ks_p", json_number(facts->ks_p), "drift",
+		facts->drift, "cv_rmse", m->quality.cv_rmse));
+}
+
+static int fit_update_read(const struct fit_update *u, struct model *m, struct err *err)
+{
+	const char *kind;
+	json_t *root = NULL;
+	int ret = model_file_read(u->model, &root, &kind, err);
+
+	if (ret)
+		return ret;
+	if (strcmp(kind, "regression") != 0) {
+		ret = err_set(err, EINVAL, "%s: kind: expected 'regression', got '%.40s'", u->model,
+			      kind);
+	} else {
+		ret = model_from_json(m, root, err);
+		if (ret)
+			err_prefix(err, "%s", u->model);
+	}
+	json_decref(root);
+	return ret;
+}
+
+static int fit_update_write(const struct fit_update *u, const struct model *m, struct err *err)
+{
+	json_t *root;
+	int ret;
+
+	if (!u->output)
+		return 0;
+	root = model_json(m);
+	ret = root ? model_file_write(u->output, root, err) : -ENOMEM;
+	json_decref(root);
+	return ret;
+}
+
+/* Prints what the new rows show. Returns 0, or -errno with a message. */
+static int fit_update(const struct fit_update *u, struct err *err)
+{
+	struct model old = { 0 }, new = { 0 };
+	struct update_facts facts;
+	struct table table = { 0 };
+	struct table_where_facts chosen;
+	int ret = fit_update_read(u, &old, err);
+
+	if (ret)
+		goto out;
+	ret = u->table ? table_read(&table, u->table, err)
+		       : results_table(&table, u->db, u->campaign, old.schema.response, NULL, NULL,
+				       err);
+	if (ret)
+		goto out;
+	if (u->where) {
+		ret = table_where(&table, u->where, &chosen, err);
+		if (ret)
+			err_prefix(err, "--where '%.80s'", u->where);
+	}
+	if (ret)
+		goto out;
+	ret = model_update(&new, &old, &table, u->weight, &facts, err);
+	if (ret)
+		goto out;
+	ret = fit_update_write(u, &new, err);
+	if (!ret && u->report)
+		ret = model_page_save(&new, u->report, err);
+	if (!ret)
+		ret = fit_update_print(u, &facts, &new);
+out:
+	table_release(&table);
+	model_release(&old);
+	model_release(&new);
+	return ret;
+}
 
 static void on_progress(void *ctx, const struct technique *t, uint64_t done, uint64_t bound)
 {
@@ -167,16 +278,19 @@ static int cmd_fit_perform(struct fit *f, const char *path, struct answer **out)
 	struct model m = { 0 };
 	int ret = fit_take_options(f);
 
-	if (!ret)
-		ret = fit_read_data(f, path);
+	if (ret)
+		return ret;
+	ret = fit_read_data(f, path);
+	if (ret)
+		return ret;
 	f->config.schema = &f->schema;
 	f->config.data = &f->data;
-	if (!ret)
-		ret = fit_all(f);
-	if (!ret && !f->nr)
-		ret = err_set(&f->err, EINVAL, "--budget: no technique fits into it");
-	if (!ret)
-		ret = write_log(f);
+	ret = fit_all(f);
+	if (ret)
+		return ret;
+	if (!f->nr)
+		return err_set(&f->err, EINVAL, "--budget: no technique fits into it");
+	ret = write_log(f);
 	if (ret)
 		return ret;
 	summary.nr = f->nr;
@@ -294,28 +408,31 @@ static int fit_one_response(struct fit *all, struct table *table, size_t i, cons
 }
 
 /* Prints one text after the other, or, as JSON, one list of all answers. */
-static int fit_show(struct fit *f, struct answer *const *answers, size_t nr)
+static int fit_show(struct fit *f, struct answer **answers, size_t nr)
 {
-	json_t *list;
-	int ret = 0;
+	json_t *list = nr > 1 && f->cli->json ? json_array() : NULL;
+	int ret;
 
-	if (nr == 1)
-		return cli_show(f->cli, answers[0], NULL, &f->err);
-	if (!f->cli->json) {
-		for (size_t i = 0; i < nr && !ret; i++) {
-			if (i)
-				putchar('\n');
-			ret = cli_show(f->cli, answers[i], NULL, &f->err);
+	for (size_t i = 0; i < nr; i++) {
+		struct answer *a = answers[i];
+
+		if (list) {
+			json_array_append_new(list, answer_json(a));
+			continue;
 		}
-		return ret;
+		if (i)
+			putchar('\n');
+		answers[i] = NULL;
+		ret = cli_show(f->cli, a, NULL, &f->err);
+		if (ret)
+			return ret;
 	}
-	list = json_array();
-	for (size_t i = 0; i < nr && !ret; i++)
-		ret = json_array_append_new(list, answer_json(answers[i])) ? -ENOMEM : 0;
-	if (!ret && (json_print(list, stdout, JSON_INDENT(2)) || putchar('\n') == EOF))
-		ret = -EIO;
+	if (!list)
+		return 0;
+	if (json_array_size(list) == nr)
+		return cli_show_json(list);
 	json_decref(list);
-	return ret;
+	return -ENOMEM;
 }
 
 static int fit_responses(struct fit *f, const char *path)
@@ -325,11 +442,14 @@ static int fit_responses(struct fit *f, const char *path)
 	size_t nr = f->o.responses.nr;
 	int ret = 0;
 
-	for (size_t i = 0; i < nr && !ret; i++)
+	for (size_t i = 0; i < nr; i++) {
 		ret = nr == 1 ? cmd_fit_perform(f, path, &answers[0])
 			      : fit_one_response(f, &table, i, path, &answers[i]);
-	if (!ret)
-		ret = fit_show(f, answers, nr);
+		if (ret)
+			goto out;
+	}
+	ret = fit_show(f, answers, nr);
+out:
 	for (size_t i = 0; i < nr; i++)
 		answer_free(answers[i]);
 	table_release(&table);

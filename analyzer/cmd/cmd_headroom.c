@@ -8,14 +8,100 @@
 #include "analyzer/characterize/profile_set.h"
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
-#include "analyzer/cmd/headroom_storage.h"
 #include "analyzer/cmd/load_options.h"
-#include "analyzer/cmd/predictor_options.h"
 #include "analyzer/cmd/show.h"
+#include "analyzer/cmd/study_device.h"
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/whatif/headroom_answer.h"
+#include "analyzer/whatif/headroom_device.h"
 #include "base/array.h"
 #include "base/units.h"
+
+/*
+ * headroom_storage: --storage of blkcast headroom: stored requests, multiplied, are simulated on a
+ * device (headroom_device.h).
+ *
+ *	ret = headroom_storage_open(&storage, cli, &load_options, &err);
+ *	... headroom_find_device(&found, &storage.device, &objective, &err) ...
+ *	headroom_storage_release(&storage);
+ */
+
+struct headroom_storage {
+	const char *path, *intervals; /* options; NULL: not given */
+	double duration_s;	      /* of the recordings, only the beginning; 0: all */
+	/* The members below are set by headroom_storage_open(). */
+	struct headroom_device device;
+	struct study_device target;
+	struct study study;
+	struct application_errors errors;
+	struct profile_set sets[STUDY_LOADS_MAX];
+	const char *paths[STUDY_LOADS_MAX]; /* by load: the path that it was read from */
+	size_t nr_sets;
+};
+
+static int headroom_storage_read(struct headroom_storage *s, const struct cli *cli,
+				 const struct load_options *options, struct err *err)
+{
+	for (int i = 0; i < cli->argc; i++) {
+		struct profile_set *set;
+		int ret;
+
+		if (s->nr_sets == STUDY_LOADS_MAX)
+			return err_set(err, EINVAL, "--storage: expected up to %d loads, got %d",
+				       STUDY_LOADS_MAX, cli->argc);
+		set = &s->sets[s->nr_sets++];
+		profile_set_init(set);
+		ret = load_options_read(options, cli, cli->argv[i], set, err);
+		if (ret)
+			return ret;
+		for (size_t g = 0; g < set->nr_groups; g++) {
+			struct study_load *load = &s->study.loads[s->study.nr];
+
+			if (s->study.nr == STUDY_LOADS_MAX)
+				return err_set(err, EINVAL, "%s: expected up to %d loads",
+					       cli->argv[i], STUDY_LOADS_MAX);
+			s->paths[s->study.nr++] = cli->argv[i];
+			load->group = &set->groups[g];
+			load_facts_of_group(load->group, &load->facts);
+		}
+	}
+	return 0;
+}
+
+/* Reads the loads, their requests and the device. Release s whatever this returns. */
+static int headroom_storage_open(struct headroom_storage *s, const struct cli *cli,
+				 const struct load_options *options, struct err *err)
+{
+	int ret = headroom_storage_read(s, cli, options, err);
+
+	if (!ret && s->intervals)
+		ret = application_errors_read(&s->errors, s->intervals, PREDICTOR_LEVEL, err);
+	if (ret)
+		return ret;
+	s->study.simulated = true;
+	s->study.run.duration_s = s->duration_s;
+	s->target = (struct study_device){ .cli = cli,
+					   .study = &s->study,
+					   .paths = s->paths,
+					   .storage = s->path,
+					   .errors = s->intervals ? &s->errors : NULL };
+	ret = study_device_open(&s->target, err);
+	if (ret)
+		return ret;
+	s->device = (struct headroom_device){ .target = &s->target.target,
+					      .study = &s->study,
+					      .replay = s->target.replay,
+					      .seed = s->target.sim.seed };
+	return 0;
+}
+
+static void headroom_storage_release(struct headroom_storage *s)
+{
+	headroom_device_release(&s->device);
+	study_device_release(&s->target);
+	for (size_t i = 0; i < s->nr_sets; i++)
+		profile_set_release(&s->sets[i]);
+}
 
 struct job {
 	const struct cli *cli;
@@ -134,7 +220,6 @@ static int cmd_headroom_solve(struct job *job, size_t i)
 static int cmd_headroom_show(struct job *job)
 {
 	struct answer *a = headroom_answer(job->results, job->slo.nr, job->tightest);
-	int ret = 0;
 
 	for (size_t i = 0; i < job->slo.nr; i++) {
 		char lead[HEADROOM_WORDS_BYTES], id[32];
@@ -142,18 +227,14 @@ static int cmd_headroom_show(struct job *job)
 
 		buf_init(&svg);
 		snprintf(id, sizeof(id), "knee-%zu", i);
-		ret = headroom_draw(&job->found[i], &job->objectives[i], &job->rows[i], id, &svg);
+		answer_fail(a, headroom_draw(&job->found[i], &job->objectives[i], &job->rows[i], id,
+					     &svg));
 		headroom_conclude(&job->results[i], lead);
 		answer_picture(a, job->slo.items[i], lead, &svg);
-		if (ret)
-			goto out;
 	}
 	if (job->storage->path)
 		study_device_say_intervals(job->storage->target.errors, a);
-	ret = cli_show(job->cli, a, job->report, &job->err);
-out:
-	answer_free(a);
-	return ret;
+	return cli_show(job->cli, a, job->report, &job->err);
 }
 
 static int cmd_headroom_read_loads(struct job *job, const char *path)

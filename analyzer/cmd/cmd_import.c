@@ -9,6 +9,7 @@
 #include "analyzer/characterize/profile_text.h"
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/exchange/whole_segments.h"
 #include "analyzer/answer/grid.h"
 #include "analyzer/exchange/import.h"
@@ -225,8 +226,7 @@ static int cmd_import_perform(struct cli *cli, struct import_options *o, const c
 			for (uint64_t k = 1; k < result.traces[i].skips.nr && k < FOREIGN_REASONS;
 			     k++)
 				cli_note(cli, "skipped: %s", result.traces[i].skips.first[k]);
-		err.code = -ret;
-		ret = cli_fail(cli, &err);
+		ret = cli_finish(cli, ret, &err, CLI_DONE);
 	} else {
 		ret = cli->json ? print_json(&result) : print_table(cli, &result);
 		if (!cli->json)
@@ -274,10 +274,8 @@ static int import_segments(struct cli *cli, const char *dir)
 	if (!ret)
 		ret = import_stage_commit(&stage, &stored, &err);
 	import_stage_release(&stage);
-	if (ret) {
-		err.code = -ret;
-		return cli_fail(cli, &err);
-	}
+	if (ret)
+		return cli_finish(cli, ret, &err, CLI_DONE);
 	if (cli->json)
 		printf("{\"schema\":\"blkcast.import/1\",\"requests\":%" PRIu64
 		       ",\"segments\":{\"stored\":%" PRIu64 ",\"repeated\":%" PRIu64

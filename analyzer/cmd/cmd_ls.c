@@ -8,6 +8,7 @@
 
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/answer/grid.h"
 #include "analyzer/store/damage.h"
 #include "analyzer/store/inventory.h"
@@ -193,7 +194,7 @@ static int add_aside_json(const struct store *store, json_t *paths, struct err *
 static int print_json(const struct listing *l, const struct inventory *v, struct store *store,
 		      struct err *err)
 {
-	json_t *hosts = json_array(), *damaged = json_array(), *aside = json_array(), *top;
+	json_t *hosts = json_array(), *damaged = json_array(), *aside = json_array();
 	int ret = catalog_each_damaged(store_catalog(store), add_damaged_json, damaged, err);
 
 	for (size_t i = 0; i < v->nr_hosts; i++)
@@ -201,15 +202,15 @@ static int print_json(const struct listing *l, const struct inventory *v, struct
 			json_array_append_new(hosts, host_json(&v->hosts[i]));
 	if (ret == 0)
 		ret = add_aside_json(store, aside, err);
-	top = json_pack("{s:s, s:o, s:o, s:o, s:o}", "schema", "blkcast.store/1", "store",
-			json_text(store_dir(store)), "hosts", hosts, "damaged", damaged,
-			"set_aside", aside);
-	if (!top)
-		return err_set(err, ENOMEM, "out of memory");
-	if (ret == 0 && json_print(top, stdout, JSON_INDENT(2)) == 0)
-		putchar('\n');
-	json_decref(top);
-	return ret;
+	if (ret) {
+		json_decref(hosts);
+		json_decref(damaged);
+		json_decref(aside);
+		return ret;
+	}
+	return cli_show_json(json_pack("{s:s, s:o, s:o, s:o, s:o}", "schema", "blkcast.store/1",
+				       "store", json_text(store_dir(store)), "hosts", hosts,
+				       "damaged", damaged, "set_aside", aside));
 }
 
 static void print_gaps(const struct listing *l, const struct inventory_host *h)
@@ -493,10 +494,7 @@ static int cmd_ls_run(struct cli *cli)
 out:
 	inventory_release(&v);
 	store_close(store);
-	if (ret == 0)
-		return status;
-	err.code = -ret;
-	return cli_fail(cli, &err);
+	return cli_finish(cli, ret, &err, status);
 }
 
 const struct command command_ls = {

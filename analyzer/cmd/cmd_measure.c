@@ -256,8 +256,6 @@ static int cmd_measure_run(struct cli *cli)
 		ret = m.dry_run ? dry_run(&m) : cmd_measure_campaign(&m);
 	results_close(m.store);
 	plan_release(&m.plan);
-	if (ret && !m.err.code)
-		err_set(&m.err, -ret, "%s", strerror(-ret));
 	if (ret)
 		return cli_fail(cli, &m.err);
 	return m.runner.nr_failed ? CLI_FAILED : CLI_DONE;

@@ -9,9 +9,9 @@
 
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
-#include "analyzer/cmd/predict_check.h"
 #include "analyzer/cmd/predict_rows.h"
-#include "analyzer/cmd/set_table.h"
+#include "analyzer/cmd/table_where.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/cmd/storage_rows.h"
 #include "analyzer/measure/results_table.h"
 #include "analyzer/models/num/lsq.h"
@@ -51,16 +51,19 @@ static int cmd_predict_load(struct predict *p, const char *path)
 	json_t *root = NULL;
 	int ret = model_file_read(path, &root, &kind, &p->err);
 
-	p->is_storage = !ret && !strcmp(kind, "qpn");
-	if (!ret && !p->is_storage && strcmp(kind, "regression") != 0)
+	if (ret)
+		return ret;
+	p->is_storage = !strcmp(kind, "qpn");
+	if (!p->is_storage && strcmp(kind, "regression") != 0) {
 		ret = err_set(&p->err, EINVAL,
 			      "%s: kind: expected 'regression' or 'qpn', got '%.40s'", path, kind);
-	else if (!ret) {
-		ret = p->is_storage ? storage_model_from_json(&p->storage, root, &p->err)
-				    : model_from_json(&p->model, root, &p->err);
-		if (ret)
-			err_prefix(&p->err, "%s", path);
+		goto out;
 	}
+	ret = p->is_storage ? storage_model_from_json(&p->storage, root, &p->err)
+			    : model_from_json(&p->model, root, &p->err);
+	if (ret)
+		err_prefix(&p->err, "%s", path);
+out:
 	json_decref(root);
 	return ret;
 }
@@ -127,74 +130,36 @@ static int check_interval(struct predict *p)
 	return 0;
 }
 
-static int print_csv(struct predict *p)
+static int cmd_predict_print(const struct predict *p)
 {
-	double half = model_half_width(&p->model, p->level), low, high;
-	int digits = isatty(STDOUT_FILENO) ? 6 : 17; /* a person reads only the first digits */
-	struct buf out;
-	int ret;
+	static const char *const names[] = { "predicted", "lower", "upper" };
+	const size_t nr_rows = p->table.nr_rows;
+	const size_t nr = isfinite(model_half_width(&p->model, p->level)) ? 3 : 1;
+	double *values = calloc(3 * nr_rows + 1, sizeof(*values));
+	bool *outside = calloc(nr_rows + 1, sizeof(*outside));
+	int ret = -ENOMEM;
 
-	buf_init(&out);
-	for (size_t c = 0; c < p->table.nr_columns; c++) {
-		table_put_cell(&out, p->table.columns[c].name);
-		buf_put_u8(&out, ',');
-	}
-	buf_printf(&out,
-		   isfinite(half) ? "predicted,lower,upper,outside\n" : "predicted,outside\n");
-	for (size_t i = 0; i < p->table.nr_rows; i++) {
-		for (size_t c = 0; c < p->table.nr_columns; c++) {
-			table_put_cell(&out, p->table.columns[c].cells[i]);
-			buf_put_u8(&out, ',');
-		}
-		model_interval(&p->model, p->level, p->rows.rows + i * p->model.schema.nr,
-			       p->rows.predicted[i], &low, &high);
-		buf_printf(&out, "%.*g,", digits, p->rows.predicted[i]);
-		if (isfinite(half))
-			buf_printf(&out, "%.*g,%.*g,", digits, low, digits, high);
-		buf_printf(&out, "%d\n", cmd_predict_look(p, i).verdict != REACH_INSIDE);
-	}
-	ret = out.error;
-	if (ret)
+	if (!values || !outside)
 		goto out;
-	if (fwrite(out.data, 1, out.len, stdout) != out.len)
-		ret = -EIO;
-out:
-	buf_release(&out);
-	return ret;
-}
+	for (size_t i = 0; i < nr_rows; i++) {
+		double row[3] = { p->rows.predicted[i] };
 
-static int print_json(struct predict *p)
-{
-	double half = model_half_width(&p->model, p->level), low, high;
-	json_t *rows = json_array();
-	int ret = 0;
-
-	for (size_t i = 0; i < p->table.nr_rows; i++) {
-		json_t *row = json_object();
-
-		for (size_t c = 0; c < p->table.nr_columns; c++) {
-			double v;
-			bool number = table_numeric(&p->table, c) &&
-				      table_number(&p->table, c, i, &v, NULL) == 0;
-
-			json_object_set_new(row, p->table.columns[c].name,
-					    number ? json_real(v)
-						   : json_string(p->table.columns[c].cells[i]));
-		}
-		model_interval(&p->model, p->level, p->rows.rows + i * p->model.schema.nr,
-			       p->rows.predicted[i], &low, &high);
-		json_object_set_new(row, "predicted", json_real(p->rows.predicted[i]));
-		if (isfinite(half)) {
-			json_object_set_new(row, "lower", json_real(low));
-			json_object_set_new(row, "upper", json_real(high));
-		}
-		json_object_set_new(row, "outside",
-				    json_boolean(cmd_predict_look(p, i).verdict != REACH_INSIDE));
-		json_array_append_new(rows, row);
+		model_interval(&p->model, p->level, p->rows.rows + i * p->model.schema.nr, row[0],
+			       &row[1], &row[2]);
+		memcpy(values + i * nr, row, nr * sizeof(*values));
+		outside[i] = cmd_predict_look(p, i).verdict != REACH_INSIDE;
 	}
-	if (json_print(rows, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
-		ret = -EIO;
-	json_decref(rows);
+	ret = rows_output_print(&(struct rows_output){
+		.table = &p->table,
+		.names = names,
+		.nr_names = nr,
+		.values = values,
+		.outside = outside,
+		.digits = isatty(STDOUT_FILENO) ? 6 : 17, /* a person reads the first digits */
+		.json = p->cli->json });
+out:
+	free(values);
+	free(outside);
 	return ret;
 }
 
@@ -208,14 +173,8 @@ static int print_model(struct predict *p)
 		ret = model_export_c(&p->model, "predict", &out);
 	else
 		model_print(&p->model, &out);
-	if (ret)
-		goto out;
-	ret = out.error;
-	if (ret)
-		goto out;
-	if (fwrite(out.data, 1, out.len, stdout) != out.len)
-		ret = -EIO;
-out:
+	if (!ret)
+		return cli_show_text(&out);
 	buf_release(&out);
 	return ret;
 }
@@ -360,15 +319,18 @@ static int predict_storage(struct predict *p, const char *table)
 			"--show, --c, --report, --check: a storage model is a net: blkcast qpn "
 			"predict --net");
 	ret = read_rows(p, table, &rows->table);
-	if (!ret)
-		ret = storage_table_make(&rows->storage, &rows->table, NULL, 0, &p->err);
-	if (!ret)
-		ret = storage_rows_predict(rows, &p->storage, &ask, &p->err);
-	if (!ret)
-		ret = storage_rows_check(rows, p->cli, p->strict, &p->err);
 	if (ret)
 		return ret;
-	return p->cli->json ? storage_rows_json(rows, false) : storage_rows_csv(rows, false);
+	ret = storage_table_make(&rows->storage, &rows->table, NULL, 0, &p->err);
+	if (ret)
+		return ret;
+	ret = storage_rows_predict(rows, &p->storage, &ask, &p->err);
+	if (ret)
+		return ret;
+	ret = storage_rows_check(rows, p->cli, p->strict, &p->err);
+	if (ret)
+		return ret;
+	return storage_rows_print(rows, false, p->cli->json);
 }
 
 static int cmd_predict_perform(struct predict *p, const char *model, const char *table)
@@ -394,7 +356,7 @@ static int cmd_predict_perform(struct predict *p, const char *model, const char 
 		return ret;
 	if (p->check)
 		return cmd_predict_check(p);
-	return p->cli->json ? print_json(p) : print_csv(p);
+	return cmd_predict_print(p);
 }
 
 static int cmd_predict_run(struct cli *cli)
@@ -439,8 +401,6 @@ static int cmd_predict_run(struct cli *cli)
 		return cli_usage(cli, "--interval: expected a probability between 0 and 1");
 	lsq_single_thread();
 	ret = cmd_predict_perform(&p, cli->argv[0], cli->argc == 2 ? cli->argv[1] : NULL);
-	if (ret && !p.err.code)
-		err_set(&p.err, -ret, "%s", strerror(-ret));
 	for (size_t i = 0; i < WORD_LIST_MAX; i++)
 		free(p.texts[i]);
 	predict_rows_release(&p.rows);
@@ -448,9 +408,7 @@ static int cmd_predict_run(struct cli *cli)
 	model_release(&p.model);
 	storage_rows_release(&p.rows_of_storage);
 	storage_model_release(&p.storage);
-	if (ret)
-		return cli_fail(cli, &p.err);
-	return p.cannot_tell ? CLI_CANNOT_TELL : CLI_DONE;
+	return cli_finish(cli, ret, &p.err, p.cannot_tell ? CLI_CANNOT_TELL : CLI_DONE);
 }
 
 const struct command command_predict = {

@@ -7,6 +7,7 @@
 
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/exchange/whole_segments.h"
 #include "analyzer/store/store.h"
 #include "formats/hide/redact.h"
@@ -74,10 +75,8 @@ static int cmd_redact_run(struct cli *cli)
 	filter.begin_real_ns = begin_ns;
 	filter.end_real_ns = end_ns;
 	ret = cmd_redact_perform(cli, &filter, key_file, &counts, &err);
-	if (ret) {
-		err.code = -ret;
-		return cli_fail(cli, &err);
-	}
+	if (ret)
+		return cli_finish(cli, ret, &err, CLI_DONE);
 	if (cli->json)
 		printf("{\"schema\":\"blkcast.redact/1\",\"segments\":%" PRIu64
 		       ",\"requests\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"linkable\":%s}\n",

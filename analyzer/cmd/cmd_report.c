@@ -13,6 +13,7 @@
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/answer/progress.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/report/page.h"
 #include "base/json.h"
 #include "base/shell_word.h"
@@ -304,23 +305,19 @@ static int write_out(const char *path, const struct buf *b, struct err *err)
 		   : 0;
 }
 
-static int print_json(const struct report *r, const char *output, size_t bytes, struct err *err)
+static int print_json(const struct report *r, const char *output, size_t bytes)
 {
 	char hash[COLLECT_HASH_BYTES];
-	json_t *names = json_array(), *root;
-	int ret = 0;
+	json_t *names = json_array();
 
 	collect_hash(r->collect, hash);
 	for (size_t i = 0; i < nr_figures; i++)
 		json_array_append_new(names, json_string(figures[i].name));
-	root = json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o}", "schema", "blkcast.report/1",
-			 "output", output, "size_bytes", (json_int_t)bytes, "requests",
-			 (json_int_t)r->collect->nr_requests, "devices",
-			 (json_int_t)r->collect->nr_devices, "data_xxh3", hash, "figures", names);
-	if (!root || json_print(root, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
-		ret = err_set(err, EIO, "the JSON result cannot be written");
-	json_decref(root);
-	return ret;
+	return cli_show_json(
+		json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o}", "schema", "blkcast.report/1",
+			  "output", output, "size_bytes", (json_int_t)bytes, "requests",
+			  (json_int_t)r->collect->nr_requests, "devices",
+			  (json_int_t)r->collect->nr_devices, "data_xxh3", hash, "figures", names));
 }
 
 /* Renders the page, or a single picture or its data. */
@@ -370,7 +367,7 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 	if (!status)
 		status = write_out(o->output, &out, &err);
 	if (!status && cli->json)
-		status = print_json(r, o->output, out.len, &err);
+		status = print_json(r, o->output, out.len);
 	if (!status && f && f->per_device && r->collect->nr_devices > 1)
 		cli_note(cli, "of %s, the busiest of %zu devices; --device chooses another",
 			 r->collect->devices[r->busiest[0]]->label, r->collect->nr_devices);
@@ -379,13 +376,9 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 	buf_release(&source);
 	buf_release(&selection);
 	buf_release(&out);
-	if (!status)
-		return CLI_DONE;
-	if (is_empty)
+	if (status && is_empty)
 		return selection_nothing(sel, cli) == CLI_DONE ? CLI_FAILED : CLI_BAD_INPUT;
-	if (!err.line[0])
-		err_set(&err, -status, "%s", strerror(-status));
-	return cli_fail(cli, &err);
+	return cli_finish(cli, status, &err, CLI_DONE);
 }
 
 static int cmd_report_run(struct cli *cli)

@@ -11,13 +11,14 @@
 #include "analyzer/cmd/commands.h"
 #include "analyzer/store/damage.h"
 #include "analyzer/cmd/retain_options.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/keep/retain_text.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/shown.h"
 #include "base/units.h"
 
-static int print_json(const char *dir, const struct retain_counts *c)
+static void print_json(const char *dir, const struct retain_counts *c)
 {
 	json_t *all = json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "schema",
 				"blkcast.retain/1", "store", json_text(dir), "segments",
@@ -26,15 +27,10 @@ static int print_json(const char *dir, const struct retain_counts *c)
 				(json_int_t)c->summary_bytes, "dropped_requests",
 				(json_int_t)c->nr_dropped, "left_out_segments",
 				(json_int_t)c->nr_left_out);
-	int ret;
 
 	if (all && !store_is_folder(dir))
 		json_object_set_new(all, "compaction", retain_compaction_json(&c->compaction));
-	ret = all ? json_print(all, stdout, JSON_INDENT(2)) : -1;
-
-	putchar('\n');
-	json_decref(all);
-	return ret;
+	cli_show_json(all);
 }
 
 static void print_text(const char *dir, const struct retain_counts *c)

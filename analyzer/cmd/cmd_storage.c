@@ -190,7 +190,6 @@ static int cmd_storage_show(struct cli *cli)
 	const struct cli_option options[] = { CLI_END };
 	struct device_model m;
 	struct err err = { 0 };
-	struct answer *a;
 	int ret;
 
 	if (!cli_parse(cli, options))
@@ -199,11 +198,8 @@ static int cmd_storage_show(struct cli *cli)
 		return cli_usage(cli, "expected one file of blkcast storage calibrate, got %d",
 				 cli->argc);
 	ret = device_model_load(&m, cli->argv[0], &err);
-	if (ret)
-		return cli_fail(cli, &err);
-	a = storage_model_answer(&m);
-	ret = cli_show(cli, a, NULL, &err);
-	answer_free(a);
+	if (!ret)
+		ret = cli_show(cli, storage_model_answer(&m), NULL, &err);
 	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
@@ -274,7 +270,6 @@ static int storage_calibrate_show(const struct storage_job *j, struct err *err)
 	const struct device_error *r = &j->model.errors[DEVICE_READ][DEVICE_MEAN];
 	const struct device_error *w = &j->model.errors[DEVICE_WRITE][DEVICE_MEAN];
 	const struct device_error *e = r->nr ? r : w;
-	int ret;
 
 	storage_fit_table(j, a);
 	answer_fact_words(a, "file", "written to", j->output);
@@ -283,9 +278,7 @@ static int storage_calibrate_show(const struct storage_job *j, struct err *err)
 		"The device gives back mean response times of %ss that it was not fitted to "
 		"within %.1f %% on average.",
 		r->nr ? "read" : "write", 100 * e->mean_ratio);
-	ret = cli_show(j->cli, a, j->report, err);
-	answer_free(a);
-	return ret;
+	return cli_show(j->cli, a, j->report, err);
 }
 
 static int storage_calibrate_read(struct storage_job *j, struct err *err)
@@ -383,7 +376,6 @@ static int storage_solve_show(const struct storage_ask *q, const struct device_t
 	struct answer *a = answer_new("blkcast.storage/1", "A load on a simulated device");
 	struct answer_table *t = answer_table(a, "results", "Response times", NULL, columns,
 					      sizeof(columns) / sizeof(*columns));
-	int ret;
 
 	for (int type = 0; type < DEVICE_NR_TYPES; type++) {
 		if (!times->nr[type])
@@ -405,9 +397,7 @@ static int storage_solve_show(const struct storage_ask *q, const struct device_t
 		snprintf(key, sizeof(key), "busy, %s", device_part_names[i]);
 		answer_fact(a, NULL, key, ANSWER_RATIO, times->busy_ratio[i]);
 	}
-	ret = cli_show(q->cli, a, NULL, err);
-	answer_free(a);
-	return ret;
+	return cli_show(q->cli, a, NULL, err);
 }
 
 static int storage_solve_work(const struct storage_ask *q, struct err *err)
@@ -511,18 +501,14 @@ static int cmd_storage_solve(struct cli *cli)
 
 static int cmd_storage_run(struct cli *cli)
 {
-	static const char *const verbs[] = { "calibrate", "show", "solve", NULL };
+	static const struct cli_verb verbs[] = {
+		{ "calibrate", cmd_storage_calibrate },
+		{ "show", cmd_storage_show },
+		{ "solve", cmd_storage_solve },
+		{ NULL, NULL },
+	};
 
-	switch (cli_verb(cli, verbs)) {
-	case 0:
-		return cmd_storage_calibrate(cli);
-	case 1:
-		return cmd_storage_show(cli);
-	case 2:
-		return cmd_storage_solve(cli);
-	default:
-		return cli->status;
-	}
+	return cli_run_verb(cli, verbs);
 }
 
 const struct command command_storage = {

@@ -9,7 +9,6 @@
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/load_options.h"
-#include "analyzer/cmd/predictor_options.h"
 #include "analyzer/cmd/show.h"
 #include "analyzer/cmd/study_device.h"
 #include "analyzer/cmd/study_target.h"
@@ -22,8 +21,13 @@
 #define RUN_SECONDS 5.0
 #define CASES_MAX   (2 * STUDY_LOADS_MAX)
 
-static const char *const verbs[] = { "migrate", "consolidate", "interference", "scenario", "cache",
-				     "mix",	NULL };
+/* In the order of enum study_verb. Those without a function are cmd_study_perform()'s. */
+static const struct cli_verb verbs[] = {
+	{ "migrate", NULL },	  { "consolidate", NULL },
+	{ "interference", NULL }, { "scenario", study_scenario },
+	{ "cache", study_cache }, { "mix", study_mix },
+	{ NULL, NULL },
+};
 
 struct job {
 	struct cli *cli;
@@ -216,19 +220,13 @@ static int cmd_study_show(struct job *job, const struct study_result *r)
 {
 	struct answer *a = study_answer(r, job->cli->utc);
 	struct buf svg;
-	int ret;
 
 	buf_init(&svg);
-	ret = study_draw_times(r, &svg);
+	answer_fail(a, study_draw_times(r, &svg));
 	answer_picture(a, NULL, "The thin line is a 90 % interval.", &svg);
 	if (!job->target.path)
 		study_device_say_intervals(job->intervals ? &job->errors : NULL, a);
-	if (ret)
-		goto out;
-	ret = cli_show(job->cli, a, job->report, &job->err);
-out:
-	answer_free(a);
-	return ret;
+	return cli_show(job->cli, a, job->report, &job->err);
 }
 
 /*
@@ -265,23 +263,17 @@ static int cmd_study_levels(struct neighbour_space *s, const struct word_list *s
 static int cmd_study_show_space(struct job *job, const struct space_result *r)
 {
 	struct answer *a = space_answer(r);
-	int ret = 0;
 
-	for (int side = 0; side < 2 && !ret; side++) {
+	for (int side = 0; side < 2; side++) {
 		struct buf svg;
 
 		if (isnan(r->space.worst[side]))
 			continue;
 		buf_init(&svg);
-		ret = study_draw_space(r, side, &svg);
+		answer_fail(a, study_draw_space(r, side, &svg));
 		answer_picture(a, side ? "Writes" : "Reads", NULL, &svg);
 	}
-	if (ret)
-		goto out;
-	ret = cli_show(job->cli, a, job->report, &job->err);
-out:
-	answer_free(a);
-	return ret;
+	return cli_show(job->cli, a, job->report, &job->err);
 }
 
 /* Computes the interference over the neighbour's sizes and mixes. */
@@ -359,7 +351,7 @@ static int cmd_study_read(struct job *job)
 
 static int cmd_study_work(struct job *job)
 {
-	struct study_result r = { .verb = verbs[job->verb],
+	struct study_result r = { .verb = verbs[job->verb].name,
 				  .how = "models",
 				  .study = &job->study,
 				  .cases = job->cases,
@@ -544,12 +536,8 @@ static int cmd_study_run(struct cli *cli)
 	if (verb < 0)
 		return cli->status;
 	cli->command = &study_helps[verb];
-	if (verb == VERB_SCENARIO)
-		return study_scenario(cli);
-	if (verb == VERB_CACHE)
-		return study_cache(cli);
-	if (verb == VERB_MIX)
-		return study_mix(cli);
+	if (verbs[verb].run)
+		return verbs[verb].run(cli);
 	job = calloc(1, sizeof(*job));
 	if (!job)
 		return cli_fail(cli, &(struct err){ ENOMEM, "out of memory" });

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "analyzer/answer/progress.h"
+#include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/selection_options.h"
 #include "analyzer/whatif/load_facts.h"
+#include "analyzer/whatif/predictor.h"
 
 bool load_options_take(struct load_options *o, struct cli *cli)
 {
@@ -70,4 +72,24 @@ void load_options_note(const struct cli *cli, const char *name, unsigned int mis
 			"%s: the profile does not tell: %s; the answer rests on the rest, and is less "
 			"certain",
 			name, words);
+}
+
+int predictor_open(struct predictor *p, const struct predictor_options *o, struct err *err)
+{
+	int ret = 0;
+
+	p->db = o->db;
+	p->campaign = o->campaign;
+	p->target = o->target;
+	p->set = o->set.items;
+	p->nr_set = o->set.nr;
+	if (!o->db && (o->campaign || o->target))
+		return err_set(err, EINVAL, "--%s: expected --db beside it",
+			       o->campaign ? "campaign" : "target");
+	for (size_t i = 0; i < o->models.nr; i++) {
+		ret = predictor_add(p, o->models.items[i], err);
+		if (ret)
+			return ret;
+	}
+	return 0;
 }

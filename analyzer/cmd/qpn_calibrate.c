@@ -1,76 +1,450 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cmd/qpn_calibrate.h"
-#include "analyzer/cmd/qpn_model.h"
-#include "analyzer/answer/grid.h"
+#include "analyzer/answer/progress.h"
+#include "analyzer/cmd/qpn_verbs.h"
+#include "analyzer/cmd/show.h"
+#include "analyzer/measure/results_table.h"
+#include "analyzer/models/num/lsq.h"
+#include "analyzer/models/regression/technique.h"
 #include "analyzer/models/storage/calibrate_cache.h"
+#include "analyzer/models/storage/calibrate_hardware.h"
+#include "analyzer/models/storage/calibrate_mix.h"
+#include "analyzer/models/storage/campaign_table.h"
 #include "base/json.h"
 #include "base/output_file.h"
+#include "base/units.h"
+#include "formats/model_file.h"
 
-struct options {
-	struct word_list where, set;
-	const char *model, *output, *rule;
-	double saturated;
+/* The verb calibrate: its options, and what follows from them. */
+struct calibration {
+	const char *table, *output; /* table: a file of CSV; NULL where db is given */
+	const char *db, *campaign;  /* a measurement store; campaign may be NULL */
+	struct word_list settings;  /* "NAME=VALUE" for what is no factor of the campaign */
+	struct word_list where;
+	enum storage_kind kind;
+	enum storage_vm_rule rule; /* STORAGE_NR_RULES: the best rule is chosen */
+	double saturated, precision;
+	uint64_t seed, threads;
 };
 
-static json_t *qpn_calibrate_number(double v)
+static void calibration_number(struct answer_table *t, int digits, double v)
 {
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
-static int print_json(const struct cache_model *m, const char *path)
-{
-	json_t *out = json_pack(
-		"{s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
-		"blkcast.calibration/1", "model", "cache", "file", json_text(path), "rows",
-		(json_int_t)m->nr_rows, "fitted_rows", (json_int_t)m->nr_fitted,
-		"saturated_clients", qpn_calibrate_number(m->saturated), "c0_s",
-		qpn_calibrate_number(m->c0_s), "c0_p", qpn_calibrate_number(m->p0), "c1_s_per_byte",
-		qpn_calibrate_number(m->c1_s_per_byte), "c1_p", qpn_calibrate_number(m->p1), "sd_s",
-		qpn_calibrate_number(m->sd_s), "r2", qpn_calibrate_number(m->r2),
-		"mean_relative_error", qpn_calibrate_number(m->mean_error), "max_relative_error",
-		qpn_calibrate_number(m->max_error));
-	int ret = out ? json_print(out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : -1;
-
-	putchar('\n');
-	json_decref(out);
-	return ret;
-}
-
-static void qpn_calibrate_term(struct grid *g, const char *name, double value, double p)
-{
-	grid_cell(g, "%s", name);
-	grid_cell(g, "%.6g", value);
-	if (isfinite(p))
-		grid_cell(g, "%.2g", p);
+	if (isfinite(v))
+		answer_words(t, "%.*g", digits, v);
 	else
-		grid_cell(g, "-");
+		answer_words(t, "-");
 }
 
-static int print_table(const struct cache_model *m)
+static void calibration_fit(struct answer_table *t, const char *what, const struct storage_fit *f)
 {
-	struct grid g;
+	for (size_t i = 0; i < f->nr_terms; i++) {
+		const struct storage_term *term = &f->terms[i];
+
+		answer_words(t, "%s", i ? "" : what);
+		answer_words(t, "%s", storage_term_name(term));
+		if (term->pruned)
+			answer_words(t, "pruned");
+		else
+			answer_number(t, term->coefficient);
+		calibration_number(t, 2, term->p);
+		if (i) {
+			answer_words(t, "%s", "");
+			answer_words(t, "%s", "");
+			continue;
+		}
+		if (isfinite(f->r2))
+			answer_words(t, "%.4f", f->r2);
+		else
+			answer_words(t, "-");
+		answer_words(t, "%.2f %%", 100 * f->mean_error);
+	}
+}
+
+static void calibration_bound(char *out, size_t size, const char *what,
+			      const struct storage_case *c, int axis)
+{
+	char low[UNITS_BYTES], high[UNITS_BYTES];
+	size_t used = strlen(out);
+
+	if (axis == STORAGE_AXIS_CLIENTS) {
+		snprintf(low, sizeof(low), "%.4g", c->low[axis]);
+		snprintf(high, sizeof(high), "%.4g", c->high[axis]);
+	} else {
+		units_bytes(c->low[axis], low);
+		units_bytes(c->high[axis], high);
+	}
+	if (isfinite(c->low[axis]))
+		used += (size_t)snprintf(out + used, size - used, ", %s > %s", what, low);
+	if (isfinite(c->high[axis]) && used < size)
+		snprintf(out + used, size - used, ", %s <= %s", what, high);
+}
+
+static void calibration_cases(struct answer_table *t, const char *what,
+			      const struct storage_cases *c)
+{
+	for (size_t i = 0; i < c->nr; i++) {
+		char text[200];
+
+		snprintf(text, sizeof(text), "%s", what);
+		calibration_bound(text, sizeof(text), "t", &c->items[i], STORAGE_AXIS_CLIENTS);
+		calibration_bound(text, sizeof(text), "s", &c->items[i], STORAGE_AXIS_SIZE);
+		calibration_bound(text, sizeof(text), "f", &c->items[i], STORAGE_AXIS_FILE_SET);
+		calibration_fit(t, text, &c->items[i].fit);
+	}
+}
+
+static void calibration_class(struct answer_table *t, const struct storage_class_model *c)
+{
+	calibration_cases(t, "cached", &c->cached);
+	calibration_cases(t, "beyond", &c->uncached);
+	for (size_t i = 0; i < c->nr_cases; i++) {
+		calibration_fit(t,
+				c->nr_cases == 1 ? "p1"
+				: i		 ? "p1 at high load"
+						 : "p1 at low load",
+				&c->cases[i].share);
+		calibration_cases(t, "hits", &c->cases[i].hit);
+	}
+}
+
+/* The terms of fits; first names what they belong to. */
+static struct answer_table *calibration_terms(struct answer *a, const char *first)
+{
+	const struct answer_column columns[] = {
+		{ .title = first },
+		{ .title = "term" },
+		{ .title = "coefficient", .right = true },
+		{ .title = "p", .right = true },
+		{ .title = "R2", .right = true },
+		{ .title = "error", .right = true },
+	};
+
+	return answer_table(a, NULL, NULL, NULL, columns, sizeof(columns) / sizeof(*columns));
+}
+
+/* Says below the terms of a class what they are made of, and how well they fit. */
+static void calibration_class_line(struct answer *a, const struct storage_class_model *c,
+				   enum storage_class class)
+{
+	char text[UNITS_BYTES];
+	struct buf words;
+
+	buf_init(&words);
+	buf_printf(&words, "%zu rows; ", c->nr_rows);
+	if (c->cached.nr && c->uncached.nr)
+		buf_printf(&words, "cached up to %s; ", units_bytes(c->file_set_max, text));
+	else
+		buf_printf(&words, "%s; ", c->cached.nr ? "all cached" : "all beyond the cache");
+	for (size_t i = 0; i < c->nr_cases; i++) {
+		const struct storage_load_case *load = &c->cases[i];
+
+		buf_printf(&words, "hits and misses %s ", load->merged ? "merged" : "apart");
+		if (isfinite(load->clients_max))
+			buf_printf(&words, "up to %g clients; ", load->clients_max);
+		else
+			buf_printf(&words, "%s; ", i ? "above" : "at any load");
+	}
+	if (c->cached.nr)
+		buf_printf(&words, "R2 cached %.4f; ", c->cached.r2);
+	if (c->uncached.nr)
+		buf_printf(&words, "R2 beyond %.4f; ", c->uncached.r2);
+	buf_printf(&words, "response times missed by %.2f %% on average, %.2f %% at most",
+		   100 * c->mean_error, 100 * c->max_error);
+	answer_fail(a, words.error);
+	answer_line(a, storage_class_name(class), "%.*s", (int)words.len, (char *)words.data);
+	buf_release(&words);
+}
+
+static void calibration_delta(struct answer_table *t, const struct storage_service *s)
+{
+	for (int k = 0; k < 2; k++) {
+		if (!isfinite(s->delta_p[k]))
+			continue;
+		answer_words(t, "%s", k ? "" : "  correction");
+		answer_words(t, "%s", k ? "ln s" : "1");
+		if (s->delta_p[k] > STORAGE_FIT_P)
+			answer_words(t, "pruned");
+		else
+			answer_number(t, s->delta[k]);
+		calibration_number(t, 2, s->delta_p[k]);
+		answer_words(t, "%s", "");
+		answer_words(t, "%s", "");
+	}
+}
+
+static void calibration_parts(struct answer *a, const struct storage_parts *p)
+{
+	static const char *const types[] = { "reads", "writes" };
+	char label[128];
+
+	answer_line(a, "parts",
+		    "%zu shared server%s, the busiest of all missed by %.2f %%; up to %g requests "
+		    "of a VM under way; of one VM, each mix with its own phi, missed by %.2f %%",
+		    p->nr_shared, p->nr_shared == 1 ? "" : "s", 100 * p->utilization_error,
+		    p->depth, 100 * p->depth_error);
+	for (size_t i = 0; i < 2 * p->nr_shared; i++) {
+		const size_t k = i / 2, w = i % 2;
+
+		snprintf(label, sizeof(label), "  server %zu, %s", k + 1, types[w]);
+		answer_line(a, label, "%.4g us + %.4g ns per byte", 1e6 * p->shared[k].base_s[w],
+			    1e9 * p->shared[k].per_byte_s[w]);
+	}
+	if (!p->phi.technique)
+		return;
+	snprintf(label, sizeof(label), "  phi of %zu mixes that wait, %.3g to %.3g", p->nr_phi,
+		 p->phi_low, p->phi_high);
+	answer_line(a, label, "R2 %.4f, error of held-out rows %.2f %%", p->phi.quality.r2,
+		    100 * p->phi.quality.mean_relative_error);
+}
+
+static void calibration_phi(struct answer *a, const struct storage_mix *x)
+{
+	struct buf text;
+	char label[128];
+
+	buf_init(&text);
+	technique_describe(x->phi.technique, x->phi.parameters, &text);
+	snprintf(label, sizeof(label), "phi of %zu configurations, %.3g to %.3g", x->nr_phi,
+		 x->phi_low, x->phi_high);
+	answer_line(a, label, "%s (%.*s), %s, R2 %.4f, error of held-out rows %.2f %%",
+		    x->phi.technique->name, (int)text.len, text.data ? (const char *)text.data : "",
+		    x->phi.schema.log ? "of ln phi" : "of phi", x->phi.quality.r2,
+		    100 * x->phi.quality.mean_relative_error);
+	buf_release(&text);
+}
+
+static void calibration_mix(struct answer *a, const struct storage_mix *x)
+{
+	struct answer_table *t = calibration_terms(a, "service time");
+	char label[128];
+
+	for (int w = 0; w < 2; w++) {
+		calibration_cases(t, w ? "writes" : "reads", &x->service[w].fit);
+		calibration_delta(t, &x->service[w]);
+	}
+	calibration_phi(a, x);
+	if (x->has_busy)
+		answer_line(a, "utilization", "%s, R2 %.4f, error of held-out rows %.2f %%",
+			    x->busy.technique->name, x->busy.quality.r2,
+			    100 * x->busy.quality.mean_relative_error);
+	answer_line(a, "one VM", "reads missed by %.2f %%, writes by %.2f %%",
+		    100 * x->mean_error[0], 100 * x->mean_error[1]);
+	if (x->parts.present)
+		calibration_parts(a, &x->parts);
+	for (int i = 0; i < STORAGE_NR_RULES; i++) {
+		if (!isfinite(x->rule_error[i]))
+			continue;
+		snprintf(label, sizeof(label), "several VMs by %s", storage_rule_names[i]);
+		answer_line(a, label, "missed by %.2f %%%s", 100 * x->rule_error[i],
+			    (int)x->rule == i ? "; kept" : "");
+	}
+	if (isfinite(x->inversion_error))
+		answer_line(a, "with the priority inversion", "missed by %.2f %%%s",
+			    100 * x->inversion_error, x->inversion ? "; kept" : "");
+}
+
+/* JSON shows the model as it is stored; root is that, borrowed. */
+static int calibration_show(const struct cli *cli, const struct storage_model *m, json_t *root,
+			    struct err *err)
+{
+	struct answer *a;
 	int ret;
 
-	grid_init(&g, "term|>value|>p");
-	qpn_calibrate_term(&g, "c0 (s)", m->c0_s, m->p0);
-	qpn_calibrate_term(&g, "c1 (s/byte)", m->c1_s_per_byte, m->p1);
-	qpn_calibrate_term(&g, "sd (s)", m->sd_s, NAN);
-	ret = grid_print(&g, stdout);
-	grid_release(&g);
-	printf("\nservice time from %zu runs of %g clients or more: R2 %.4f\n"
-	       "response time over all runs of several clients: error %.2f %% on average, %.2f %% at "
-	       "most\n",
-	       m->nr_fitted, m->saturated, m->r2, 100 * m->mean_error, 100 * m->max_error);
+	if (cli->json)
+		return cli_show_json(json_incref(root));
+	a = answer_new("blkcast.calibration/1", "A model of a storage");
+	if (m->kind >= STORAGE_MIXED)
+		calibration_mix(a, &m->mix);
+	for (int i = 0; i < STORAGE_NR_CLASSES && m->kind < STORAGE_MIXED; i++) {
+		if (!m->classes[i].present)
+			continue;
+		calibration_class(calibration_terms(a, "fit"), &m->classes[i]);
+		calibration_class_line(a, &m->classes[i], (enum storage_class)i);
+	}
+	ret = cli_show(cli, a, NULL, err);
+	if (m->kind < STORAGE_MIXED)
+		putchar('\n');
 	return ret;
 }
 
-static int write_model(const struct cache_model *m, const char *path, struct err *err)
+static void calibration_progress(void *ctx, uint64_t done, uint64_t of)
+{
+	(void)of;
+	progress_update(ctx, done);
+}
+
+static int calibration_solve(const struct cli *cli, const struct calibration *task,
+			     const struct storage_table *rows, struct storage_model *m,
+			     struct err *err)
+{
+	struct progress progress;
+	struct mix_options o = { .saturated = task->saturated,
+				 .precision = task->precision,
+				 .seed = task->seed,
+				 .nr_threads = (unsigned int)task->threads,
+				 .rule = task->rule,
+				 .progress = calibration_progress,
+				 .ctx = &progress };
+	int ret;
+
+	if (task->kind == STORAGE_CACHE)
+		return calibrate_cached(m, rows, task->saturated, err);
+	if (task->kind == STORAGE_HARDWARE)
+		return calibrate_hardware(m, rows, err);
+	progress_begin(&progress, "qpn", rows->nr_configs, cli->quiet);
+	ret = calibrate_mix(m, task->kind, rows, &o, err);
+	progress_end(&progress);
+	return ret;
+}
+
+/* Splits "NAME=VALUE" of each --set; words[] are the owned copies. */
+static int calibration_settings(const struct word_list *set, struct campaign_setting *settings,
+				char **words, struct err *err)
+{
+	for (size_t i = 0; i < set->nr; i++) {
+		char *equals;
+
+		words[i] = strdup(set->items[i]);
+		equals = words[i] ? strchr(words[i], '=') : NULL;
+		if (!equals)
+			return err_set(err, EINVAL, "--set: expected NAME=VALUE, got '%.80s'",
+				       set->items[i]);
+		*equals = 0;
+		settings[i] = (struct campaign_setting){ words[i], equals + 1 };
+	}
+	return 0;
+}
+
+/* Reads the runs of a campaign in place of a table. */
+static int calibration_campaign(struct cli *cli, const struct calibration *task, struct table *t,
+				struct err *err)
+{
+	struct campaign_setting settings[WORD_LIST_MAX];
+	char *words[WORD_LIST_MAX] = { NULL };
+	struct table campaign = { 0 };
+	size_t nr_left_out = 0;
+	int ret = results_table(&campaign, task->db, task->campaign, NULL, NULL, NULL, err);
+
+	if (ret)
+		goto out;
+	ret = calibration_settings(&task->settings, settings, words, err);
+	if (ret)
+		goto out;
+	ret = campaign_table_make(t, &campaign, settings, task->settings.nr, &nr_left_out, err);
+	if (!ret && nr_left_out)
+		cli_note(cli,
+			 "%s: %zu runs are left out: their clients mix reads and writes, think, "
+			 "flush or force writes",
+			 task->db, nr_left_out);
+out:
+	for (size_t i = 0; i < WORD_LIST_MAX; i++)
+		free(words[i]);
+	table_release(&campaign);
+	return ret;
+}
+
+static int calibration_table(struct cli *cli, const struct calibration *task, struct table *t,
+			     struct err *err)
+{
+	return task->db ? calibration_campaign(cli, task, t, err) : table_read(t, task->table, err);
+}
+
+/* Calibrates a model, writes it and shows how well it fits. */
+static int calibration_of_model(struct cli *cli, const struct calibration *task, struct err *err)
+{
+	const struct row_filter where = { .conditions = task->where.items, .nr = task->where.nr };
+	unsigned int needs = STORAGE_NEEDS_RESPONSE |
+			     (task->kind == STORAGE_HARDWARE ? STORAGE_NEEDS_FILE_SET : 0);
+	struct storage_model m = { 0 };
+	struct storage_table rows = { 0 };
+	struct table table = { 0 };
+	json_t *root = NULL;
+	int ret;
+
+	lsq_single_thread();
+	ret = calibration_table(cli, task, &table, err);
+	if (ret)
+		goto out;
+	ret = storage_table_make(&rows, &table, &where, needs, err);
+	if (ret)
+		goto out;
+	ret = calibration_solve(cli, task, &rows, &m, err);
+	if (ret)
+		goto out;
+	root = storage_model_json(&m);
+	ret = root ? model_file_write(task->output, root, err) : -ENOMEM;
+	if (ret)
+		goto out;
+	ret = calibration_show(cli, &m, root, err);
+	if (!ret)
+		cli_note(cli, "ask the model: blkcast qpn predict %s", task->output);
+out:
+	json_decref(root);
+	storage_model_release(&m);
+	storage_table_release(&rows);
+	table_release(&table);
+	return ret;
+}
+
+/* ---- a cache as a net ---- */
+
+static struct answer *calibration_cache_answer(const struct cache_model *m, const char *path)
+{
+	static const struct answer_column columns[] = {
+		{ .title = "term" },
+		{ .title = "value", .right = true },
+		{ .title = "p", .right = true },
+	};
+	const struct {
+		const char *name;
+		double value, p;
+	} terms[] = {
+		{ "c0 (s)", m->c0_s, m->p0 },
+		{ "c1 (s/byte)", m->c1_s_per_byte, m->p1 },
+		{ "sd (s)", m->sd_s, NAN },
+	};
+	const struct {
+		const char *key;
+		double value;
+	} facts[] = { { "saturated_clients", m->saturated },
+		      { "c0_s", m->c0_s },
+		      { "c0_p", m->p0 },
+		      { "c1_s_per_byte", m->c1_s_per_byte },
+		      { "c1_p", m->p1 },
+		      { "sd_s", m->sd_s },
+		      { "r2", m->r2 },
+		      { "mean_relative_error", m->mean_error },
+		      { "max_relative_error", m->max_error } };
+	struct answer *a = answer_new("blkcast.calibration/1", "A cache as a net");
+	struct answer_table *t = answer_table(a, NULL, NULL, NULL, columns, 3);
+	char label[128];
+
+	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++) {
+		answer_words(t, "%s", terms[i].name);
+		answer_words(t, "%.6g", terms[i].value);
+		calibration_number(t, 2, terms[i].p);
+	}
+	answer_fact_words(a, "model", NULL, "cache");
+	answer_member(a, "file", json_text(path));
+	answer_fact(a, "rows", NULL, ANSWER_INTEGER, (double)m->nr_rows);
+	answer_fact(a, "fitted_rows", NULL, ANSWER_INTEGER, (double)m->nr_fitted);
+	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
+		answer_fact(a, facts[i].key, NULL, ANSWER_NONE, facts[i].value);
+	snprintf(label, sizeof(label), "service time from %zu runs of %g clients or more",
+		 m->nr_fitted, m->saturated);
+	answer_line(a, label, "R2 %.4f", m->r2);
+	answer_line(a, "response time over all runs of several clients",
+		    "error %.2f %% on average, %.2f %% at most", 100 * m->mean_error,
+		    100 * m->max_error);
+	return a;
+}
+
+static int calibration_write_net(const struct cache_model *m, const char *path, struct err *err)
 {
 	struct output_file file;
 	int ret = output_file_begin(&file, path, 0666, err);
@@ -81,28 +455,31 @@ static int write_model(const struct cache_model *m, const char *path, struct err
 	return output_file_end(&file, 0, err);
 }
 
-static int qpn_calibrate_perform(struct cli *cli, const struct options *o,
-				 const struct storage_task *task, struct err *err)
+static int calibration_of_net(struct cli *cli, const struct calibration *task, struct err *err)
 {
-	struct row_filter filter = { .conditions = o->where.items, .nr = o->where.nr };
+	const struct row_filter where = { .conditions = task->where.items, .nr = task->where.nr };
 	struct table table = { 0 };
 	struct cache_model m;
-	int ret = qpn_model_table(cli, task, &table, err);
+	int ret = calibration_table(cli, task, &table, err);
 
 	if (!ret)
-		ret = calibrate_cache(&m, &table, &filter, o->saturated, err);
+		ret = calibrate_cache(&m, &table, &where, task->saturated, err);
 	table_release(&table);
-	if (!ret)
-		ret = write_model(&m, o->output, err);
 	if (ret)
 		return ret;
-	if (cli->json ? print_json(&m, o->output) : print_table(&m))
-		return err_set(err, ENOMEM, "out of memory");
-	cli_note(cli, "the model is the net %s: ask it with blkcast qpn solve", o->output);
-	return 0;
+	ret = calibration_write_net(&m, task->output, err);
+	if (ret)
+		return ret;
+	ret = cli_show(cli, calibration_cache_answer(&m, task->output), NULL, err);
+	if (!ret)
+		cli_note(cli, "the model is the net %s: ask it with blkcast qpn solve",
+			 task->output);
+	return ret;
 }
 
-static int name_index(const char *name, const char *const *names)
+/* ---- options ---- */
+
+static int calibration_index(const char *name, const char *const *names)
 {
 	int i = 0;
 
@@ -112,7 +489,7 @@ static int name_index(const char *name, const char *const *names)
 }
 
 /* A file of YAML is a net; any other file is a storage model. */
-static bool is_net(const char *path)
+static bool calibration_is_net(const char *path)
 {
 	size_t len = strlen(path);
 
@@ -120,17 +497,17 @@ static bool is_net(const char *path)
 	       (len > 4 && !strcmp(path + len - 4, ".yml"));
 }
 
-static const char *bad_options(const struct options *o, const struct storage_task *task)
+static const char *calibration_bad(const struct calibration *task, const char *rule)
 {
 	if (task->kind == STORAGE_NR_KINDS)
 		return "--model: expected cache, hardware, mixed, multi-vm or variable";
-	if (!o->output)
+	if (!task->output)
 		return "expected --output FILE for the calibrated model";
-	if (task->kind != STORAGE_CACHE && is_net(o->output))
+	if (task->kind != STORAGE_CACHE && calibration_is_net(task->output))
 		return "--output: a net in YAML is for --model cache alone: name a .json";
-	if (o->saturated < 0)
+	if (task->saturated < 0)
 		return "--saturated: expected a number of clients";
-	if (o->rule && task->rule == STORAGE_NR_RULES)
+	if (rule && task->rule == STORAGE_NR_RULES)
 		return "--weights: expected algorithm-4, algorithm-5, clients, local or parts";
 	if (!(task->precision > 0 && task->precision < 1))
 		return "--precision: expected a number between 0 and 1";
@@ -141,24 +518,24 @@ static const char *bad_options(const struct options *o, const struct storage_tas
 
 int qpn_calibrate(struct cli *cli)
 {
-	struct options o = { .model = "cache" };
-	struct storage_task task = { .precision = 0.01, .seed = 1 };
+	struct calibration task = { .precision = 0.01, .seed = 1 };
+	const char *model = "cache", *rule = NULL;
 	const struct cli_option options[] = {
 		CLI_STRING("db", 0, "FILE", &task.db,
 			   "calibrate from the runs of a measurement store (blkcast measure)"),
 		CLI_STRING("campaign", 0, "NAME", &task.campaign, "where the store has several"),
-		CLI_LIST("set", 0, "NAME=VALUE", &o.set,
+		CLI_LIST("set", 0, "NAME=VALUE", &task.settings,
 			 "of --db: what the plan sets and is no factor, such as file_set=1g"),
-		CLI_STRING("model", 0, "MODEL", &o.model,
+		CLI_STRING("model", 0, "MODEL", &model,
 			   "cache (default), hardware, mixed, multi-vm or variable"),
-		CLI_STRING("output", 'o', "FILE", &o.output,
+		CLI_STRING("output", 'o', "FILE", &task.output,
 			   "the calibrated model; of cache a net where it ends in .yaml"),
-		CLI_LIST("where", 0, "COLUMN=VALUE", &o.where, "take only these rows"),
-		CLI_DOUBLE("saturated", 0, "CLIENTS", &o.saturated,
+		CLI_LIST("where", 0, "COLUMN=VALUE", &task.where, "take only these rows"),
+		CLI_DOUBLE("saturated", 0, "CLIENTS", &task.saturated,
 			   "service times from runs of as many clients or more (default: the most "
 			   "there are)"),
 		CLI_STRING(
-			"weights", 0, "RULE", &o.rule,
+			"weights", 0, "RULE", &rule,
 			"of VMs: algorithm-4, algorithm-5, clients, local or parts (default: the best)"),
 		CLI_DOUBLE("precision", 'p', "P", &task.precision,
 			   "of every net solved (default 0.01)"),
@@ -169,25 +546,20 @@ int qpn_calibrate(struct cli *cli)
 	};
 	struct err err = { 0 };
 	const char *bad;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	task.kind = (enum storage_kind)name_index(o.model, storage_kind_names);
-	task.rule = (enum storage_vm_rule)name_index(o.rule ? o.rule : "", storage_rule_names);
-	bad = bad_options(&o, &task);
+	task.kind = (enum storage_kind)calibration_index(model, storage_kind_names);
+	task.rule = (enum storage_vm_rule)calibration_index(rule ? rule : "", storage_rule_names);
+	bad = calibration_bad(&task, rule);
 	if (bad)
 		return cli_usage(cli, "%s", bad);
 	if (cli->argc + (task.db != NULL) != 1)
 		return cli_usage(cli, "expected one measurement table or --db, got %d",
 				 cli->argc + (task.db != NULL));
 	task.table = cli->argc ? cli->argv[0] : NULL;
-	task.settings = &o.set;
-	if (is_net(o.output)) {
-		qpn_calibrate_perform(cli, &o, &task, &err);
-		return err.code ? cli_fail(cli, &err) : CLI_DONE;
-	}
-	task.output = o.output;
-	task.saturated = o.saturated;
-	task.where = (struct row_filter){ .conditions = o.where.items, .nr = o.where.nr };
-	return qpn_model_calibrate(cli, &task);
+	ret = calibration_is_net(task.output) ? calibration_of_net(cli, &task, &err)
+					      : calibration_of_model(cli, &task, &err);
+	return cli_finish(cli, ret, &err, CLI_DONE);
 }

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cmd/qpn_model.h"
-#include "analyzer/cmd/set_table.h"
+#include "analyzer/cmd/qpn_verbs.h"
+#include "analyzer/cmd/table_where.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/cmd/storage_rows.h"
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/answer/progress.h"
@@ -38,14 +39,7 @@ static int print_net(struct predict *p)
 		return ret;
 	buf_init(&text);
 	storage_net_write(&text, &n);
-	ret = text.error;
-	if (ret)
-		goto out;
-	if (fwrite(text.data, 1, text.len, stdout) != text.len)
-		ret = err_set(&p->err, EIO, "the net cannot be written in full");
-out:
-	buf_release(&text);
-	return ret;
+	return cli_show_text(&text);
 }
 
 /* Reports the error where the table has measured times too. */
@@ -92,7 +86,7 @@ static int qpn_predict_answer(struct predict *p)
 	ret = storage_rows_check(&p->rows, p->cli, p->strict, &p->err);
 	if (ret)
 		return ret;
-	ret = p->cli->json ? storage_rows_json(&p->rows, true) : storage_rows_csv(&p->rows, true);
+	ret = storage_rows_print(&p->rows, true, p->cli->json);
 	if (ret)
 		return ret;
 	tell_error(p);
@@ -103,9 +97,10 @@ static int qpn_predict_perform(struct predict *p, const char *model, const char 
 {
 	int ret = storage_model_read(&p->model, model, &p->err);
 
-	if (!ret)
-		ret = table ? table_read(&p->rows.table, table, &p->err)
-			    : set_table(&p->rows.table, &p->set, &p->err);
+	if (ret)
+		return ret;
+	ret = table ? table_read(&p->rows.table, table, &p->err)
+		    : set_table(&p->rows.table, &p->set, &p->err);
 	if (!ret)
 		ret = storage_table_make(&p->rows.storage, &p->rows.table, NULL, 0, &p->err);
 	if (ret)
@@ -144,9 +139,7 @@ int qpn_predict(struct cli *cli)
 	p.ask.nr_threads = (unsigned int)p.threads;
 	lsq_single_thread();
 	ret = qpn_predict_perform(&p, cli->argv[0], cli->argc == 2 ? cli->argv[1] : NULL);
-	if (ret && !p.err.code)
-		err_set(&p.err, -ret, "%s", strerror(-ret));
 	storage_rows_release(&p.rows);
 	storage_model_release(&p.model);
-	return ret ? cli_fail(cli, &p.err) : CLI_DONE;
+	return cli_finish(cli, ret, &p.err, CLI_DONE);
 }

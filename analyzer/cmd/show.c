@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/cmd/show.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analyzer/answer/page_shell.h"
+#include "base/json.h"
 
 static int show_page(const struct answer *a, const char *path, struct err *err)
 {
@@ -21,19 +23,54 @@ out:
 	return ret;
 }
 
-int cli_show(const struct cli *cli, const struct answer *a, const char *report_path,
-	     struct err *err)
+int cli_show(const struct cli *cli, struct answer *a, const char *report_path, struct err *err)
+{
+	int ret = report_path ? show_page(a, report_path, err) : 0;
+
+	if (ret)
+		goto out;
+	ret = answer_is_for_page() ? answer_print_for_page(a, stdout)
+				   : answer_print(a, cli->json ? ANSWER_JSON : ANSWER_TEXT, stdout);
+out:
+	answer_free(a);
+	return ret;
+}
+
+int cli_show_json(json_t *value)
 {
 	int ret;
 
-	if (report_path) {
-		ret = show_page(a, report_path, err);
-		if (ret)
-			return ret;
-	}
-	if (answer_is_for_page())
-		return answer_print_for_page(a, stdout);
-	return answer_print(a, cli->json ? ANSWER_JSON : ANSWER_TEXT, stdout);
+	if (!value)
+		return -ENOMEM;
+	ret = json_print(value, stdout, JSON_INDENT(2)) || putchar('\n') == EOF ? -EIO : 0;
+	json_decref(value);
+	return ret;
+}
+
+int cli_show_drawing(const struct cli *cli, void (*draw)(const void *model, FILE *dot),
+		     const void *model)
+{
+	FILE *dot;
+
+	fflush(stdout);
+	dot = popen("dot -Tsvg", "w");
+	if (dot)
+		draw(model, dot);
+	if (dot && !pclose(dot))
+		return CLI_DONE;
+	fprintf(stderr, "blkcast %s: graphviz' dot failed: is the package graphviz installed?\n",
+		cli->command->name);
+	return CLI_FAILED;
+}
+
+int cli_show_text(struct buf *text)
+{
+	int ret = text->error;
+
+	if (!ret && fwrite(text->data, 1, text->len, stdout) != text->len)
+		ret = -EIO;
+	buf_release(text);
+	return ret;
 }
 
 int cli_finish(const struct cli *cli, int ret, struct err *err, int status)

@@ -2,10 +2,8 @@
 /*
  * show: the last steps of a command: it shows its answer and turns its result into an exit status.
  *
- *	struct answer *answer = study_answer(&result, cli->utc);
- *	int ret = cli_show(cli, answer, report_path, &err);
+ *	int ret = cli_show(cli, study_answer(&result, cli->utc), report_path, &err);
  *
- *	answer_free(answer);
  *	return cli_finish(cli, ret, &err, CLI_DONE);
  */
 #ifndef ANALYZER_CMD_SHOW_H
@@ -17,10 +15,22 @@
 /*
  * Writes the page of the answer to report_path (NULL: no page). Then it writes the answer to
  * standard output, as JSON where --json was given and as text otherwise. A NULL answer counts as
- * out of memory. Returns 0, or -errno with err filled in.
+ * out of memory. The answer is freed in every case. Returns 0 or -errno.
  */
-int cli_show(const struct cli *cli, const struct answer *a, const char *report_path,
-	     struct err *err);
+int cli_show(const struct cli *cli, struct answer *a, const char *report_path, struct err *err);
+/*
+ * Prints a value, for results that are no answer, and gives its reference up. NULL counts as out of
+ * memory. Returns 0, -ENOMEM or -EIO.
+ */
+int cli_show_json(json_t *value);
+/*
+ * Prints what draw() writes, in the language of graphviz, as SVG. Returns the exit status of the
+ * command.
+ */
+int cli_show_drawing(const struct cli *cli, void (*draw)(const void *model, FILE *dot),
+		     const void *model);
+/* Writes a text to standard output and releases it. Returns 0, its kept failure, or -EIO. */
+int cli_show_text(struct buf *text);
 
 /*
  * Returns the exit status of a command: status where ret is 0, otherwise that of the failure, which

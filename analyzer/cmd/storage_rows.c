@@ -1,35 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <jansson.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "analyzer/cmd/predict_rows.h"
 #include "analyzer/cmd/storage_rows.h"
-#include "base/json.h"
-
-#define NR_VALUES 7
-
-static const char *const names[NR_VALUES] = { "predicted", "lower", "upper",	      "p50_s",
-					      "p95_s",	   "p99_s", "predicted_per_s" };
-
-static size_t nr_values(bool all)
-{
-	return all ? NR_VALUES : 3;
-}
-
-static void values_of(double v[NR_VALUES], const struct storage_answer *a)
-{
-	const struct time_estimate *t = &a->time;
-
-	v[0] = t->mean.mean;
-	v[1] = t->mean.low;
-	v[2] = t->mean.high;
-	v[3] = t->p50.mean;
-	v[4] = t->p95.mean;
-	v[5] = t->p99.mean;
-	v[6] = a->throughput;
-}
 
 int storage_rows_predict(struct storage_rows *r, const struct storage_model *m,
 			 const struct storage_ask *ask, struct err *err)
@@ -64,70 +39,36 @@ int storage_rows_check(const struct storage_rows *r, const struct cli *cli, bool
 	return 0;
 }
 
-int storage_rows_csv(const struct storage_rows *r, bool all)
+int storage_rows_print(const struct storage_rows *r, bool all, bool json)
 {
-	const struct table *t = &r->table;
-	struct buf out;
-	int ret;
+	static const char *const names[] = { "predicted", "lower", "upper",	     "p50_s",
+					     "p95_s",	  "p99_s", "predicted_per_s" };
+	const size_t nr_rows = r->table.nr_rows, nr = all ? sizeof(names) / sizeof(*names) : 3;
+	double *values = calloc(nr_rows * nr + 1, sizeof(*values));
+	bool *outside = calloc(nr_rows + 1, sizeof(*outside));
+	int ret = -ENOMEM;
 
-	buf_init(&out);
-	for (size_t c = 0; c < t->nr_columns; c++) {
-		table_put_cell(&out, t->columns[c].name);
-		buf_put_u8(&out, ',');
-	}
-	for (size_t k = 0; k < nr_values(all); k++)
-		buf_printf(&out, "%s,", names[k]);
-	buf_printf(&out, "outside\n");
-	for (size_t i = 0; i < t->nr_rows; i++) {
-		double v[NR_VALUES];
-
-		values_of(v, r->by_row[i]);
-		for (size_t c = 0; c < t->nr_columns; c++) {
-			table_put_cell(&out, t->columns[c].cells[i]);
-			buf_put_u8(&out, ',');
-		}
-		for (size_t k = 0; k < nr_values(all); k++)
-			buf_printf(&out, isfinite(v[k]) ? "%.17g," : ",", v[k]);
-		buf_printf(&out, "%d\n", r->by_row[i]->outside != NULL);
-	}
-	ret = out.error;
-	if (ret)
+	if (!values || !outside)
 		goto out;
-	if (fwrite(out.data, 1, out.len, stdout) != out.len)
-		ret = -EIO;
-out:
-	buf_release(&out);
-	return ret;
-}
+	for (size_t i = 0; i < nr_rows; i++) {
+		const struct storage_answer *a = r->by_row[i];
+		const struct time_estimate *t = &a->time;
+		const double row[] = { t->mean.mean, t->mean.low, t->mean.high, t->p50.mean,
+				       t->p95.mean,  t->p99.mean, a->throughput };
 
-int storage_rows_json(const struct storage_rows *r, bool all)
-{
-	const struct table *t = &r->table;
-	json_t *rows = json_array();
-	int ret = 0;
-
-	for (size_t i = 0; i < t->nr_rows; i++) {
-		json_t *row = json_object();
-		double v[NR_VALUES], cell;
-
-		for (size_t c = 0; c < t->nr_columns; c++) {
-			bool number =
-				table_numeric(t, c) && table_number(t, c, i, &cell, NULL) == 0;
-
-			json_object_set_new(row, t->columns[c].name,
-					    number ? json_real(cell)
-						   : json_string(t->columns[c].cells[i]));
-		}
-		values_of(v, r->by_row[i]);
-		for (size_t k = 0; k < nr_values(all); k++)
-			json_object_set_new(row, names[k],
-					    isfinite(v[k]) ? json_real(v[k]) : json_null());
-		json_object_set_new(row, "outside", json_boolean(r->by_row[i]->outside != NULL));
-		json_array_append_new(rows, row);
+		memcpy(values + i * nr, row, nr * sizeof(*values));
+		outside[i] = a->outside != NULL;
 	}
-	if (json_print(rows, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
-		ret = -EIO;
-	json_decref(rows);
+	ret = rows_output_print(&(struct rows_output){ .table = &r->table,
+						       .names = names,
+						       .nr_names = nr,
+						       .values = values,
+						       .outside = outside,
+						       .digits = 17,
+						       .json = json });
+out:
+	free(values);
+	free(outside);
 	return ret;
 }
 

@@ -28,8 +28,7 @@ int storage_rows_check(const struct storage_rows *r, const struct cli *cli, bool
  * Prints the table with predicted, lower, upper (of the simulation, at 95 %) and outside; all adds
  * p50_s, p95_s, p99_s and predicted_per_s. Returns 0, -ENOMEM or -EIO.
  */
-int storage_rows_csv(const struct storage_rows *r, bool all);
-int storage_rows_json(const struct storage_rows *r, bool all);
+int storage_rows_print(const struct storage_rows *r, bool all, bool json);
 void storage_rows_release(struct storage_rows *r);
 
 #endif

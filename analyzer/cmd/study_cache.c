@@ -85,7 +85,7 @@ static int study_cache_share(struct job *job, struct cache_result *r)
 }
 
 /* Draws the curve of one load. A load without hits has no curve and gets a sentence instead. */
-static int study_cache_draw_load(const struct cache_result *r, size_t i, struct answer *a)
+static void study_cache_draw_load(const struct cache_result *r, size_t i, struct answer *a)
 {
 	char name[128], id[32];
 	struct view view = { .id = id };
@@ -99,37 +99,28 @@ static int study_cache_draw_load(const struct cache_result *r, size_t i, struct 
 	if (ret == -ENODATA) {
 		buf_release(&svg);
 		answer_picture(a, name, "No request hits, whatever the size of the cache.", &svg);
-		return 0;
+		return;
 	}
+	answer_fail(a, ret);
 	answer_picture(a, name, "Misses by the size of a cache of its own.", &svg);
-	return ret;
 }
 
 static int study_cache_show(struct job *job, const struct cache_result *r)
 {
 	struct answer *a = cache_answer(r);
 	struct buf svg;
-	int ret = 0;
 
-	buf_init(&svg);
 	if (r->nr > 1) {
-		ret = study_draw_cache(r, &svg);
+		buf_init(&svg);
+		answer_fail(a, study_draw_cache(r, &svg));
 		answer_picture(a, "One cache for all",
 			       "Share of all references that hit, by the size of a cache that the "
 			       "loads use together; the vertical line is the size asked about.",
 			       &svg);
 	}
-	if (ret)
-		goto out;
-	for (size_t i = 0; i < r->nr; i++) {
-		ret = study_cache_draw_load(r, i, a);
-		if (ret)
-			goto out;
-	}
-	ret = cli_show(job->cli, a, job->report, &job->err);
-out:
-	answer_free(a);
-	return ret;
+	for (size_t i = 0; i < r->nr; i++)
+		study_cache_draw_load(r, i, a);
+	return cli_show(job->cli, a, job->report, &job->err);
 }
 
 static int study_cache_work(struct job *job)

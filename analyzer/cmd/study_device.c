@@ -13,14 +13,14 @@
 
 void study_device_say_intervals(const struct application_errors *errors, struct answer *a)
 {
-	char text[160] = "configurations that were held out, not other applications; --intervals "
-			 "TABLE takes those";
-
-	if (errors)
-		snprintf(text, sizeof(text), "a new application, by %zu recorded ones",
-			 errors->nr_applications);
 	answer_fact_words(a, "intervals_cover", NULL, errors ? "applications" : "configurations");
-	answer_fact_words(a, NULL, "The intervals cover", text);
+	if (errors)
+		answer_line(a, "The intervals cover", "a new application, by %zu recorded ones",
+			    errors->nr_applications);
+	else
+		answer_line(a, "The intervals cover",
+			    "configurations that were held out, not other applications; "
+			    "--intervals TABLE takes those");
 }
 
 /*
@@ -95,7 +95,7 @@ int study_device_migrate(struct study_device *d, struct err *err)
 				  .loads = loads,
 				  .nr = d->study->nr,
 				  .seed = 1 };
-	struct answer *a = NULL;
+	struct answer *a;
 	int ret = loads ? 0 : -ENOMEM;
 
 	if (ret)
@@ -112,7 +112,6 @@ int study_device_migrate(struct study_device *d, struct err *err)
 	study_device_say_intervals(d->errors, a);
 	ret = cli_show(d->cli, a, d->report, err);
 out:
-	answer_free(a);
 	device_study_release(&s);
 	free(loads);
 	return ret;

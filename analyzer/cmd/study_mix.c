@@ -9,7 +9,6 @@
 #include "analyzer/characterize/profile_set.h"
 #include "analyzer/cmd/capacity_options.h"
 #include "analyzer/cmd/load_options.h"
-#include "analyzer/cmd/predictor_options.h"
 #include "analyzer/cmd/show.h"
 #include "analyzer/cmd/study_verbs.h"
 #include "analyzer/models/num/lsq.h"
@@ -130,22 +129,16 @@ static int study_mix_show(struct job *job)
 {
 	struct answer *a = mix_answer(&job->r);
 	struct buf svg;
-	int ret = 0;
 
-	buf_init(&svg);
 	if (job->r.nr_free == 2 && job->r.nr) {
-		ret = study_draw_mix(&job->r, &svg);
+		buf_init(&svg);
+		answer_fail(a, study_draw_mix(&job->r, &svg));
 		answer_picture(a, "The frontier",
 			       "Every pair of counts on or below the line keeps all objectives and "
 			       "the capacity.",
 			       &svg);
 	}
-	if (ret)
-		goto out;
-	ret = cli_show(job->cli, a, job->report, &job->err);
-out:
-	answer_free(a);
-	return ret;
+	return cli_show(job->cli, a, job->report, &job->err);
 }
 
 static int study_mix_work(struct job *job)

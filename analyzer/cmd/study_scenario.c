@@ -13,18 +13,12 @@ static int study_scenario_show(const struct scenario_result *r, const struct cli
 {
 	struct answer *a = scenario_answer(r, cli->utc);
 	struct buf svg;
-	int ret;
 
 	buf_init(&svg);
-	ret = study_draw_scenarios(r, &svg);
+	answer_fail(a, study_draw_scenarios(r, &svg));
 	answer_picture(a, "Response times",
 		       "A bar for each scenario; the thin line is a 90 % interval.", &svg);
-	if (ret)
-		goto out;
-	ret = cli_show(cli, a, report, err);
-out:
-	answer_free(a);
-	return ret;
+	return cli_show(cli, a, report, err);
 }
 
 static int study_scenario_same_names(const struct scenario_result *r, struct err *err)

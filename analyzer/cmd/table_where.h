@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/table.h"
+#include "analyzer/cmd/cli.h"
 
 struct table_where_facts {
 	size_t nr_kept, nr_rows; /* rows that are kept, and rows before */
@@ -24,5 +25,15 @@ struct table_where_facts {
  */
 int table_where(struct table *t, const char *condition, struct table_where_facts *facts,
 		struct err *err);
+
+/* set_table: makes a table of one row from `--set NAME=VALUE ...`. */
+
+/* Returns 0, -EINVAL or -ENOMEM. The caller releases the table. */
+int set_table(struct table *t, const struct word_list *set, struct err *err);
+/*
+ * Calls table_read(), and notes it where cells or lines are separated in another way than in usual
+ * CSV.
+ */
+int table_read_said(struct table *t, const char *path, const struct cli *cli, struct err *err);
 
 #endif

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/answer/progress.h"
+#include "analyzer/cmd/qpn_verbs.h"
+#include "analyzer/cmd/show.h"
+#include "analyzer/models/net/check.h"
+#include "analyzer/models/solve/bounds.h"
+#include "analyzer/models/solve/mva.h"
+#include "analyzer/models/solve/solution_answer.h"
+#include "analyzer/models/solve/solve.h"
+#include "analyzer/models/solve/transient.h"
+#include "base/clock.h"
+#include "base/json.h"
+
+/* The options of the verb solve. */
+struct qpn_ask {
+	struct word_list set, wanted;
+	const char *method;
+	bool quantiles;
+	double precision, model_time;
+	uint64_t seed, threads, replications, max_events, points;
+};
+
+/* ---- methods that give no steady state: bounds and transient analysis ---- */
+
+static const char *qpn_place_name(const struct net *n, uint32_t slot)
+{
+	return n->places[n->slots[slot].place].name;
+}
+
+static const char *qpn_colour_name(const struct net *n, uint32_t slot)
+{
+	return n->colours[n->slots[slot].colour];
+}
+
+static json_t *qpn_bound_json(struct bound b, double visits)
+{
+	return json_pack("[o, o]", json_number(b.low * visits), json_number(b.high * visits));
+}
+
+static struct answer *qpn_bounds_answer(const struct net *n, const struct product_form *p,
+					const struct chain_bounds *b)
+{
+	static const struct answer_column columns[] = {
+		{ .title = "place" },
+		{ .title = "colour" },
+		{ .title = "throughput at least" },
+		{ .title = "at most" },
+		{ .title = "balanced, at least" },
+		{ .title = "at most" },
+	};
+	struct answer *a = answer_new("blkcast.qpn-bounds/1", n->name);
+	struct answer_table *t = answer_table(a, NULL, "Bounds of the throughput", NULL, columns,
+					      sizeof(columns) / sizeof(*columns));
+	json_t *rows = json_array();
+
+	for (uint32_t i = 0; i < n->nr_slots; i++) {
+		const struct chain_bounds *c = &b[p->chain[i]];
+		const double visits = p->visits[i];
+
+		json_array_append_new(
+			rows, json_pack("{s:s, s:s, s:o, s:o}", "place", qpn_place_name(n, i),
+					"colour", qpn_colour_name(n, i), "asymptotic",
+					qpn_bound_json(c->asymptotic, visits), "balanced",
+					qpn_bound_json(c->balanced, visits)));
+		answer_words(t, "%s", qpn_place_name(n, i));
+		answer_words(t, "%s", qpn_colour_name(n, i));
+		answer_number(t, c->asymptotic.low * visits);
+		answer_number(t, c->asymptotic.high * visits);
+		answer_number(t, c->balanced.low * visits);
+		answer_number(t, c->balanced.high * visits);
+	}
+	answer_fact_words(a, "net", NULL, n->name);
+	answer_member(a, "throughput", rows);
+	return a;
+}
+
+static int qpn_bounds(const struct cli *cli, const struct net *n, struct err *err)
+{
+	struct product_form p = { 0 };
+	struct chain_bounds *b;
+	int ret = product_form_make(&p, n, err);
+
+	if (ret)
+		return ret;
+	b = calloc((size_t)p.nr_chains + 1, sizeof(*b));
+	if (!b) {
+		ret = -ENOMEM;
+		goto out;
+	}
+	bounds_make(b, &p);
+	ret = cli_show(cli, qpn_bounds_answer(n, &p, b), NULL, err);
+out:
+	free(b);
+	product_form_release(&p);
+	return ret;
+}
+
+static json_t *qpn_value_json(struct interval v)
+{
+	return json_pack("{s:o, s:[o, o]}", "mean", json_number(v.mean), "ci", json_number(v.low),
+			 json_number(v.high));
+}
+
+static json_t *qpn_series_json(const struct net *n, const struct transient *t, uint32_t slot)
+{
+	json_t *points = json_array();
+
+	for (unsigned p = 0; p < t->nr_points; p++) {
+		const struct transient_point *point = &t->points[(size_t)p * t->nr_slots + slot];
+
+		json_array_append_new(points,
+				      json_pack("{s:f, s:f, s:o, s:o, s:o}", "begin", p * t->length,
+						"end", (p + 1) * t->length, "population",
+						qpn_value_json(point->population), "throughput",
+						qpn_value_json(point->throughput), "residence_time",
+						qpn_value_json(point->residence)));
+	}
+	return json_pack("{s:s, s:s, s:o}", "place", qpn_place_name(n, slot), "colour",
+			 qpn_colour_name(n, slot), "points", points);
+}
+
+static void qpn_transient_table(const struct net *n, const struct transient *t, struct answer *a)
+{
+	static const struct answer_column columns[] = {
+		{ .title = "from" },
+		{ .title = "to" },
+		{ .title = "place" },
+		{ .title = "colour" },
+		{ .title = "population", .around = true },
+		{ .title = "throughput", .around = true },
+		{ .title = "residence time", .around = true },
+	};
+	struct answer_table *table = answer_table(a, NULL, "Over time", NULL, columns,
+						  sizeof(columns) / sizeof(*columns));
+
+	for (unsigned p = 0; p < t->nr_points; p++) {
+		for (uint32_t i = 0; i < t->nr_slots; i++) {
+			const struct transient_point *point =
+				&t->points[(size_t)p * t->nr_slots + i];
+			const struct interval values[] = { point->population, point->throughput,
+							   point->residence };
+
+			answer_number(table, p * t->length);
+			answer_number(table, (p + 1) * t->length);
+			answer_words(table, "%s", qpn_place_name(n, i));
+			answer_words(table, "%s", qpn_colour_name(n, i));
+			for (int k = 0; k < 3; k++)
+				answer_interval(table, values[k].mean, values[k].low,
+						values[k].high);
+		}
+	}
+}
+
+static struct answer *qpn_transient_answer(const struct net *n, const struct transient *t,
+					   const struct transient_options *o)
+{
+	struct answer *a = answer_new("blkcast.qpn-transient/1", n->name);
+	json_t *series = json_array();
+
+	for (uint32_t i = 0; i < n->nr_slots; i++)
+		json_array_append_new(series, qpn_series_json(n, t, i));
+	answer_fact_words(a, "net", NULL, n->name);
+	answer_member(a, "seed", json_integer((json_int_t)o->seed));
+	answer_member(a, "replications", json_integer(o->nr_replications));
+	answer_member(a, "events", json_integer((json_int_t)t->events));
+	answer_fact(a, "model_time", NULL, ANSWER_NONE, o->model_time);
+	answer_member(a, "series", series);
+	qpn_transient_table(n, t, a);
+	return a;
+}
+
+static int qpn_transient(const struct cli *cli, const struct net *n, const struct qpn_ask *o,
+			 struct err *err)
+{
+	const struct transient_options options = { .model_time = o->model_time,
+						   .nr_points = (unsigned)o->points,
+						   .nr_replications = (unsigned)o->replications,
+						   .nr_threads = (unsigned)o->threads,
+						   .seed = o->seed };
+	struct transient t;
+	int ret = transient_run(&t, n, &options, err);
+
+	if (ret)
+		return ret;
+	ret = cli_show(cli, qpn_transient_answer(n, &t, &options), NULL, err);
+	transient_release(&t);
+	return ret;
+}
+
+/* ---- the steady state ---- */
+
+static void qpn_solve_progress(void *ctx, uint64_t events, double precision)
+{
+	(void)precision;
+	progress_update(ctx, events);
+}
+
+static int qpn_solve_show(const struct cli *cli, const struct net *n, const struct estimate *e,
+			  const struct solution_facts *f, struct err *err)
+{
+	return cli_show(cli, solution_answer(n, e, f), NULL, err);
+}
+
+/* What the structure of a net says about its simulation. */
+struct prospects {
+	struct err unstable; /* a queue grows without bound, so a simulation is pointless */
+	struct err end; /* a place is never left, so it is unknown whether a run is long enough */
+};
+
+static void qpn_on_prospect(void *ctx, const struct finding *f)
+{
+	struct prospects *p = ctx;
+
+	if (f->kind == FINDING_UNSTABLE && !p->unstable.code)
+		err_set(&p->unstable, EOVERFLOW, "%u: %s", f->line, f->text);
+	if (f->kind == FINDING_TRAP && !p->end.code)
+		err_set(&p->end, EINVAL, "%u: %s", f->line, f->text);
+}
+
+/*
+ * *model_time receives how long to run where that must be fixed. A closed net then ends in a
+ * deadlock.
+ */
+static int qpn_look_ahead(const struct cli *cli, const struct net *n, double *model_time,
+			  struct err *err)
+{
+	struct prospects p = { .unstable = { 0 } };
+
+	if (net_check(n, qpn_on_prospect, &p))
+		return err_set(err, ENOMEM, "out of memory");
+	if (p.unstable.code)
+		return err_set(err, p.unstable.code, "%s:%.450s", n->file, p.unstable.line);
+	if (!p.end.code || *model_time > 0)
+		return 0;
+	if (n->run_length > 0) {
+		*model_time = n->run_length;
+		cli_note(
+			cli,
+			"%s:%.300s: how long a run must be cannot be judged; the file's own run length "
+			"of %g is taken, --model-time gives another",
+			n->file, p.end.line, n->run_length);
+	} else {
+		cli_note(
+			cli,
+			"%s:%.300s: how long a run must be cannot be judged; --model-time gives it",
+			n->file, p.end.line);
+	}
+	return 0;
+}
+
+/*
+ * Prints a net that grows without end: the JSON has null for every number, beside the line with the
+ * error.
+ */
+static void qpn_show_unsteady(const struct cli *cli, const struct net *n, const struct qpn_ask *o)
+{
+	struct solution_facts facts = { .method = o->method,
+					.seed = o->seed,
+					.no_steady_state = true,
+					.seconds = NAN,
+					.model_time = NAN,
+					.warm_up = NAN,
+					.precision = NAN };
+	struct estimate e;
+	struct err err = { 0 };
+
+	if (!cli->json || estimate_make_unknown(&e, n))
+		return;
+	qpn_solve_show(cli, n, &e, &facts, &err);
+	estimate_release(&e);
+}
+
+static int qpn_simulate(const struct cli *cli, const struct net *n, const struct qpn_ask *o,
+			double model_time, struct err *err)
+{
+	struct solve_options so = SOLVE_DEFAULTS;
+	struct solution_facts facts = { .method = o->method, .seed = o->seed };
+	struct solution s = { 0 };
+	struct progress progress;
+	uint64_t begin_ns = clock_monotonic_ns();
+	int ret;
+
+	so.method = strcmp(o->method, "replications") ? SOLVE_BATCH_MEANS : SOLVE_REPLICATIONS;
+	so.quantiles = o->quantiles;
+	so.precision = o->precision;
+	so.model_time = model_time;
+	so.seed = o->seed;
+	so.max_events = o->max_events;
+	so.nr_replications = (unsigned)o->replications;
+	so.nr_threads = (unsigned)o->threads;
+	so.wanted = o->wanted.items;
+	so.nr_wanted = o->wanted.nr;
+	so.progress = qpn_solve_progress;
+	so.ctx = &progress;
+	progress_begin(&progress, "qpn", o->max_events, cli->quiet);
+	ret = solve_net(&s, n, &so, err);
+	progress_end(&progress);
+	if (ret)
+		return ret;
+	facts.events = s.events;
+	facts.seconds = 1e-9 * (double)(clock_monotonic_ns() - begin_ns);
+	facts.model_time = s.model_time;
+	facts.warm_up = s.warm_up;
+	facts.precision = s.precision;
+	ret = qpn_solve_show(cli, n, &s.estimate, &facts, err);
+	if (ret)
+		goto out;
+	if (so.model_time <= 0 && s.precision > o->precision)
+		cli_note(cli, "stopped after %llu events at a relative precision of %.3g, not %g",
+			 (unsigned long long)s.events, s.precision, o->precision);
+	else
+		cli_note(cli,
+			 "%llu events in %.2f s, %.4g of model time, %.3g of it warm-up, "
+			 "relative precision %.3g, seed %llu",
+			 (unsigned long long)s.events, facts.seconds, s.model_time, s.warm_up,
+			 s.precision, (unsigned long long)o->seed);
+out:
+	solution_release(&s);
+	return ret;
+}
+
+/* Simulates where the structure of the net lets it reach a steady state. */
+static int qpn_by_simulation(const struct cli *cli, const struct net *n, const struct qpn_ask *o,
+			     struct err *err)
+{
+	double model_time = o->model_time;
+	int ret = qpn_look_ahead(cli, n, &model_time, err);
+
+	if (!ret)
+		ret = qpn_simulate(cli, n, o, model_time, err);
+	if (err->code == EOVERFLOW)
+		qpn_show_unsteady(cli, n, o);
+	return ret;
+}
+
+static int qpn_analyse(const struct cli *cli, const struct net *n, const struct qpn_ask *o,
+		       struct err *err)
+{
+	struct solution_facts facts = { .seed = o->seed, .warm_up = NAN, .precision = NAN };
+	bool exact, approximate = !strcmp(o->method, "mva-approximate");
+	uint64_t begin_ns = clock_monotonic_ns();
+	struct estimate e;
+	int ret = mva_solve(&e, &exact, n, approximate, err);
+
+	if (ret)
+		return ret;
+	if (!exact && !approximate)
+		cli_note(cli, "too many tokens for exact mva: approximate");
+	facts.method = exact ? "mva" : "mva-approximate";
+	facts.seconds = 1e-9 * (double)(clock_monotonic_ns() - begin_ns);
+	ret = qpn_solve_show(cli, n, &e, &facts, err);
+	estimate_release(&e);
+	return ret;
+}
+
+static bool qpn_is_analytic(const struct qpn_ask *o)
+{
+	return !strcmp(o->method, "mva") || !strcmp(o->method, "mva-approximate");
+}
+
+static bool qpn_is_transient(const struct qpn_ask *o)
+{
+	return !strcmp(o->method, "transient");
+}
+
+static const char *qpn_ask_bad(const struct qpn_ask *o)
+{
+	if (strcmp(o->method, "batch-means") && strcmp(o->method, "replications") &&
+	    strcmp(o->method, "bounds") && !qpn_is_transient(o) && !qpn_is_analytic(o))
+		return "--method: expected batch-means, replications, mva, mva-approximate, "
+		       "bounds or transient";
+	if (qpn_is_transient(o) && !(o->model_time > 0))
+		return "--method transient: expected --model-time, how long to look";
+	if (o->points < 1 || o->points > TRANSIENT_MAX_POINTS)
+		return "--points: expected 1 to 10000";
+	if (!(o->precision > 0 && o->precision < 1))
+		return "--precision: expected a number between 0 and 1";
+	if (!(o->model_time >= 0))
+		return "--model-time: expected a time above 0";
+	if (o->replications < 2 || o->replications > 100000)
+		return "--replications: expected 2 to 100000";
+	if (o->threads > 1024)
+		return "--threads: expected 1 to 1024, or 0 for all processors";
+	if (o->max_events < 1)
+		return "--max-events: expected 1 or more";
+	return NULL;
+}
+
+int qpn_solve(struct cli *cli)
+{
+	struct qpn_ask o = { .method = "batch-means",
+			     .precision = 0.01,
+			     .seed = 1,
+			     .replications = 16,
+			     .max_events = 2000000000,
+			     .points = 20 };
+	const struct cli_option options[] = {
+		CLI_LIST("set", 0, "NAME=VALUE", &o.set, "change a parameter of the net"),
+		CLI_STRING("method", 'm', "METHOD", &o.method,
+			   "batch-means (default), replications, mva, mva-approximate, bounds or "
+			   "transient"),
+		CLI_DOUBLE("precision", 'p', "P", &o.precision,
+			   "run until every mean is known to P, relative, at 95 % (default 0.01)"),
+		CLI_LIST("of", 0, "NAME", &o.wanted,
+			 "places and probes whose precision counts (default: all)"),
+		CLI_FLAG("quantiles", 0, &o.quantiles,
+			 "medians, 95 and 99 % quantiles of times must reach the precision too"),
+		CLI_DOUBLE("model-time", 't', "T", &o.model_time,
+			   "run (each replication) for T of the net's time instead"),
+		CLI_U64("replications", 0, "N", &o.replications, "at least N (default 16)"),
+		CLI_U64("points", 0, "N", &o.points,
+			"transient: intervals of the model time (default 20)"),
+		CLI_U64("max-events", 0, "N", &o.max_events,
+			"stop after N events whatever the precision (default 2e9)"),
+		CLI_U64("seed", 's', "N", &o.seed, "of the random numbers (default 1)"),
+		CLI_U64("threads", 0, "N", &o.threads,
+			"for replications; the result is the same for any number (default: all)"),
+		CLI_END,
+	};
+	struct net *n = NULL;
+	struct err err = { 0 };
+	const char *bad;
+	int ret;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	bad = qpn_ask_bad(&o);
+	if (bad)
+		return cli_usage(cli, "%s", bad);
+	if (cli->argc != 1)
+		return cli_usage(cli, "expected one net, got %d files", cli->argc);
+	ret = qpn_net(&n, cli->argv[0], &o.set, &err);
+	if (ret)
+		return cli_finish(cli, ret, &err, CLI_DONE);
+	if (qpn_is_analytic(&o))
+		ret = qpn_analyse(cli, n, &o, &err);
+	else if (!strcmp(o.method, "bounds"))
+		ret = qpn_bounds(cli, n, &err);
+	else if (qpn_is_transient(&o))
+		ret = qpn_transient(cli, n, &o, &err);
+	else
+		ret = qpn_by_simulation(cli, n, &o, &err);
+	net_free(n);
+	return cli_finish(cli, ret, &err, CLI_DONE);
+}

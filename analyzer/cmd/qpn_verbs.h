@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* qpn_verbs: the verbs of blkcast qpn that have files of their own. Each returns an exit code. */
+#ifndef ANALYZER_CMD_QPN_VERBS_H
+#define ANALYZER_CMD_QPN_VERBS_H
+
+#include "analyzer/cmd/cli.h"
+#include "analyzer/models/net/net.h"
+
+int qpn_solve(struct cli *cli);
+int qpn_calibrate(struct cli *cli);
+int qpn_predict(struct cli *cli);
+
+/* The values that --set gives to parameters of a net. */
+struct qpn_settings {
+	struct net_setting items[WORD_LIST_MAX];
+	char *names[WORD_LIST_MAX]; /* owned */
+	size_t nr;
+};
+
+/* Reads NAME=VALUE of each --set. The caller releases s in every case. */
+int qpn_settings_read(struct qpn_settings *s, const struct word_list *set, struct err *err);
+void qpn_settings_release(struct qpn_settings *s);
+/* Reads a net, YAML or a .qpe of QPME. */
+int qpn_net(struct net **out, const char *path, const struct word_list *set, struct err *err);
+
+#endif
