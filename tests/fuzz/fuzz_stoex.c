@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/models/arch/stoex.h"
+#include "analyzer/models/net/stoex.h"
 
 #define LONGEST 4096
 #define DRAWS	20

@@ -27,6 +27,8 @@ static void arithmetic(void)
 	ok_near(value("max(2, min(7, 5)) + sqrt(16) + abs(-1) + floor(1.5) + ceil(1.5)"), 13, 0);
 	ok_near(value("ln(exp(2)) + round(2.4)"), 4, 1e-15);
 	ok_near(value("10ms + 4k"), 4096.01, 1e-12);
+	ok_near(value(".5 + 5."), 5.5, 0);
+	ok_near(value("min(1/0, 5) + max(2, ln(0))"), 7, 0);
 }
 
 static void parameters(void)
@@ -43,9 +45,13 @@ static void parameters(void)
 
 static void refusals(void)
 {
-	static const char *const bad[] = { "",	     "1 +",    "(1",   "1 2",	   "client",
-					   "1/0",    "ln(-1)", "0x10", "5 apples", "1parsec",
-					   "min(1)", "nan",    "inf",  "1e999" };
+	static const char *const bad[] = {
+		"",	  "1 +",	 "(1",	     "1 2",	  "client",	   "1/0",
+		"ln(-1)", "0x10",	 "5 apples", "1parsec",	  "min(1)",	   "nan",
+		"inf",	  "1e999",	 "10 ms",    "4KiB",	  "7 % 2",	   "1 < 2",
+		"true",	  "1 /* one */", "Exp(2)",   "Max(1, 2)", "1 < 2 ? 3 : 4", "IntPMF[(1;1)]",
+		"'text'"
+	};
 	double v;
 
 	for (size_t i = 0; i < TAP_NR(bad); i++)

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/models/arch/stoex.h"
+#include "analyzer/models/net/stoex.h"
+#include "base/buf.h"
 #include "tests/support/tap.h"
 
 #define DRAWS 200000
@@ -129,7 +130,30 @@ static void ours(void)
 	is_real("1/4", STOEX_BLKCAST, 0.25);
 	is_real("-2^2", STOEX_BLKCAST, -4);
 	is_true("false AND false OR true", STOEX_BLKCAST, true);
+	is_real("2^3^2", STOEX_BLKCAST, 512);
 	refused("10parsecs", STOEX_BLKCAST, "expected a unit");
+}
+
+/* Writes a chain of nr terms "list.INNER.VALUE" that an operator joins. */
+static void chain(const char *op, size_t nr, const char *line)
+{
+	struct buf text = { 0 };
+
+	for (size_t i = 0; i < nr; i++)
+		buf_printf(&text, "%slist.INNER.VALUE", i ? op : "1*");
+	if (line)
+		refused((char *)text.data, STOEX_BLKCAST, line);
+	else
+		is_real((char *)text.data, STOEX_BLKCAST, 7 * (double)nr);
+	buf_release(&text);
+}
+
+/* A hostile expression must not exhaust the stack of the parser or of the evaluation. */
+static void long_chains(void)
+{
+	chain("+", 4000, NULL);
+	chain("+", 60000, "too long");
+	chain("^", 60000, "nested too deeply");
 }
 
 static void bad(void)
@@ -213,6 +237,7 @@ static void constants(void)
 static const struct tap_test tests[] = {
 	{ "Palladio's dialect gives its simulator's values", palladio },
 	{ "ours has units and real numbers", ours },
+	{ "long chains of terms are computed or refused", long_chains },
 	{ "what is no expression is refused with what was expected", bad },
 	{ "every distribution has its mean and variance", distributions },
 	{ "constants and variables are known", constants },

@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyzer/models/arch/stoex.h"
+#include "analyzer/models/net/stoex.h"
 #include "base/err.h"
 
 #define ARCH_NONE UINT32_MAX

@@ -13,7 +13,7 @@
 #define ANALYZER_ARCH_STORAGE_MODELS_H
 
 #include "analyzer/models/arch/storage.h"
-#include "analyzer/models/arch/stoex.h"
+#include "analyzer/models/net/stoex.h"
 
 /* A column of a fitted model, and its expression over the inputs. */
 struct storage_column {

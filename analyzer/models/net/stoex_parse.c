@@ -5,40 +5,64 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/models/arch/stoex_lex.h"
+#include "analyzer/models/net/stoex_lex.h"
 #include "base/array.h"
 
 #define MAX_DEPTH 200
-#define MAX_NODES 100000
+/* The evaluation of a long sum goes as deep as it has terms; this many need 1 MB of stack. */
+#define MAX_NODES 10000
 
-static const struct function {
+struct function {
 	const char *name;
 	enum stoex_function id;
 	uint32_t nr_args;
-} functions[] = {
-	{ "Round", FN_ROUND, 1 },
-	{ "Trunc", FN_TRUNC, 1 },
-	{ "Ceil", FN_CEIL, 1 },
-	{ "Sqrt", FN_SQRT, 1 },
-	{ "Log", FN_LOG, 2 },
-	{ "Min", FN_MIN, 2 },
-	{ "Max", FN_MAX, 2 },
-	{ "MinDeviation", FN_MIN_DEVIATION, 3 },
-	{ "MaxDeviation", FN_MAX_DEVIATION, 3 },
-	{ "Exp", FN_EXP, 1 },
-	{ "Norm", FN_NORM, 2 },
-	{ "UniDouble", FN_UNI_DOUBLE, 2 },
-	{ "UniInt", FN_UNI_INT, 2 },
-	{ "Pois", FN_POIS, 1 },
-	{ "Binom", FN_BINOM, 2 },
-	{ "Lognorm", FN_LOGNORM, 2 },
-	{ "LognormMoments", FN_LOGNORM_MOMENTS, 2 },
-	{ "Gamma", FN_GAMMA, 2 },
-	{ "GammaMoments", FN_GAMMA_MOMENTS, 2 },
+	double (*one)(double); /* for FN_REAL, by the number of arguments */
+	double (*two)(double, double);
 };
 
-static uint32_t if_else(struct reader *r);
-static uint32_t stoex_parse_disjunction(struct reader *r);
+static const struct function stochastic_functions[] = {
+	{ .name = "Round", .id = FN_ROUND, .nr_args = 1 },
+	{ .name = "Trunc", .id = FN_TRUNC, .nr_args = 1 },
+	{ .name = "Ceil", .id = FN_CEIL, .nr_args = 1 },
+	{ .name = "Sqrt", .id = FN_SQRT, .nr_args = 1 },
+	{ .name = "Log", .id = FN_LOG, .nr_args = 2 },
+	{ .name = "Min", .id = FN_MIN, .nr_args = 2 },
+	{ .name = "Max", .id = FN_MAX, .nr_args = 2 },
+	{ .name = "MinDeviation", .id = FN_MIN_DEVIATION, .nr_args = 3 },
+	{ .name = "MaxDeviation", .id = FN_MAX_DEVIATION, .nr_args = 3 },
+	{ .name = "Exp", .id = FN_EXP, .nr_args = 1 },
+	{ .name = "Norm", .id = FN_NORM, .nr_args = 2 },
+	{ .name = "UniDouble", .id = FN_UNI_DOUBLE, .nr_args = 2 },
+	{ .name = "UniInt", .id = FN_UNI_INT, .nr_args = 2 },
+	{ .name = "Pois", .id = FN_POIS, .nr_args = 1 },
+	{ .name = "Binom", .id = FN_BINOM, .nr_args = 2 },
+	{ .name = "Lognorm", .id = FN_LOGNORM, .nr_args = 2 },
+	{ .name = "LognormMoments", .id = FN_LOGNORM_MOMENTS, .nr_args = 2 },
+	{ .name = "Gamma", .id = FN_GAMMA, .nr_args = 2 },
+	{ .name = "GammaMoments", .id = FN_GAMMA_MOMENTS, .nr_args = 2 },
+	{ 0 },
+};
+
+static const struct function arithmetic_functions[] = {
+	{ .name = "min", .id = FN_REAL, .nr_args = 2, .two = fmin },
+	{ "max", FN_REAL, 2, .two = fmax },
+	{ .name = "sqrt", .id = FN_REAL, .nr_args = 1, .one = sqrt },
+	{ "exp", FN_REAL, 1, .one = exp },
+	{ .name = "ln", .id = FN_REAL, .nr_args = 1, .one = log },
+	{ "floor", FN_REAL, 1, .one = floor },
+	{ .name = "ceil", .id = FN_REAL, .nr_args = 1, .one = ceil },
+	{ "round", FN_REAL, 1, .one = round },
+	{ .name = "abs", .id = FN_REAL, .nr_args = 1, .one = fabs },
+	{ 0 },
+};
+
+static const struct function *stoex_parse_functions(enum stoex_dialect d)
+{
+	return d == STOEX_ARITHMETIC ? arithmetic_functions : stochastic_functions;
+}
+
+static uint32_t stoex_parse_expression(struct reader *r);
+static uint32_t stoex_parse_operand(struct reader *r);
 static uint32_t stoex_parse_power(struct reader *r);
 
 static uint32_t add_node(struct reader *r, struct stoex_node n)
@@ -66,23 +90,31 @@ static bool can_fold(const struct stoex *e, const struct stoex_node *n)
 	return true;
 }
 
-static uint32_t stoex_parse_make(struct reader *r, enum stoex_op op, uint32_t a, uint32_t b,
-				 uint32_t c)
+/* Adds a node, or its value where all its arguments are constants. */
+static uint32_t stoex_parse_folded(struct reader *r, struct stoex_node n)
 {
-	uint32_t nr = op == OP_IF ? 3 : op == OP_NOT || op == OP_NEGATE ? 1 : 2;
-	struct stoex_node n = { .op = op, .args = { a, b, c }, .nr_args = nr };
+	struct stoex_value v;
 	uint32_t i;
 
 	if (r->error)
 		return NONE;
 	i = add_node(r, n);
-	if (i != NONE && can_fold(r->e, &r->e->nodes[i])) {
-		struct stoex_value v;
+	if (i == NONE || !can_fold(r->e, &n))
+		return i;
+	r->error = stoex_eval_node(r->e, i, NULL, &v, r->err);
+	if (r->error)
+		return NONE;
+	r->e->nodes[i] = (struct stoex_node){ .op = OP_VALUE, .value = v };
+	return i;
+}
 
-		r->error = stoex_eval_node(r->e, i, NULL, &v, r->err);
-		r->e->nodes[i] = (struct stoex_node){ .op = OP_VALUE, .value = v };
-	}
-	return r->error ? NONE : i;
+static uint32_t stoex_parse_make(struct reader *r, enum stoex_op op, uint32_t a, uint32_t b,
+				 uint32_t c)
+{
+	uint32_t nr = op == OP_IF ? 3 : op == OP_NOT || op == OP_NEGATE ? 1 : 2;
+
+	return stoex_parse_folded(
+		r, (struct stoex_node){ .op = op, .args = { a, b, c }, .nr_args = nr });
 }
 
 static uint32_t stoex_parse_constant(struct reader *r, struct stoex_value v)
@@ -187,25 +219,20 @@ static uint32_t stoex_parse_mass(struct reader *r, enum stoex_op op, enum stoex_
 static uint32_t stoex_parse_call(struct reader *r, const struct function *f)
 {
 	struct stoex_node n = { .op = OP_FUNCTION, .function = f->id };
-	uint32_t i;
+
+	if (f->one)
+		n.one = f->one;
+	else if (f->two)
+		n.two = f->two;
 
 	lex_expect(r, "(");
 	while (!r->error && n.nr_args < f->nr_args) {
 		if (n.nr_args)
 			lex_expect(r, ",");
-		n.args[n.nr_args++] = stoex_parse_disjunction(r);
+		n.args[n.nr_args++] = stoex_parse_operand(r);
 	}
 	lex_expect(r, ")");
-	if (r->error)
-		return NONE;
-	i = add_node(r, n);
-	if (i != NONE && can_fold(r->e, &n)) {
-		struct stoex_value v;
-
-		r->error = stoex_eval_node(r->e, i, NULL, &v, r->err);
-		r->e->nodes[i] = (struct stoex_node){ .op = OP_VALUE, .value = v };
-	}
-	return r->error ? NONE : i;
+	return stoex_parse_folded(r, n);
 }
 
 /* Reads the expression for which a name stands, in place of the name. */
@@ -215,7 +242,7 @@ static uint32_t stoex_parse_bound(struct reader *r, const char *text)
 	uint32_t n;
 
 	r->at = text;
-	n = if_else(r);
+	n = stoex_parse_expression(r);
 	lex_skip(r);
 	if (!r->error && *r->at)
 		lex_fail(r, "expected the end");
@@ -234,7 +261,15 @@ static uint32_t stoex_parse_variable(struct reader *r, const char *from)
 		while (lex_is_word(*r->at))
 			r->at++;
 	}
-	n.variable = stoex_name(r->names, from, (size_t)(r->at - from));
+	if (e->dialect == STOEX_ARITHMETIC) {
+		n.variable = stoex_find_name(r->names, from, (size_t)(r->at - from));
+		if (n.variable == NONE) {
+			r->at = from;
+			return lex_fail(r, "no parameter of this name");
+		}
+	} else {
+		n.variable = stoex_name(r->names, from, (size_t)(r->at - from));
+	}
 	if (n.variable != NONE && r->names->bound[n.variable])
 		return stoex_parse_bound(r, r->names->bound[n.variable]);
 	more = reallocarray(e->variables, e->nr_variables + 1, sizeof(*more));
@@ -250,7 +285,8 @@ static uint32_t stoex_parse_variable(struct reader *r, const char *from)
 	return add_node(r, n);
 }
 
-static uint32_t stoex_parse_word(struct reader *r)
+/* Reads a truth value or a distribution in brackets. Returns false if none comes next. */
+static bool stoex_parse_keyword(struct reader *r, uint32_t *node)
 {
 	static const struct {
 		const char *name;
@@ -261,17 +297,28 @@ static uint32_t stoex_parse_word(struct reader *r)
 		{ "EnumPMF", OP_PMF, STOEX_TEXT },     { "BoolPMF", OP_PMF, STOEX_BOOL },
 		{ "DoublePDF", OP_PDF, STOEX_DOUBLE },
 	};
-	const char *from, *end;
+	struct stoex_value v = { .type = STOEX_BOOL, .b = lex_take_word(r, "true") };
 
-	if (lex_take_word(r, "true"))
-		return stoex_parse_constant(r,
-					    (struct stoex_value){ .type = STOEX_BOOL, .b = true });
-	if (lex_take_word(r, "false"))
-		return stoex_parse_constant(r,
-					    (struct stoex_value){ .type = STOEX_BOOL, .b = false });
-	for (size_t i = 0; i < sizeof(masses) / sizeof(*masses); i++)
-		if (lex_take_word(r, masses[i].name))
-			return stoex_parse_mass(r, masses[i].op, masses[i].type);
+	if (v.b || lex_take_word(r, "false")) {
+		*node = stoex_parse_constant(r, v);
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(masses) / sizeof(*masses); i++) {
+		if (!lex_take_word(r, masses[i].name))
+			continue;
+		*node = stoex_parse_mass(r, masses[i].op, masses[i].type);
+		return true;
+	}
+	return false;
+}
+
+static uint32_t stoex_parse_word(struct reader *r)
+{
+	const char *from, *end;
+	uint32_t node;
+
+	if (r->e->dialect != STOEX_ARITHMETIC && stoex_parse_keyword(r, &node))
+		return node;
 	from = r->at;
 	while (lex_is_word(*r->at))
 		r->at++;
@@ -282,9 +329,9 @@ static uint32_t stoex_parse_word(struct reader *r)
 		return stoex_parse_variable(r, from);
 	}
 	r->at = from;
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
-		if (lex_take_word(r, functions[i].name))
-			return stoex_parse_call(r, &functions[i]);
+	for (const struct function *f = stoex_parse_functions(r->e->dialect); f->name; f++)
+		if (lex_take_word(r, f->name))
+			return stoex_parse_call(r, f);
 	return lex_fail(r, "an unknown function");
 }
 
@@ -294,16 +341,16 @@ static uint32_t stoex_parse_atom(struct reader *r)
 
 	lex_skip(r);
 	if (lex_take(r, "(")) {
-		n = if_else(r);
+		n = stoex_parse_expression(r);
 		lex_expect(r, ")");
 		return r->error ? NONE : n;
 	}
-	if (*r->at == '"' || *r->at == '\'') {
+	if (r->e->dialect != STOEX_ARITHMETIC && (*r->at == '"' || *r->at == '\'')) {
 		struct stoex_value v = lex_text(r);
 
 		return r->error ? NONE : stoex_parse_constant(r, v);
 	}
-	if (isdigit((unsigned char)*r->at)) {
+	if (isdigit((unsigned char)*r->at) || *r->at == '.') {
 		struct stoex_value v = lex_number(r);
 
 		return r->error ? NONE : stoex_parse_constant(r, v);
@@ -319,12 +366,12 @@ static uint32_t stoex_parse_unary(struct reader *r)
 
 	if (r->error || ++r->depth > MAX_DEPTH)
 		return lex_fail(r, "nested too deeply");
-	if (lex_take_word(r, "NOT"))
+	if (r->e->dialect != STOEX_ARITHMETIC && lex_take_word(r, "NOT"))
 		n = stoex_parse_make(r, OP_NOT, stoex_parse_unary(r), NONE, NONE);
 	else if (lex_take(r, "-"))
 		n = stoex_parse_make(r, OP_NEGATE,
-				     r->e->dialect == STOEX_BLKCAST ? stoex_parse_power(r)
-								    : stoex_parse_unary(r),
+				     r->e->dialect == STOEX_PALLADIO ? stoex_parse_unary(r)
+								     : stoex_parse_power(r),
 				     NONE, NONE);
 	else
 		n = stoex_parse_atom(r);
@@ -336,9 +383,15 @@ static uint32_t stoex_parse_power(struct reader *r)
 {
 	uint32_t a = stoex_parse_unary(r);
 
-	return !r->error && lex_take(r, "^")
-		       ? stoex_parse_make(r, OP_POW, a, stoex_parse_unary(r), NONE)
-		       : a;
+	if (r->error || !lex_take(r, "^"))
+		return a;
+	if (r->e->dialect == STOEX_PALLADIO)
+		return stoex_parse_make(r, OP_POW, a, stoex_parse_unary(r), NONE);
+	if (++r->depth > MAX_DEPTH)
+		return lex_fail(r, "nested too deeply");
+	a = stoex_parse_make(r, OP_POW, a, stoex_parse_power(r), NONE);
+	r->depth--;
+	return a;
 }
 
 static uint32_t stoex_parse_product(struct reader *r)
@@ -350,7 +403,7 @@ static uint32_t stoex_parse_product(struct reader *r)
 			a = stoex_parse_make(r, OP_MUL, a, stoex_parse_power(r), NONE);
 		else if (lex_take(r, "/"))
 			a = stoex_parse_make(r, OP_DIV, a, stoex_parse_power(r), NONE);
-		else if (lex_take(r, "%"))
+		else if (r->e->dialect != STOEX_ARITHMETIC && lex_take(r, "%"))
 			a = stoex_parse_make(r, OP_MOD, a, stoex_parse_power(r), NONE);
 		else
 			break;
@@ -390,61 +443,45 @@ static uint32_t stoex_parse_comparison(struct reader *r)
 	return a;
 }
 
-/*
- * Reads the level that binds more tightly: OR and XOR in Palladio's dialect, AND in the other
- * dialect.
- */
-static uint32_t stoex_parse_tight(struct reader *r)
+/* Reads comparisons joined by OR and XOR, or by AND; level 1 joins what level 0 has joined. */
+static uint32_t stoex_parse_joined(struct reader *r, unsigned level)
 {
-	uint32_t a = stoex_parse_comparison(r);
+	bool and = (level == 0) != (r->e->dialect == STOEX_PALLADIO);
+	uint32_t a = level ? stoex_parse_joined(r, 0) : stoex_parse_comparison(r), b;
+	enum stoex_op op;
 
 	while (!r->error) {
-		if (r->e->dialect == STOEX_BLKCAST) {
-			if (!lex_take_word(r, "AND"))
-				break;
-			a = stoex_parse_make(r, OP_AND, a, stoex_parse_comparison(r), NONE);
-		} else if (lex_take_word(r, "OR")) {
-			a = stoex_parse_make(r, OP_OR, a, stoex_parse_comparison(r), NONE);
-		} else if (lex_take_word(r, "XOR")) {
-			a = stoex_parse_make(r, OP_XOR, a, stoex_parse_comparison(r), NONE);
-		} else {
+		if (and&&lex_take_word(r, "AND"))
+			op = OP_AND;
+		else if (!and&&lex_take_word(r, "OR"))
+			op = OP_OR;
+		else if (!and&&lex_take_word(r, "XOR"))
+			op = OP_XOR;
+		else
 			break;
-		}
+		b = level ? stoex_parse_joined(r, 0) : stoex_parse_comparison(r);
+		a = stoex_parse_make(r, op, a, b, NONE);
 	}
 	return a;
 }
 
-static uint32_t stoex_parse_disjunction(struct reader *r)
+/* Reads an expression without a choice, as arguments of functions and branches of a choice are. */
+static uint32_t stoex_parse_operand(struct reader *r)
 {
-	uint32_t a = stoex_parse_tight(r);
-
-	while (!r->error) {
-		if (r->e->dialect == STOEX_PALLADIO) {
-			if (!lex_take_word(r, "AND"))
-				break;
-			a = stoex_parse_make(r, OP_AND, a, stoex_parse_tight(r), NONE);
-		} else if (lex_take_word(r, "OR")) {
-			a = stoex_parse_make(r, OP_OR, a, stoex_parse_tight(r), NONE);
-		} else if (lex_take_word(r, "XOR")) {
-			a = stoex_parse_make(r, OP_XOR, a, stoex_parse_tight(r), NONE);
-		} else {
-			break;
-		}
-	}
-	return a;
+	return r->e->dialect == STOEX_ARITHMETIC ? stoex_parse_sum(r) : stoex_parse_joined(r, 1);
 }
 
-static uint32_t if_else(struct reader *r)
+static uint32_t stoex_parse_expression(struct reader *r)
 {
 	uint32_t a, b, c;
 
 	if (r->error || ++r->depth > MAX_DEPTH)
 		return lex_fail(r, "nested too deeply");
-	a = stoex_parse_disjunction(r);
-	if (!r->error && lex_take(r, "?")) {
-		b = stoex_parse_disjunction(r);
+	a = stoex_parse_operand(r);
+	if (!r->error && r->e->dialect != STOEX_ARITHMETIC && lex_take(r, "?")) {
+		b = stoex_parse_operand(r);
 		lex_expect(r, ":");
-		c = r->error ? NONE : stoex_parse_disjunction(r);
+		c = r->error ? NONE : stoex_parse_operand(r);
 		a = stoex_parse_make(r, OP_IF, a, b, c);
 	}
 	r->depth--;
@@ -466,7 +503,7 @@ int stoex_parse(struct stoex **out, const char *text, enum stoex_dialect dialect
 	}
 	e->dialect = dialect;
 	e->names = names;
-	e->root = if_else(&r);
+	e->root = stoex_parse_expression(&r);
 	lex_skip(&r);
 	if (!r.error && *r.at)
 		lex_fail(&r, "expected the end");
@@ -475,6 +512,14 @@ int stoex_parse(struct stoex **out, const char *text, enum stoex_dialect dialect
 	else
 		*out = e;
 	return r.error;
+}
+
+bool stoex_is_function(enum stoex_dialect dialect, const char *name)
+{
+	for (const struct function *f = stoex_parse_functions(dialect); f->name; f++)
+		if (!strcmp(f->name, name))
+			return true;
+	return false;
 }
 
 struct stoex *stoex_number(double value, struct stoex_names *names)

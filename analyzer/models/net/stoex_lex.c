@@ -5,13 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/models/arch/stoex_lex.h"
+#include "analyzer/models/net/stoex_lex.h"
 
-uint32_t stoex_name(struct stoex_names *n, const char *name, size_t len)
+uint32_t stoex_find_name(const struct stoex_names *n, const char *name, size_t len)
 {
 	for (uint32_t i = 0; i < n->nr; i++)
 		if (!strncmp(n->items[i], name, len) && !n->items[i][len])
 			return i;
+	return NONE;
+}
+
+uint32_t stoex_name(struct stoex_names *n, const char *name, size_t len)
+{
+	uint32_t found = stoex_find_name(n, name, len);
+
+	if (found != NONE)
+		return found;
 	if (n->nr == n->cap) {
 		uint32_t cap = n->cap ? 2 * n->cap : 16;
 		char **more = reallocarray(n->items, cap, sizeof(*more));
@@ -77,6 +86,8 @@ void lex_skip(struct reader *r)
 
 		while (isspace((unsigned char)*r->at))
 			r->at++;
+		if (r->e->dialect == STOEX_ARITHMETIC)
+			return;
 		if (r->at[0] == '/' && r->at[1] == '*') {
 			end = strstr(r->at + 2, "*/");
 			end = end ? end + 2 : r->at + strlen(r->at);
@@ -120,25 +131,32 @@ void lex_expect(struct reader *r, const char *mark)
 	lex_fail(r, strncat(what, mark, sizeof(what) - 12));
 }
 
+/* The arithmetic knows only the units before B, which must follow the number without a blank. */
 static double unit_factor(struct reader *r)
 {
 	static const struct {
 		const char *name;
 		double factor;
 	} units[] = {
-		{ "ns", 1e-9 },	 { "us", 1e-6 },    { "ms", 1e-3 },   { "s", 1 },
-		{ "min", 60 },	 { "h", 3600 },	    { "B", 1 },	      { "k", 1024 },
-		{ "K", 1024 },	 { "KiB", 1024 },   { "M", 1048576 }, { "MiB", 1048576 },
-		{ "G", 0x1p30 }, { "GiB", 0x1p30 },
+		{ "ns", 1e-9 },	   { "us", 1e-6 },    { "ms", 1e-3 }, { "s", 1 },
+		{ "min", 60 },	   { "h", 3600 },     { "k", 1024 },  { "M", 1048576 },
+		{ "G", 0x1p30 },   { "B", 1 },	      { "K", 1024 },  { "KiB", 1024 },
+		{ "MiB", 0x1p20 }, { "GiB", 0x1p30 },
 	};
+	bool attached = lex_is_word(*r->at), arithmetic = r->e->dialect == STOEX_ARITHMETIC;
 
-	bool attached = lex_is_word(*r->at);
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+	if (arithmetic && !attached)
+		return 1;
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (arithmetic && !strcmp(units[i].name, "B"))
+			break;
 		if (lex_take_word(r, units[i].name))
 			return units[i].factor;
+	}
 	if (attached)
-		lex_fail(r, "expected a unit (ns us ms s min h B k M G KiB MiB GiB) or nothing");
+		lex_fail(r, arithmetic ? "expected a unit (ns us ms s min h k M G) or nothing"
+				       : "expected a unit (ns us ms s min h B k M G KiB MiB GiB) "
+					 "or nothing");
 	return 1;
 }
 
@@ -151,7 +169,7 @@ static size_t number_length(const char *s, bool *whole)
 	size_t n = strspn(s, "0123456789"), e;
 
 	*whole = true;
-	if (n && s[n] == '.') {
+	if (s[n] == '.' && (n || isdigit((unsigned char)s[1]))) {
 		n += 1 + strspn(s + n + 1, "0123456789");
 		*whole = false;
 	}
@@ -168,31 +186,30 @@ static size_t number_length(const char *s, bool *whole)
 struct stoex_value lex_number(struct reader *r)
 {
 	struct stoex_value v = { .type = STOEX_DOUBLE };
-	char copy[64];
 	bool whole;
 	size_t len;
 
 	lex_skip(r);
 	len = number_length(r->at, &whole);
-	if (!len || len >= sizeof(copy)) {
+	if (!len) {
 		lex_fail(r, "expected a number");
 		return v;
 	}
-	memcpy(copy, r->at, len);
-	copy[len] = 0;
-	r->at += len;
+	/* strtod() reads more only of hexadecimal numbers, whose "x" is refused as a unit or an end. */
+	v.d = strtod(r->at, NULL);
 	if (whole && r->e->dialect == STOEX_PALLADIO) {
 		v.type = STOEX_INT;
 		errno = 0;
-		v.i = strtoll(copy, NULL, 10);
+		v.i = strtoll(r->at, NULL, 10);
+		r->at += len;
 		if (errno)
 			lex_fail(r, "a whole number out of range");
 		return v;
 	}
-	v.d = strtod(copy, NULL);
-	if (r->e->dialect == STOEX_BLKCAST)
+	r->at += len;
+	if (r->e->dialect != STOEX_PALLADIO)
 		v.d *= unit_factor(r);
-	if (!isfinite(v.d))
+	if (!isfinite(v.d) && r->e->dialect != STOEX_ARITHMETIC)
 		lex_fail(r, "a number out of range");
 	return v;
 }

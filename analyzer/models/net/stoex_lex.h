@@ -5,7 +5,7 @@
 
 #include <ctype.h>
 
-#include "analyzer/models/arch/stoex_tree.h"
+#include "analyzer/models/net/stoex_tree.h"
 
 #define NONE UINT32_MAX
 
@@ -38,6 +38,9 @@ void lex_expect(struct reader *r, const char *mark);
 /* Reads a literal. A number includes its unit in the dialect of this project. */
 struct stoex_value lex_number(struct reader *r);
 struct stoex_value lex_text(struct reader *r);
+
+/* Returns the number of a name, or NONE if it is not in the table. */
+uint32_t stoex_find_name(const struct stoex_names *n, const char *name, size_t len);
 
 static inline bool lex_is_word(char c)
 {

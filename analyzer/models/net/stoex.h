@@ -10,11 +10,14 @@
  * IntPMF[(1;0.5)(2;0.5)], DoublePMF, EnumPMF, BoolPMF; DoublePDF[(upper bound;probability)...],
  * which is uniform inside each box, and whose first box begins at 0.
  *
- * There are two dialects. Palladio's dialect has whole numbers with a division that truncates. AND
- * binds less tightly than OR and XOR, unary minus binds more tightly than ^, each level allows one
- * ^ and one comparison, and a ?: inside a branch of ?: needs parentheses. The dialect of this
- * project has real numbers only, with units ("10ms" in seconds, "4k" in bytes), and AND binds more
- * tightly than OR.
+ * There are three dialects. Palladio's dialect has whole numbers with a division that truncates,
+ * AND binds less tightly than OR and XOR, unary minus binds more tightly than ^, each level allows
+ * one ^ and one comparison, and a ?: inside a branch of ?: needs parentheses. The dialect of this
+ * project has real numbers only, with units ("10ms" in seconds, "4k" in bytes), AND binds more
+ * tightly than OR, and ^ goes from right to left. The arithmetic of expr.h is its part without
+ * truth values, texts, distributions, % and comments; its functions are min max sqrt exp ln floor
+ * ceil round abs, it names only variables that stoex_names already has, and its intermediate
+ * values need not be finite.
  *
  * Source: the grammar of the Palladio Component Model (Stoex.xtext) and the evaluation of its
  * simulator.
@@ -32,6 +35,7 @@
 enum stoex_dialect {
 	STOEX_PALLADIO,
 	STOEX_BLKCAST,
+	STOEX_ARITHMETIC,
 };
 
 enum stoex_type {
@@ -79,6 +83,8 @@ struct stoex;
  */
 int stoex_parse(struct stoex **out, const char *text, enum stoex_dialect dialect,
 		struct stoex_names *names, struct err *err);
+/* Returns true if a function of the dialect has this name. */
+bool stoex_is_function(enum stoex_dialect dialect, const char *name);
 /* Makes a constant. Returns NULL if there is no memory. */
 struct stoex *stoex_number(double value, struct stoex_names *names);
 void stoex_free(struct stoex *e);

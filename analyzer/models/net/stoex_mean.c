@@ -2,7 +2,7 @@
 /* Computes the mean of the values that an expression draws, if the mean has a closed form. */
 #include <math.h>
 
-#include "analyzer/models/arch/stoex_tree.h"
+#include "analyzer/models/net/stoex_tree.h"
 
 /* The mean, NaN if unknown, and a lower bound of all values. */
 struct law {

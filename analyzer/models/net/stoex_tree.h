@@ -3,7 +3,7 @@
 #ifndef ANALYZER_STOEX_TREE_H
 #define ANALYZER_STOEX_TREE_H
 
-#include "analyzer/models/arch/stoex.h"
+#include "analyzer/models/net/stoex.h"
 
 #define STOEX_MAX_ARGUMENTS 3
 
@@ -34,6 +34,7 @@ enum stoex_op {
 };
 
 enum stoex_function {
+	FN_REAL, /* a function of the C library */
 	FN_ROUND,
 	FN_TRUNC,
 	FN_CEIL,
@@ -66,9 +67,13 @@ struct stoex_node {
 	enum stoex_function function;
 	uint32_t args[STOEX_MAX_ARGUMENTS]; /* nodes, which all come before this one */
 	uint32_t nr_args;
-	struct stoex_value value; /* for OP_VALUE */
-	uint32_t variable;	  /* for OP_VARIABLE */
-	uint32_t first, nr;	  /* samples of a PMF or a PDF */
+	union {
+		struct stoex_value value;      /* for OP_VALUE */
+		double (*one)(double);	       /* for FN_REAL with one argument */
+		double (*two)(double, double); /* for FN_REAL with two arguments */
+	};
+	uint32_t variable;  /* for OP_VARIABLE */
+	uint32_t first, nr; /* samples of a PMF or a PDF */
 };
 
 struct stoex {

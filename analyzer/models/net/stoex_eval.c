@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/models/arch/stoex_tree.h"
+#include "analyzer/models/net/stoex_tree.h"
 
 /* The state of one evaluation, which keeps the first error. */
 struct eval {
@@ -111,7 +111,7 @@ static int stoex_eval_arithmetic(const struct eval *v, enum stoex_op op, struct 
 		z = fmod(x, y);
 	else
 		z = pow(x, y);
-	if (!isfinite(z))
+	if (!isfinite(z) && v->e->dialect != STOEX_ARITHMETIC)
 		return stoex_eval_fail(v, ERANGE,
 				       y == 0 && op != OP_POW ? "division by zero"
 							      : "no finite number");
@@ -279,6 +279,9 @@ static int stoex_eval_function(const struct eval *v, const struct stoex_node *n,
 		a[i] = as_double(args[i]);
 	}
 	switch (n->function) {
+	case FN_REAL:
+		*out = stoex_eval_real(n->nr_args == 1 ? n->one(a[0]) : n->two(a[0], a[1]));
+		return 0;
 	case FN_ROUND:
 		return stoex_eval_whole(v, floor(a[0] + 0.5), out);
 	case FN_TRUNC:
@@ -402,6 +405,10 @@ int stoex_eval_node(const struct stoex *e, uint32_t node, const struct stoex_sco
 	case OP_NOT:
 		return stoex_eval_logic(&v, OP_XOR, a[0], stoex_eval_truth(true), out);
 	case OP_NEGATE:
+		if (e->dialect == STOEX_ARITHMETIC) { /* keeps the sign of a zero */
+			*out = stoex_eval_real(-a[0].d);
+			return 0;
+		}
 		return stoex_eval_arithmetic(&v, OP_SUB,
 					     a[0].type == STOEX_INT
 						     ? (struct stoex_value){ .type = STOEX_INT }
