@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,8 +99,19 @@ static int take_whole(void *ctx, struct profile *p)
 
 struct window_taker {
 	struct profile_set *set;
-	double window_s;
+	uint64_t window_ns;
 };
+
+struct summary_taker {
+	struct profile_set *set;
+	struct retained *retained;
+};
+
+/* Longer profiles are not of one window. */
+static double longest_window_s(uint64_t window_ns)
+{
+	return (double)window_ns / 1e9 / FULL_RATIO;
+}
 
 static int take_window(void *ctx, struct profile *p)
 {
@@ -107,8 +119,8 @@ static int take_window(void *ctx, struct profile *p)
 	struct profile_group *g;
 
 	/* Intervals that retention left are left out too where they are longer than a window. */
-	if (p->end_s - p->begin_s < FULL_RATIO * t->window_s ||
-	    p->end_s - p->begin_s > t->window_s / FULL_RATIO ||
+	if (p->end_s - p->begin_s < FULL_RATIO * (double)t->window_ns / 1e9 ||
+	    p->end_s - p->begin_s > longest_window_s(t->window_ns) ||
 	    p->quality.coverage_ratio < FULL_RATIO)
 		return 0;
 	g = group_of(t->set, p);
@@ -122,9 +134,21 @@ static void profile_set_told(void *ctx, uint64_t done, uint64_t total)
 	s->progress(s->progress_ctx, done + (s->is_second ? total : 0), 2 * total);
 }
 
-static int replay_once(const char *path, const struct selection *chosen,
+/* Passes a summary on, and notes the shortest period of a profile in summaries. */
+static int profile_set_take_summary(void *ctx, const struct summary *summary)
+{
+	struct summary_taker *t = ctx;
+
+	for (size_t i = 0; i < summary->nr_profiles; i++)
+		t->set->shortest_s = fmin(t->set->shortest_s, summary->profiles[i].end_s -
+								      summary->profiles[i].begin_s);
+	return retained_take(t->retained, summary);
+}
+
+static int replay_once(struct profile_set *s, const char *path, const struct selection *chosen,
 		       struct replay_config *config, struct err *err)
 {
+	struct summary_taker taker = { .set = s };
 	struct selection sel = *chosen;
 	struct replay_config joining = *config;
 	struct counted *counted = NULL;
@@ -136,8 +160,12 @@ static int replay_once(const char *path, const struct selection *chosen,
 	if (ret == 0)
 		ret = retained_new(&retained, &sel, config->window_ns, counted, config->profile,
 				   config->ctx);
-	hooks.summary = retained_take;
-	hooks.summary_ctx = joining.ctx = retained;
+	/* A large summary takes most of a second, so that one without any window is read once. */
+	if (!config->window_ns ||
+	    s->shortest_s <= longest_window_s(config->window_ns) + 2 * PROFILE_TOUCH_S)
+		hooks.summary = profile_set_take_summary;
+	taker.retained = joining.ctx = retained;
+	hooks.summary_ctx = &taker;
 	joining.profile = retained_join;
 	if (ret == 0)
 		ret = selection_open_path(&sel, path, &scan, &hooks, err);
@@ -170,8 +198,11 @@ static int load_trace(struct profile_set *s, const char *path, const struct sele
 					.progress_ctx = s };
 	struct window_taker taker = { .set = s };
 	double longest_s = 0;
-	int ret = replay_once(path, sel, &config, err);
+	int ret;
 
+	s->shortest_s = INFINITY;
+	config.window.leave_out_regions = s->leave_out_regions;
+	ret = replay_once(s, path, sel, &config, err);
 	for (size_t i = 0; i < s->nr_groups; i++)
 		if (s->groups[i].whole.end_s - s->groups[i].whole.begin_s > longest_s)
 			longest_s = s->groups[i].whole.end_s - s->groups[i].whole.begin_s;
@@ -181,13 +212,13 @@ static int load_trace(struct profile_set *s, const char *path, const struct sele
 		(uint64_t)(longest_s * 1e9 / (double)profile_set_nr_windows(s->nr_groups));
 	if (config.window_ns < MIN_WINDOW_NS)
 		config.window_ns = MIN_WINDOW_NS;
-	taker.window_s = (double)config.window_ns / 1e9;
+	taker.window_ns = config.window_ns;
 	config.profile = take_window;
 	config.ctx = &taker;
 	s->is_second = true;
 	/* These are not compared between short windows. */
 	config.window.leave_out_regions = true;
-	return replay_once(path, sel, &config, err);
+	return replay_once(s, path, sel, &config, err);
 }
 
 static int take_json(struct profile_set *s, const json_t *object, const char *path, size_t index,

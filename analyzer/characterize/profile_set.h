@@ -41,6 +41,11 @@ struct profile_set {
 	 * profile_set_load().
 	 */
 	profile_set_sum *sum;
+	/*
+	 * Distributions over addresses and miss-ratio curves stay unknown. The caller sets this
+	 * before profile_set_load() where it does not look at them.
+	 */
+	bool leave_out_regions;
 	struct profile_group *groups; /* owned; in order of first appearance */
 	size_t nr_groups;
 	/*
@@ -49,7 +54,8 @@ struct profile_set {
 	 */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
-	bool is_second; /* the second reading is under way */
+	bool is_second;	   /* the second reading is under way */
+	double shortest_s; /* the shortest period of a profile in summaries that were read */
 };
 
 void profile_set_init(struct profile_set *s);

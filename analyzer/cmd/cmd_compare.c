@@ -203,6 +203,7 @@ static int cmd_compare_perform(struct cli *cli, const struct selection *sel, str
 	profile_set_init(&a);
 	profile_set_init(&b);
 	a.sum = b.sum = compare_sum_window;
+	a.leave_out_regions = b.leave_out_regions = true;
 	ret = cmd_compare_load(cli, &a, cli->argv[0], sel, err);
 	if (ret == 0)
 		ret = cmd_compare_load(cli, &b, cli->argv[1], sel, err);

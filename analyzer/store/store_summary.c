@@ -230,11 +230,39 @@ static int put_in_catalog(struct store *store, const struct summary *s, uint64_t
 	return ret;
 }
 
+/* Returns 1 where the catalog has a later summary there that the walk did not see. */
+static int is_overtaken(struct store *store, const struct entry *e, struct err *err)
+{
+	uint64_t first = 0, generation = 0;
+	int ret = catalog_find_summary(store_catalog(store), &e->file.first, &first, &generation,
+				       err);
+
+	return ret == 1 ? generation > e->file.generation : ret;
+}
+
 /*
- * Reads a summary that is not known. An invalid one is noted as a damaged file. put: it goes into
- * the catalog.
+ * Returns the summary that supersedes the entry, or NULL. Ranges overlap only where one contains
+ * the other, and the containing one comes first; *over is the last one that no other supersedes.
  */
-static int take_fresh(struct store *store, struct entry *e, bool put, struct err *err)
+static const struct entry *superseding(const struct entry *e, const struct entry **over)
+{
+	const struct entry *last = *over;
+
+	if (!e->good || !e->found)
+		return NULL;
+	if (last && segment_name_same_stream(&last->file.first, &e->file.first) &&
+	    e->last <= last->last && e->file.generation < last->file.generation)
+		return last;
+	*over = e;
+	return NULL;
+}
+
+/*
+ * Reads a summary that is not known. An invalid one is noted as a damaged file; one that no other
+ * supersedes goes into the catalog. Each is read once, since a large one takes most of a second.
+ */
+static int take_fresh(struct store *store, struct entry *e, const struct entry **over,
+		      struct err *err)
 {
 	char path[SEGMENT_PATH_MAX];
 	struct err why = { 0 };
@@ -262,28 +290,13 @@ static int take_fresh(struct store *store, struct entry *e, bool put, struct err
 					   (uint64_t)st.st_size, why.line, err);
 	e->good = true;
 	e->last = s.members[s.nr_members - 1].sequence;
-	if (put)
+	e->by = superseding(e, over);
+	if (!e->by)
+		ret = is_overtaken(store, e, err);
+	if (!e->by && ret == 0)
 		ret = put_in_catalog(store, &s, (uint64_t)st.st_size, err);
 	summary_release(&s);
-	return ret;
-}
-
-/* Ranges overlap only where one contains the other, and the containing one comes first. */
-static void find_superseded(struct entries *e)
-{
-	const struct entry *over = NULL;
-
-	for (size_t i = 0; i < e->nr; i++) {
-		struct entry *one = &e->items[i];
-
-		if (!one->good || !one->found)
-			continue;
-		if (over && segment_name_same_stream(&over->file.first, &one->file.first) &&
-		    one->last <= over->last && one->file.generation < over->file.generation)
-			one->by = over;
-		else
-			over = one;
-	}
+	return ret < 0 ? ret : 0;
 }
 
 /* Makes content and name of the summary durable before anything that it represents is removed. */
@@ -364,38 +377,29 @@ static bool is_gone(const struct store *store, const struct entry *e)
 	       errno == ENOENT;
 }
 
-/* Returns 1 where the catalog has a later summary there that the walk did not see. */
-static int is_overtaken(struct store *store, const struct entry *e, struct err *err)
-{
-	uint64_t first = 0, generation = 0;
-	int ret = catalog_find_summary(store_catalog(store), &e->file.first, &first, &generation,
-				       err);
-
-	return ret == 1 ? generation > e->file.generation : ret;
-}
-
+/* The entries are in the order that superseding() needs, so that one pass settles each of them. */
 static int store_summary_settle(struct store *store, struct entries *e, bool writer,
 				struct err *err)
 {
-	int ret = 0;
+	const struct entry *over = NULL;
 
-	for (size_t i = 0; i < e->nr && ret == 0; i++)
-		if (!e->items[i].known)
-			ret = take_fresh(store, &e->items[i], false, err);
-	find_superseded(e);
-	for (size_t i = 0; i < e->nr && ret == 0; i++) {
+	for (size_t i = 0; i < e->nr; i++) {
 		struct entry *one = &e->items[i];
+		int ret = 0;
 
-		if (!one->known && one->good && !one->by) {
-			ret = is_overtaken(store, one, err);
-			ret = ret == 0 ? take_fresh(store, one, true, err) : (ret < 0 ? ret : 0);
-		} else if (one->known && (one->by || (!one->found && is_gone(store, one)))) {
-			ret = remove_row(store, one, err);
+		if (!one->known) {
+			ret = take_fresh(store, one, &over, err);
+		} else {
+			one->by = superseding(one, &over);
+			if (one->by || (!one->found && is_gone(store, one)))
+				ret = remove_row(store, one, err);
 		}
-		if (ret == 0 && one->by && writer)
+		if (ret < 0)
+			return ret;
+		if (one->by && writer)
 			remove_superseded(store, one);
 	}
-	return ret;
+	return 0;
 }
 
 int store_sync_summaries(struct store *store, struct summary_file *files, size_t nr, bool writer,

@@ -114,12 +114,33 @@ int profile_read_member_count(struct profile_reading *r, const json_t *object, c
 	return 0;
 }
 
+/*
+ * Does what profile_read_enter(r, "[%zu]", i) does, without printf(), which took a sixth of the time
+ * of reading a long histogram.
+ */
+static void enter_item(struct profile_reading *r, size_t i)
+{
+	char text[sizeof("[18446744073709551615]")], *at = text + sizeof(text) - 1;
+	size_t len = strlen(r->path), nr;
+
+	*at = 0;
+	*--at = ']';
+	do {
+		*--at = (char)('0' + i % 10);
+		i /= 10;
+	} while (i);
+	*--at = '[';
+	nr = (size_t)(text + sizeof(text) - at);
+	if (len + nr <= sizeof(r->path))
+		memcpy(r->path + len, at, nr);
+}
+
 int profile_read_pair(struct profile_reading *r, const json_t *list, size_t i, const json_t **first,
 		      const json_t **second)
 {
 	const json_t *pair = json_array_get(list, i);
 
-	profile_read_enter(r, "[%zu]", i);
+	enter_item(r, i);
 	if (!json_is_array(pair) || json_array_size(pair) != 2)
 		return profile_read_expected(r, "an array of two values");
 	*first = json_array_get(pair, 0);
