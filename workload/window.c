@@ -150,7 +150,7 @@ static int add_hashes(struct window *w, const uint64_t *hashes, size_t nr)
 {
 	int ret = footprint_add_many(&w->footprint, hashes, nr);
 
-	if (!w->config.leave_out_regions)
+	if (!w->config.leave_out_regions && !w->reuse_cut)
 		ret |= reuse_add_many(&w->reuse, hashes, nr);
 	return ret;
 }
@@ -182,6 +182,9 @@ static int add_blocks(struct window *w, const struct request *r, size_t nr)
 	size_t at = 0;
 	int ret = 0;
 
+	/* Blocks were left out already: what follows changes nothing in the profile. */
+	if (w->blocks_cut)
+		return 0;
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t left;
 

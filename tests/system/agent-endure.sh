@@ -9,7 +9,9 @@ need_loop
 need_bpf
 seconds=${ENDURE_SECONDS:-8} iops=${ENDURE_IOPS:-2000}
 max_growth_kib=64
-step=$((seconds / 30)) nr_samples=24
+# Memory is settled after a fifth of the time, at most five minutes; from then on it is looked at 24 times.
+settle=$((seconds / 5 < 300 ? seconds / 5 : 300))
+nr_samples=24 step=$(((seconds - settle) / (nr_samples + 1)))
 
 loop_new 256M
 dev=$loop_name
@@ -77,7 +79,7 @@ timeout $((seconds + 120)) fio --name=load --filename="$loop_dev" --rw=randrw --
 	--iodepth=16 --direct=1 --time_based --runtime="$seconds" --rate_iops=$((iops / 2)),$((iops / 2)) \
 	--output="$T/fio" >/dev/null 2>&1 &
 fio=$!
-sleep $((seconds / 5))
+sleep $settle
 agent_kib=$(resident $agent) serve_kib=$(resident $serve) load_fds=$(descriptors $agent)
 agent_anonymous_kib=$(anonymous $agent)
 # What is resident by then, again and again, for a look at how it grows.
@@ -86,10 +88,12 @@ for i in $(seq $nr_samples); do
 	sleep $step
 	sizes="${sizes:-} $(resident $agent)/$(resident $serve)"
 	[ -z "$group" ] || kernel+=("$(kernel_kib)")
-	[ $step -lt 20 ] || note "sample $i: resident ${sizes##* } KiB, kernel ${kernel[*]: -1} KiB, $(descriptors $agent) descriptors"
+	[ $step -lt 20 ] || note "sample $i: resident ${sizes##* } KiB, anonymous $(anonymous $agent) KiB, kernel ${kernel[*]: -1} KiB, $(descriptors $agent) descriptors"
 done
 agent_growth=$(($(resident $agent) - agent_kib)) serve_growth=$(($(resident $serve) - serve_kib))
-note "anonymous of the agent's: $agent_anonymous_kib KiB, then $(anonymous $agent) KiB"
+# resident and anonymous memory of the agent, from the settled state to the end
+note "the agent grew by $agent_growth KiB in $((nr_samples * step)) s, $((agent_growth * 3600 / (nr_samples * step + 1))) KiB" \
+	"an hour; anonymous $agent_anonymous_kib KiB, then $(anonymous $agent) KiB"
 wait $fio
 fio=""
 # Idle: nothing is under way, what is spooled has been sent.

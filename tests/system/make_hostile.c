@@ -10,6 +10,7 @@
  *   year      requests spread over the longest time that a store takes
  *   places    offsets all over the largest disk
  *   mixed     devices, sizes and offsets of each request at random: it compresses worst
+ *   blocks    random offsets and devices, each request as long as its blocks are still all examined
  *   jump      the guest's real-time clock was set ahead by 3651 days meanwhile
  *   summary   not a segment but the largest summary file that the format allows
  *   random-N  devices, sizes, times, offsets and counts, each honest or extreme as the number N
@@ -25,6 +26,8 @@
 #include "analyzer/store/segment_facts.h"
 #include "formats/segment/segment.h"
 #include "formats/summary/segment_summary.h"
+#include "workload/block_hash.h"
+#include "workload/window_room.h"
 
 #define SUMMARY_FULL_PROFILES 100u
 
@@ -59,7 +62,14 @@ static struct request request_of(const char *kind, uint64_t i)
 		r.arrival_ns = i * (SEGMENT_MAX_SPAN_NS / SEGMENT_MAX_REQUESTS);
 	else if (!strcmp(kind, "places"))
 		r.sector = (i * 0x9e3779b97f4a7c15ull) % (REQUEST_END_SECTOR_MAX - 8);
-	else if (!strcmp(kind, "mixed")) {
+	else if (!strcmp(kind, "blocks")) {
+		r.bytes = WINDOW_BLOCKS_PER_REQUEST * BLOCK_BYTES;
+		r.sector = mixed(i) %
+			   (REQUEST_END_SECTOR_MAX / BLOCK_SECTORS - r.bytes / BLOCK_BYTES) *
+			   BLOCK_SECTORS;
+		r.arrival_ns = i * 1000000 + mixed(i + 2) % 1000000;
+		r.device = (uint32_t)(mixed(i + 3) % SEGMENT_MAX_DEVICES) << 20;
+	} else if (!strcmp(kind, "mixed")) {
 		r.sector = mixed(i) % (REQUEST_END_SECTOR_MAX - REQUEST_MAX_DATA_BYTES / 512);
 		r.bytes = (uint32_t)(mixed(i + 1) % (REQUEST_MAX_DATA_BYTES / 512)) * 512;
 		r.arrival_ns = i * 1000000 + mixed(i + 2) % 1000000;

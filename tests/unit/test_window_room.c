@@ -114,10 +114,51 @@ static void a_room_changes_no_profile(void)
 	}
 }
 
+/* Blocks that could change no profile cost nothing, and take nothing from other windows. */
+static void nothing_is_examined_after_a_cut(void)
+{
+	struct request r = { .device = 8u << 20, .bytes = 1u << 30, .completion_ns = 500 };
+	struct window_room room;
+	struct window_config config = { .room = &room };
+	struct window *w = NULL;
+	struct profile p;
+	uint64_t left;
+
+	window_room_init(&room, 100);
+	ok_int(window_new(&w, &config, 0), 0);
+	ok_int(window_add(w, &r), 0);
+	left = room.blocks_left;
+	for (int i = 0; i < 10; i++)
+		ok_int(window_add(w, &r), 0);
+	r.bytes = 4096;
+	ok_int(window_add(w, &r), 0);
+	ok_eq(room.blocks_left, left);
+	profile_init(&p);
+	ok_int(window_profile(w, SECOND, &p), 0);
+	ok(isnan(p.locality.footprint_bytes) && !p.locality.nr_miss_ratio);
+	ok_eq(p.requests[OPERATION_READ], 12);
+	profile_release(&p);
+	/* The next period has a footprint again, and no miss ratios until the window is reset. */
+	window_clear(w, SECOND);
+	ok_int(window_add(w, &r), 0);
+	ok_int(window_profile(w, 2 * SECOND, &p), 0);
+	ok_near(p.locality.footprint_bytes, 4096, 0);
+	ok_eq(p.locality.nr_miss_ratio, 0);
+	profile_release(&p);
+	window_reset(w, 2 * SECOND);
+	ok_int(window_add(w, &r), 0);
+	ok_int(window_profile(w, 3 * SECOND, &p), 0);
+	ok(p.locality.nr_miss_ratio > 0);
+	profile_release(&p);
+	window_free(w);
+}
+
 static const struct tap_test tests[] = {
 	{ "windows of many devices share a room, whatever they are fed",
 	  many_windows_share_a_room },
 	{ "a room changes no profile of an honest trace", a_room_changes_no_profile },
+	{ "after blocks were left out no more are examined in that period",
+	  nothing_is_examined_after_a_cut },
 };
 
 int main(void)
