@@ -147,8 +147,14 @@ static int align_cover(struct align *a, struct stream *s, uint64_t interval)
 		size_t cap = nr + nr / 2 < FIRST_CELLS ? FIRST_CELLS : nr + nr / 2;
 		struct cell *cells;
 
-		if (a->nr_cells - s->cap + cap > a->max_cells) /* align_fits() allowed nr */
-			cap = nr;
+		/* Close to the bound, half of what is left: cell by cell would be quadratic. */
+		if (a->nr_cells - s->cap + cap > a->max_cells) {
+			size_t others = a->nr_cells - s->cap;
+
+			cap = nr; /* which align_fits() allowed */
+			if (others + nr < a->max_cells)
+				cap += (a->max_cells - others - nr) / 2;
+		}
 		cells = realloc(s->cells, cap * sizeof(*cells));
 		if (!cells)
 			return -ENOMEM;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -164,11 +165,38 @@ static void nothing_is_unknown(void)
 	align_free(a);
 }
 
+/* The test's own realloc() counts its calls. */
+static size_t nr_reallocs;
+
+void *realloc(void *p, size_t bytes)
+{
+	static void *(*real)(void *p, size_t bytes);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "realloc");
+	nr_reallocs++;
+	return real(p, bytes);
+}
+
+/* Requests all over a year reach the bound: each of them must not move all cells. */
+static void growth_is_geometric(void)
+{
+	struct align *a = align_of(ALIGN_MAX_CELLS);
+
+	nr_reallocs = 0;
+	for (uint64_t i = 0; i < 65536; i++)
+		ok_int(align_add(a, 0, (BEGIN_S + 481 * i) * SECOND, 1, 4096), 0);
+	tap_note("%zu reallocations", nr_reallocs);
+	ok(nr_reallocs > 10 && nr_reallocs < 300);
+	align_free(a);
+}
+
 static const struct tap_test tests[] = {
 	{ "the aligned sum is that of a plain table of streams by seconds", against_a_table },
 	{ "a bound on memory makes the interval longer and loses nothing", memory_is_bounded },
 	{ "streams that are centuries apart stay within the bound", far_apart },
 	{ "without any load the sums are unknown", nothing_is_unknown },
+	{ "cells grow geometrically up to the bound", growth_is_geometric },
 };
 
 int main(void)
