@@ -1,8 +1,8 @@
 -- The catalog of a blkcast cluster in PostgreSQL 14 or later.
 --
 -- `blkcast cluster init` runs the migrations below that a database lacks, each in one transaction. A migration
--- begins with a line "-- migration N" and is never changed once it was released. The program works with exactly
--- the version that it was built for, and says so when it finds another one.
+-- begins with a line "-- migration N" and is never changed: what has to be different is another migration at the end.
+-- The program works with exactly the version that it was built for, and says so when it finds another one.
 --
 -- Times of requests and windows are nanoseconds since 1970 (bigint) or timestamptz. What a host says about itself
 -- (its clock, its devices) is its own word; received is the clock of this database.
@@ -396,3 +396,211 @@ CREATE TABLE blkcast.ask(
   end_at timestamptz NOT NULL);
 
 INSERT INTO blkcast.version VALUES (2);
+
+-- migration 3
+-- Rows of hosts and streams change with every bundle: room in their pages keeps the indexes as they are.
+ALTER TABLE blkcast.host SET (fillfactor = 50);
+ALTER TABLE blkcast.stream SET (fillfactor = 50);
+
+-- Takes the segments of one bundle, by a few statements whatever their number. The verdicts, by number in the list:
+-- 0 stored now; 1 stored before with the same content; 2 stored before with another content; 3 beyond the host's quota
+-- of bytes; 4 beyond its quota of the day; 5 the stream has too many holes. Once a segment is beyond a quota, so are
+-- those that follow it in the same bundle. A segment that known() named has no bytes in the bundle, and its at is
+-- null: if it was forgotten since, the transaction ends, and the caller tries again. Every stream named is written, so
+-- that the commit of this transaction is one for which the standbys are waited for, also where all segments were there
+-- before. Rows are locked in the order of their keys, hosts before streams, so that no two bundles wait for each other.
+CREATE OR REPLACE FUNCTION blkcast.take(b jsonb) RETURNS TABLE(i int, verdict int) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  bundle_id bigint;
+  nr_stored bigint;
+  used bigint;
+  nrs int[];
+  verdicts int[];
+  streams bigint[];
+  gone text;
+  max_bytes bigint := coalesce((b->>'host_bytes')::bigint, 0);
+  max_segments bigint := coalesce((b->>'host_segments')::bigint, 0);
+  today date := (now() AT TIME ZONE 'UTC')::date;
+  now_ns bigint := (extract(epoch FROM clock_timestamp()) * 1e9)::bigint;
+BEGIN
+  IF b->>'key' IS NOT NULL THEN
+    INSERT INTO blkcast.bundle(key, bytes, sha256, segments, used_bytes)
+      VALUES (b->>'key', (b->>'bytes')::bigint, decode(b->>'sha256', 'hex'), 0, 0) RETURNING id INTO bundle_id;
+  END IF;
+  INSERT INTO blkcast.host(host, day) SELECT DISTINCT x.host COLLATE "C", today
+    FROM jsonb_to_recordset(b->'segments') AS x(host text) ORDER BY 1 ON CONFLICT DO NOTHING;
+  PERFORM 1 FROM blkcast.host o WHERE o.host IN (SELECT x.host FROM jsonb_to_recordset(b->'segments') AS x(host text))
+    ORDER BY o.host FOR NO KEY UPDATE;
+  INSERT INTO blkcast.stream(host, boot_id, epoch, commits)
+    SELECT DISTINCT x.host COLLATE "C", x.boot_id COLLATE "C", x.epoch, 0
+    FROM jsonb_to_recordset(b->'segments') AS x(host text, boot_id text, epoch bigint) ORDER BY 1, 2, 3
+    ON CONFLICT DO NOTHING;
+  PERFORM 1 FROM blkcast.stream o WHERE (o.host, o.boot_id, o.epoch) IN (SELECT x.host, x.boot_id, x.epoch
+    FROM jsonb_to_recordset(b->'segments') AS x(host text, boot_id text, epoch bigint))
+    ORDER BY o.host, o.boot_id, o.epoch FOR NO KEY UPDATE;
+
+  -- nth counts the same name within the bundle: what follows the first of a name is judged by it.
+  WITH named AS MATERIALIZED (
+      SELECT x.i, x.sequence, x.bytes, x.at, decode(x.hash, 'hex') AS hash, t.id, t.host, t.boot_id, t.epoch,
+        h.bytes AS host_bytes,
+        CASE WHEN h.day = today THEN h.segments_of_day ELSE 0 END AS of_day, t.taken @> x.sequence AS is_taken,
+        pg_column_size(t.taken) > 200000 AS has_holes,
+        row_number() OVER (PARTITION BY t.id, x.sequence ORDER BY x.i) AS nth
+      FROM jsonb_to_recordset(b->'segments') AS x(i int, host text, boot_id text, epoch bigint, sequence bigint,
+          hash text, at bigint, bytes bigint)
+        JOIN blkcast.stream t ON t.host = x.host AND t.boot_id = x.boot_id AND t.epoch = x.epoch
+        JOIN blkcast.host h ON h.host = t.host),
+    ruled AS MATERIALIZED (
+      -- What was removed without a trace of its content is taken for the same.
+      SELECT n.*, CASE WHEN n.is_taken THEN CASE WHEN n.hash = coalesce(
+            (SELECT g.hash FROM blkcast.segment g WHERE g.stream = n.id AND g.sequence = n.sequence),
+            (SELECT m.hashes[array_position(m.sequences, n.sequence)] FROM blkcast.summary m WHERE m.stream = n.id
+              AND n.sequence BETWEEN m.first AND m.last AND m.sequences @> ARRAY[n.sequence]), n.hash) THEN 1 ELSE 2 END
+          WHEN n.has_holes THEN 5
+          WHEN max_bytes > 0 AND n.host_bytes + sum(n.bytes) FILTER (WHERE NOT n.is_taken AND n.nth = 1) OVER w
+            > max_bytes THEN 3
+          WHEN max_segments > 0 AND n.of_day + count(*) FILTER (WHERE NOT n.is_taken AND n.nth = 1) OVER w
+            > max_segments THEN 4 ELSE 0 END AS rule
+      FROM named n WINDOW w AS (PARTITION BY n.host ORDER BY n.boot_id, n.epoch, n.sequence)),
+    judged AS (
+      SELECT r.*, CASE WHEN r.is_taken OR r.nth = 1 THEN r.rule
+          WHEN first_value(r.rule) OVER w <> 0 THEN first_value(r.rule) OVER w
+          WHEN first_value(r.hash) OVER w = r.hash THEN 1 ELSE 2 END AS verdict
+      FROM ruled r WINDOW w AS (PARTITION BY r.id, r.sequence ORDER BY r.nth))
+    SELECT array_agg(j.i), array_agg(j.verdict), array_agg(j.id), count(*) FILTER (WHERE j.verdict = 0),
+      sum(j.bytes) FILTER (WHERE j.verdict = 0),
+      min(concat_ws('/', j.host, j.boot_id, j.epoch, j.sequence)) FILTER (WHERE j.verdict = 0
+        AND (bundle_id IS NULL OR j.at IS NULL))
+      INTO nrs, verdicts, streams, nr_stored, used, gone FROM judged j;
+  IF gone IS NOT NULL THEN
+    RAISE EXCEPTION 'segment % was not found where it was looked up before', gone USING ERRCODE = '40001';
+  END IF;
+
+  WITH added AS (INSERT INTO blkcast.segment
+      SELECT blkcast.day_of(x.anchors[3]), v.stream, x.sequence, decode(x.hash, 'hex'), bundle_id, x.at, x.bytes,
+        x.requests, x.captured, x.untimed, x.source, x.layer, x.anchors, x.first_real, x.last_real, now_ns, x.devices,
+        x.losses
+      FROM jsonb_to_recordset(b->'segments') AS x(i int, sequence bigint, hash text, at bigint, bytes bigint,
+          requests bigint, captured bigint, untimed bigint, source int, layer int, anchors bigint[], first_real bigint,
+          last_real bigint, devices jsonb, losses jsonb)
+        JOIN unnest(nrs, verdicts, streams) AS v(i, verdict, stream) ON v.i = x.i AND v.verdict = 0
+      RETURNING stream, sequence, bytes),
+    more AS (SELECT v.stream, coalesce(range_agg(int8range(a.sequence, a.sequence + 1))
+          FILTER (WHERE a.sequence IS NOT NULL), '{}') AS taken, count(a.sequence) AS nr,
+          coalesce(sum(a.bytes), 0) AS bytes
+        FROM (SELECT DISTINCT stream FROM unnest(streams) AS u(stream)) v LEFT JOIN added a ON a.stream = v.stream
+        GROUP BY v.stream),
+    streamed AS (UPDATE blkcast.stream o SET taken = o.taken + m.taken, commits = o.commits + 1 FROM more m
+      WHERE o.id = m.stream RETURNING o.host, m.nr, m.bytes)
+    UPDATE blkcast.host o SET last_seen = now(), day = today, bytes = o.bytes + s.bytes,
+        segments_of_day = CASE WHEN o.day = today THEN o.segments_of_day ELSE 0 END + s.nr
+      FROM (SELECT host, sum(nr) AS nr, sum(bytes) AS bytes FROM streamed GROUP BY host) s WHERE o.host = s.host;
+  INSERT INTO blkcast.profile
+    SELECT blkcast.day_of((extract(epoch FROM p.begin_at) * 1000000000)::bigint), x.host, p.device, p.device_name,
+      p.begin_at, p.end_at, p.grade, p.requests_per_s, p.read_per_s, p.write_per_s, p.read_bytes_per_s,
+      p.write_bytes_per_s, p.read_mean_s, p.read_p50_s, p.read_p95_s, p.read_p99_s, p.write_mean_s, p.write_p50_s,
+      p.write_p95_s, p.write_p99_s, p.sequential_ratio, p.in_flight_mean, p.lost, p.errors
+    FROM jsonb_to_recordset(b->'segments') AS x(i int, host text, profiles jsonb)
+      JOIN unnest(nrs, verdicts) AS v(i, verdict) ON v.i = x.i AND v.verdict = 0,
+      jsonb_populate_recordset(NULL::blkcast.profile, x.profiles) p;
+  IF nr_stored > 0 THEN
+    UPDATE blkcast.bundle SET segments = nr_stored, used_bytes = used WHERE id = bundle_id;
+  ELSIF bundle_id IS NOT NULL THEN
+    DELETE FROM blkcast.bundle WHERE id = bundle_id;
+    INSERT INTO blkcast.garbage VALUES (b->>'key', now() + interval '1 hour', 'every segment in it was there before');
+  END IF;
+  RETURN QUERY SELECT * FROM unnest(nrs, verdicts);
+END $$;
+
+INSERT INTO blkcast.version VALUES (3);
+
+-- migration 4
+-- What roles may see that read the catalog, for dashboards: one row for each host, or for each beginning of names,
+-- which ends with *. Roles of which the role is a member count, and public stands for all roles. A role without a row
+-- sees no host. The owner of the tables, as which serve works, sees and writes everything.
+CREATE TABLE blkcast.reader(
+  role name NOT NULL,
+  host text COLLATE "C" NOT NULL,           -- "web1", "web*" or "*"
+  PRIMARY KEY (role, host));
+
+CREATE FUNCTION blkcast.may_read(its_host text) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT NOT row_security_active('blkcast.host') OR EXISTS (SELECT FROM blkcast.reader r
+    LEFT JOIN pg_catalog.pg_roles p ON p.rolname = r.role
+    WHERE (r.role = 'public' OR pg_has_role(p.oid, 'USAGE'))
+      AND CASE WHEN right(r.host, 1) = '*' THEN starts_with(its_host, left(r.host, -1)) ELSE its_host = r.host END) $$;
+
+-- Who could read before this migration goes on reading everything.
+INSERT INTO blkcast.reader SELECT DISTINCT coalesce(r.rolname, 'public'), '*'
+  FROM pg_class c CROSS JOIN aclexplode(c.relacl) a LEFT JOIN pg_roles r ON r.oid = a.grantee
+  WHERE c.oid = 'blkcast.profile'::regclass AND a.privilege_type = 'SELECT' AND a.grantee <> c.relowner;
+
+ALTER TABLE blkcast.host ENABLE ROW LEVEL SECURITY;
+CREATE POLICY reader ON blkcast.host USING (blkcast.may_read(host));
+ALTER TABLE blkcast.stream ENABLE ROW LEVEL SECURITY;
+CREATE POLICY reader ON blkcast.stream USING (host IN (SELECT h.host FROM blkcast.host h));
+ALTER TABLE blkcast.segment ENABLE ROW LEVEL SECURITY;
+CREATE POLICY reader ON blkcast.segment USING (stream IN (SELECT t.id FROM blkcast.stream t));
+ALTER TABLE blkcast.summary ENABLE ROW LEVEL SECURITY;
+CREATE POLICY reader ON blkcast.summary USING (stream IN (SELECT t.id FROM blkcast.stream t));
+ALTER TABLE blkcast.profile ENABLE ROW LEVEL SECURITY;
+CREATE POLICY reader ON blkcast.profile USING (host IN (SELECT h.host FROM blkcast.host h));
+ALTER TABLE blkcast.ask ENABLE ROW LEVEL SECURITY;
+CREATE POLICY reader ON blkcast.ask USING (blkcast.may_read(host));
+-- What belongs to no host is for those who see every host.
+ALTER TABLE blkcast.bundle ENABLE ROW LEVEL SECURITY;
+CREATE POLICY reader ON blkcast.bundle USING (blkcast.may_read('*'));
+ALTER TABLE blkcast.garbage ENABLE ROW LEVEL SECURITY;
+CREATE POLICY reader ON blkcast.garbage USING (blkcast.may_read('*'));
+ALTER TABLE blkcast.lease ENABLE ROW LEVEL SECURITY;
+CREATE POLICY reader ON blkcast.lease USING (blkcast.may_read('*'));
+-- may_read() asks this table, so its policy cannot ask may_read().
+ALTER TABLE blkcast.reader ENABLE ROW LEVEL SECURITY;
+CREATE POLICY reader ON blkcast.reader USING (role = 'public'
+  OR pg_has_role((SELECT p.oid FROM pg_catalog.pg_roles p WHERE p.rolname = role), 'USAGE'));
+
+-- The policy of a partitioned table holds for queries of that table only; its partitions themselves show nothing.
+DO $$
+DECLARE
+  child regclass;
+BEGIN
+  FOR child IN SELECT inhrelid::regclass FROM pg_inherits
+      WHERE inhparent IN ('blkcast.segment'::regclass, 'blkcast.profile'::regclass) LOOP
+    EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', child);
+  END LOOP;
+END $$;
+
+-- As in migration 1, and the partitions show nothing by themselves.
+CREATE OR REPLACE FUNCTION blkcast.make_day(d date) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  parent text;
+  child text;
+BEGIN
+  IF d < date '2000-01-01' THEN
+    RETURN;
+  END IF;
+  PERFORM pg_advisory_xact_lock(hashtext('blkcast.make_day'));
+  FOREACH parent IN ARRAY ARRAY['segment', 'profile'] LOOP
+    child := parent || to_char(d, '"_"YYYYMMDD');
+    CONTINUE WHEN to_regclass('blkcast.' || child) IS NOT NULL;
+    EXECUTE format('CREATE TABLE blkcast.%I (LIKE blkcast.%I INCLUDING DEFAULTS)', child, parent);
+    EXECUTE format('ALTER TABLE blkcast.%I ENABLE ROW LEVEL SECURITY', child);
+    EXECUTE format('ALTER TABLE blkcast.%I ATTACH PARTITION blkcast.%I FOR VALUES FROM (%L) TO (%L)', parent, child,
+      d, d + 1);
+  END LOOP;
+END $$;
+
+-- A view reads its tables as their owner does, so these ask for themselves. They do not call a function of the reader
+-- for rows that the reader may not see.
+CREATE OR REPLACE VIEW blkcast.loss WITH (security_barrier) AS
+  SELECT t.host, t.boot_id, t.epoch, s.sequence, s.day, (l->>0)::int AS cause, (l->>1)::bigint AS count,
+    (l->>2)::int <> 0 AS count_known, (l->>3)::bigint AS device, to_timestamp((l->>4)::bigint / 1e9) AS begin_at,
+    to_timestamp((l->>5)::bigint / 1e9) AS end_at
+  FROM (SELECT * FROM blkcast.stream WHERE blkcast.may_read(host) OFFSET 0) t JOIN blkcast.segment s ON t.id = s.stream,
+    jsonb_array_elements(s.losses) l;
+CREATE OR REPLACE VIEW blkcast.watermark WITH (security_barrier) AS
+  SELECT host, boot_id, epoch, CASE WHEN isempty(holes) THEN next ELSE lower(holes) END AS watermark, next, holes
+  FROM (SELECT *, int8multirange(int8range(0, next)) - taken AS holes
+    FROM (SELECT *, coalesce(upper(taken), 0) AS next FROM blkcast.stream WHERE blkcast.may_read(host)) a) b;
+
+INSERT INTO blkcast.version VALUES (4);

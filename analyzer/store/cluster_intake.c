@@ -19,14 +19,22 @@ struct waiter {
 	sem_t done;
 };
 
+/* A thread that stores bundles; its members are its own. */
+struct intake_writer {
+	struct home_intake *intake;
+	struct cluster_sql *sql; /* opened when it is needed */
+	struct bundle_days days;
+	struct waiter **batch; /* CLUSTER_BUNDLE_MAX */
+	pthread_t thread;
+};
+
 struct home_intake {
-	struct cluster *cluster;    /* borrowed */
-	struct cluster_sql *writer; /* used by the thread only */
-	struct bundle_days days;    /* used by the thread only */
-	struct cluster_sql *asker;  /* connection for queries of senders; guarded by ask */
+	struct cluster *cluster;   /* borrowed */
+	struct cluster_sql *asker; /* connection for queries of senders; guarded by ask */
 	pthread_mutex_t ask;
 
-	pthread_t thread;
+	struct intake_writer writers[CLUSTER_WRITERS];
+	size_t nr_writers;    /* threads that run */
 	pthread_mutex_t lock; /* guards the members below */
 	pthread_cond_t wake;
 	struct waiter *first, **last;
@@ -76,58 +84,78 @@ static size_t intake_take(struct home_intake *in, struct waiter **batch)
 	in->nr_waiting -= nr;
 	in->waiting_bytes -= bytes;
 	in->first_ms = clock_monotonic_ms();
+	if (in->first) /* for another writer */
+		pthread_cond_signal(&in->wake);
 	return nr;
 }
 
-static void intake_commit(struct home_intake *in, struct waiter **batch, size_t nr)
+static void intake_commit(struct intake_writer *w, size_t nr, const struct ingest_quota *quota)
 {
 	struct bundle_item **items = calloc(nr, sizeof(struct bundle_item *));
-	struct bundle_commit commit = { .cluster = in->cluster,
-					.sql = &in->writer,
-					.days = &in->days,
-					.quota = in->quota,
+	struct bundle_commit commit = { .cluster = w->intake->cluster,
+					.sql = &w->sql,
+					.days = &w->days,
+					.quota = *quota,
 					.items = items,
 					.nr = nr };
 
 	for (size_t i = 0; items && i < nr; i++)
-		items[i] = &batch[i]->item;
+		items[i] = &w->batch[i]->item;
 	if (items)
 		bundle_commit(&commit);
 	for (size_t i = 0; i < nr; i++) {
 		if (!items)
-			batch[i]->item.ret = -ENOMEM;
-		sem_post(&batch[i]->done); /* After this call the waiter may no longer exist. */
+			w->batch[i]->item.ret = -ENOMEM;
+		sem_post(&w->batch[i]->done); /* After this call the waiter may no longer exist. */
 	}
 	free(items);
 }
 
 static void *intake_run(void *ctx)
 {
-	struct home_intake *in = ctx;
-	struct waiter **batch = calloc(CLUSTER_BUNDLE_MAX, sizeof(struct waiter *));
+	struct intake_writer *w = ctx;
+	struct home_intake *in = w->intake;
 
 	pthread_mutex_lock(&in->lock);
-	while (batch && (!in->is_stopping || in->first)) {
+	while (!in->is_stopping || in->first) {
+		struct ingest_quota quota;
 		size_t nr;
 
 		intake_wait(in);
-		nr = intake_take(in, batch);
+		nr = intake_take(in, w->batch);
+		quota = in->quota;
 		if (!nr)
 			continue;
 		pthread_mutex_unlock(&in->lock);
-		intake_commit(in, batch, nr);
+		intake_commit(w, nr, &quota);
 		pthread_mutex_lock(&in->lock);
 	}
 	pthread_mutex_unlock(&in->lock);
-	free(batch);
 	return NULL;
+}
+
+static int intake_start(struct home_intake *in)
+{
+	struct intake_writer *w = &in->writers[in->nr_writers];
+	int ret;
+
+	w->intake = in;
+	w->batch = calloc(CLUSTER_BUNDLE_MAX, sizeof(struct waiter *));
+	if (!w->batch)
+		return ENOMEM;
+	ret = pthread_create(&w->thread, NULL, intake_run, w);
+	if (ret)
+		free(w->batch);
+	else
+		in->nr_writers++;
+	return ret;
 }
 
 int cluster_intake_new(struct home_intake **out, struct store *s, struct err *err)
 {
 	struct home_intake *in = calloc(1, sizeof(*in));
 	pthread_condattr_t clock;
-	int ret;
+	int ret = 0;
 
 	if (!in)
 		return err_set(err, ENOMEM, "out of memory");
@@ -139,12 +167,10 @@ int cluster_intake_new(struct home_intake **out, struct store *s, struct err *er
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&in->wake, &clock);
 	pthread_condattr_destroy(&clock);
-	ret = pthread_create(&in->thread, NULL, intake_run, in);
+	while (ret == 0 && in->nr_writers < CLUSTER_WRITERS)
+		ret = intake_start(in);
 	if (ret) {
-		pthread_cond_destroy(&in->wake);
-		pthread_mutex_destroy(&in->lock);
-		pthread_mutex_destroy(&in->ask);
-		free(in);
+		cluster_intake_free(in);
 		return err_set(err, ret, "intake: %s", strerror(ret));
 	}
 	*out = in;
@@ -157,12 +183,17 @@ void cluster_intake_free(struct home_intake *in)
 		return;
 	pthread_mutex_lock(&in->lock);
 	in->is_stopping = true;
-	pthread_cond_signal(&in->wake);
+	pthread_cond_broadcast(&in->wake);
 	pthread_mutex_unlock(&in->lock);
-	pthread_join(in->thread, NULL);
-	cluster_sql_close(in->writer);
+	for (size_t i = 0; i < in->nr_writers; i++) {
+		struct intake_writer *w = &in->writers[i];
+
+		pthread_join(w->thread, NULL);
+		cluster_sql_close(w->sql);
+		bundle_days_release(&w->days);
+		free(w->batch);
+	}
 	cluster_sql_close(in->asker);
-	bundle_days_release(&in->days);
 	pthread_cond_destroy(&in->wake);
 	pthread_mutex_destroy(&in->lock);
 	pthread_mutex_destroy(&in->ask);
@@ -198,7 +229,10 @@ int cluster_intake_put(struct home_intake *in, const struct home_segment *one, s
 	in->last = &own.next;
 	in->nr_waiting++;
 	in->waiting_bytes += one->len;
-	pthread_cond_signal(&in->wake);
+	/* A writer that gathers wakes up by itself when its time is over. */
+	if (in->nr_waiting == 1 || in->nr_waiting >= CLUSTER_BUNDLE_MAX ||
+	    in->waiting_bytes >= CLUSTER_BUNDLE_BYTES)
+		pthread_cond_signal(&in->wake);
 	pthread_mutex_unlock(&in->lock);
 	while (sem_wait(&own.done) < 0) /* a signal interrupted the call */
 		;

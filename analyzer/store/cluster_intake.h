@@ -2,7 +2,8 @@
 /*
  * cluster_intake: this module stores checked segments of many senders in a cluster.
  *
- * One thread collects the waiting segments for at most CLUSTER_GATHER_MS, or up to
+ * CLUSTER_WRITERS threads take turns, so that one bundle is gathered while others are stored. A
+ * thread collects the waiting segments for at most CLUSTER_GATHER_MS, or up to
  * CLUSTER_BUNDLE_BYTES. It leaves out segments that the catalog already has, writes the others as
  * one object, and commits the bundle and the names of the segments in one transaction that waits
  * for the standbys. Only then does it answer the senders. Segments that were already stored are
@@ -21,6 +22,7 @@
 #define CLUSTER_GATHER_MS    250
 #define CLUSTER_BUNDLE_BYTES (32u << 20)
 #define CLUSTER_BUNDLE_MAX   4096 /* segments of one bundle */
+#define CLUSTER_WRITERS	     2	  /* bundles under way; each has a connection to PostgreSQL */
 
 int cluster_intake_new(struct home_intake **out, struct store *s, struct err *err);
 void cluster_intake_free(struct home_intake *i);

@@ -106,7 +106,7 @@ exits 0 "segments with profiles of windows are stored" "$b" import --store "$STO
 is "$(sql "SELECT count(*) FROM blkcast.profile WHERE end_at > now() - interval '1 hour' AND requests_per_s > 0 AND read_mean_s > 0 AND read_p99_s >= read_p50_s AND sequential_ratio >= 0 AND in_flight_mean > 0")" 12 \
 	"the catalog has their rates, means, percentiles, sequential share and requests in flight"
 is "$(sql "SELECT count(*) FROM ONLY blkcast.profile_other")" 0 "in a partition for each day"
-while read -r line; do sql "${line# *}"; done < <(sed -n 's/^    \(\(CREATE ROLE\|GRANT\).*grafana[^;]*;\).*/\1/p' docs/guide/fleet.md)
+while read -r line; do sql "${line# *}"; done < <(sed -n 's/^    \(\(CREATE ROLE\|GRANT\|INSERT\).*\(grafana\|acme\)[^;]*;\).*/\1/p' docs/guide/fleet.md)
 from=$(date -u -d '-1 hour' +%Y-%m-%dT%H:%M:%SZ) to=$(date -u -d '+1 hour' +%Y-%m-%dT%H:%M:%SZ)
 jq -r '(.templating.list[] | select(.type == "query") | ["hosts", .query]), (.panels[] | .title as $t | .targets[] | [$t, .rawSql]) | @tsv' $dashboard >"$T/queries"
 number "$(wc -l <"$T/queries") >= 20" "the dashboard asks for something"
@@ -122,6 +122,30 @@ while IFS=$'\t' read -r title query; do
 	*) number "$rows > 0" "and has an answer" ;;
 	esac
 done <"$T/queries"
+# A role sees the rows of its own hosts only, whichever way it asks.
+hosts=$(sql "SELECT count(*) FROM blkcast.host")
+sql "DELETE FROM blkcast.reader WHERE role = 'acme'; INSERT INTO blkcast.reader VALUES ('acme', 'web*')"
+as() { sql "SET ROLE $1; $2" 2>&1; }
+is "$(as grafana "SELECT count(*) FROM blkcast.host")" "$hosts" "the dashboard's role sees every host"
+is "$(as acme "SELECT string_agg(host, ' ') FROM blkcast.host")" web1 "the role of a tenant sees its host alone"
+mine="FROM blkcast.stream t WHERE t.host LIKE 'web%'"
+for q in "SELECT count(*) FROM blkcast.stream|SELECT count(*) $mine" \
+	"SELECT count(*) FROM blkcast.segment|SELECT count(*) FROM blkcast.segment WHERE stream IN (SELECT id $mine)" \
+	"SELECT count(*) FROM blkcast.watermark|SELECT count(*) $mine" \
+	"SELECT count(*) FROM blkcast.loss|SELECT count(*) FROM blkcast.loss WHERE host LIKE 'web%'" \
+	"SELECT count(*) FROM blkcast.profile|SELECT count(*) FROM blkcast.profile WHERE host LIKE 'web%'"; do
+	is "$(as acme "${q%|*}")" "$(sql "${q#*|}")" "so does ${q%|*}"
+done
+number "$(sql "SELECT count(*) FROM blkcast.profile") > 0" "while there are profiles of other hosts"
+for t in $(sql "SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent IN ('blkcast.segment'::regclass, 'blkcast.profile'::regclass)") \
+	blkcast.bundle blkcast.garbage blkcast.lease; do
+	sql "GRANT SELECT ON $t TO acme"
+	is "$(as acme "SELECT count(*) FROM $t")" 0 "and nothing of $t"
+done
+is "$(as acme "SELECT count(*) FROM blkcast.reader WHERE role <> 'acme'")" 0 "nor what others may see"
+like "$(as acme "INSERT INTO blkcast.reader VALUES ('acme', '*')")" "permission denied" "and cannot give itself more"
+sql "DELETE FROM blkcast.reader WHERE role = 'acme'"
+is "$(as acme "SELECT count(*) FROM blkcast.host")" 0 "without a row a role sees nothing"
 is "$(jq -r '[.panels[].id] | length == (unique | length)' $dashboard)" true "panels have ids of their own"
 sql "SELECT blkcast.forget(host, boot_id, epoch, sequence) FROM blkcast.segment s JOIN blkcast.stream t ON t.id = s.stream WHERE s.source = 4" >/dev/null
 
@@ -214,6 +238,51 @@ is "$(s3 GET owner)" "$first_id" "for the catalog that it is called for"
 exits 0 "so that compact sweeps again" "$blkcast" cluster compact --store "$STORE"
 exits 0 "and check does not take the owner for an orphan" "$blkcast" check --store "$STORE" --json
 is "$(jq -c .findings "$T/out")" "[]" "nor for anything else"
+
+# A cluster that an earlier version made is brought up to date, and its data are read. Migrations never change.
+golden=tests/golden/cluster-2
+sed -n '/^-- migration 1$/,/^INSERT INTO blkcast.version VALUES (2);$/p' docs/cluster.sql >"$T/migrations"
+holds "the migrations of schema version 2 are what they were" cmp "$T/migrations" $golden/cluster-2-schema.sql
+tests/cluster/up.sh psql 0 "CREATE DATABASE older OWNER blkcast"
+sql "CREATE ROLE sees"
+older=$(sed 's,/blkcast?,/older?,; s,/traces&,/traces/older\&,' <<<"$STORE")
+run_sql() { tests/cluster/up.sh psql 0 "SET ROLE blkcast; $(cat "$1")" older; }
+holds "an earlier version's schema is made" run_sql $golden/cluster-2-schema.sql
+holds "with its data" run_sql $golden/cluster-2-data.sql
+tests/cluster/up.sh psql 0 "GRANT SELECT ON blkcast.profile TO sees" older
+for f in $golden/*.seg; do s3 PUT "older/bundles/20261123/${f##*/}" --data-binary @"$f"; done
+exits 2 "a cluster of an earlier version is not read as it is" "$blkcast" ls --store "$older"
+like "$(cat "$T/err")" "version 2 .*cluster init" "and the line says what to do"
+exits 0 "cluster init brings it up to date" "$blkcast" cluster init --store "$older" --json
+like "$(cat "$T/out")" '"from_version": 2' "from its version"
+exits 0 "its segments are read" "$blkcast" dump --store "$older" --format csv
+is "$(wc -l <"$T/out")" 101 "every request of them"
+exits 0 "and check finds it whole" "$blkcast" check --store "$older"
+exits 0 "new segments are stored in it" "$blkcast" import --store "$older" "${imported[@]}" "$T/other.csv"
+cat $golden/*.seg >"$T/older.seg"
+exits 0 "and those that it has" "$blkcast" import --store "$older" "$T/older.seg"
+like "$(cat "$T/out" "$T/err")" " 0 segments stored" "are not stored again"
+is "$(tests/cluster/up.sh psql 0 "SELECT role, host FROM blkcast.reader" older)" "sees|*" "who could read goes on reading"
+
+# take KEY LIMITS "SEQUENCE HASH"...: the verdicts on a bundle of segments of 10 bytes of one stream, in their order
+take() {
+	local segments="" i=0 s
+	for s in "${@:3}"; do
+		segments="$segments${segments:+,}{\"i\":$i,\"host\":\"judged\",\"boot_id\":\"b\",\"epoch\":1,\"sequence\":${s% *},
+			\"hash\":\"${s#* }\",\"at\":0,\"bytes\":10,\"requests\":1,\"captured\":1,\"untimed\":0,\"source\":1,\"layer\":0,
+			\"anchors\":[1,2,3,4,5,6],\"first_real\":1,\"last_real\":2,\"devices\":[],\"losses\":[],\"profiles\":[]}"
+		i=$((i + 1))
+	done
+	tests/cluster/up.sh psql 0 "SELECT string_agg(verdict::text, ' ' ORDER BY i) FROM blkcast.take('{\"key\": \"bundles/$1\",
+		\"bytes\": 1, \"sha256\": \"00\", $2, \"segments\": [$segments]}')" older
+}
+free='"host_bytes": 0, "host_segments": 0'
+is "$(take 1 "$free" "0 aa" "1 bb" "3 cc")" "0 0 0" "new segments are stored"
+is "$(take 2 "$free" "0 aa" "1 b1" "2 dd" "2 dd" "2 d1")" "1 2 0 1 2" "known ones are repeats or conflicts, also within a bundle"
+is "$(take 3 '"host_bytes": 65, "host_segments": 0' "4 aa" "5 aa" "6 aa" "6 aa" "0 aa")" "0 0 3 3 1" "a quota of bytes holds"
+is "$(take 4 '"host_bytes": 0, "host_segments": 7' "6 aa" "7 aa" "7 ab" "5 aa")" "0 4 4 1" "and so does one of the day"
+is "$(tests/cluster/up.sh psql 0 "SELECT t.taken, t.commits, h.bytes, h.segments_of_day FROM blkcast.stream t
+	JOIN blkcast.host h USING (host) WHERE host = 'judged'" older)" "{[0,7)}|4|70|7" "host and stream count what was stored"
 
 # A bundle whose row counts too many segments is tried once a day, not without end.
 add 2
