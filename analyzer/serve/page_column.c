@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/json.h"
+#include "base/varint.h"
 
 #define P50 0.5
 #define P99 0.99
@@ -106,6 +107,89 @@ int page_column_merge(struct page_column *dst, const struct page_column *src)
 	page_column_worst(dst, src->busiest_per_s, src->slowest_p99_s, src->busiest_at_s,
 			  src->slowest_at_s);
 	return 0;
+}
+
+/* A packed column is its numbers as they are in memory, then its histograms. */
+#define PACKED_BYTES offsetof(struct page_column, response)
+
+static void page_histogram_pack(const struct histogram *h, struct buf *out)
+{
+	int last = HISTOGRAM_BUCKET_MIN;
+
+	varint_put(out, histogram_nr_used(h));
+	varint_put(out, h->min_ns);
+	varint_put(out, h->max_ns);
+	for (int b = histogram_next(h, HISTOGRAM_BUCKET_MIN); b <= HISTOGRAM_BUCKET_MAX;
+	     b = histogram_next(h, b + 1)) {
+		varint_put(out, (uint64_t)(b - last));
+		varint_put(out, histogram_count(h, b));
+		last = b;
+	}
+}
+
+int page_column_pack(const struct page_column *c, struct buf *out)
+{
+	int ret = buf_put(out, c, PACKED_BYTES);
+
+	for (int i = 0; i < 3; i++)
+		page_histogram_pack(&c->response[i], out);
+	return ret < 0 ? ret : out->error;
+}
+
+int page_column_next_packed(struct cursor *from, struct page_column *c)
+{
+	*c = (struct page_column){ 0 };
+	return cursor_get(from, c, PACKED_BYTES) < 0 ? -ENODATA : 0;
+}
+
+/* Nearly all numbers of a packed histogram take one byte; a day has forty million of them. */
+static inline bool page_number_get(struct cursor *from, uint64_t *out)
+{
+	if (from->at < from->len && from->data[from->at] < 0x80) {
+		*out = from->data[from->at++];
+		return true;
+	}
+	return varint_get(from, out) == 0;
+}
+
+/* Adds the next packed histogram to h, or passes it if h is NULL. */
+static int page_histogram_merge_packed(struct histogram *h, struct cursor *from)
+{
+	uint64_t nr, min_ns, max_ns, step, count;
+	int bucket = HISTOGRAM_BUCKET_MIN, ret = 0;
+
+	if (!page_number_get(from, &nr) || varint_get(from, &min_ns) < 0 ||
+	    varint_get(from, &max_ns) < 0)
+		return -EBADMSG;
+	if (h && nr) {
+		h->is_whole =
+			true; /* A column takes many windows, and an array is added to fast. */
+		h->min_ns = h->nr && h->min_ns < min_ns ? h->min_ns : min_ns;
+		h->max_ns = h->max_ns > max_ns ? h->max_ns : max_ns;
+	}
+	for (uint64_t i = 0; i < nr && ret == 0; i++) {
+		if (!page_number_get(from, &step) || !page_number_get(from, &count) ||
+		    step > (uint64_t)(HISTOGRAM_BUCKET_MAX - bucket))
+			return -EBADMSG;
+		bucket += (int)step;
+		if (h && h->counts) {
+			h->counts[bucket - HISTOGRAM_BUCKET_MIN] += count;
+			h->nr += count;
+		} else if (h) {
+			ret = histogram_add_bucket(h, bucket, count);
+		}
+	}
+	return ret;
+}
+
+int page_column_merge_packed(struct page_column *dst, const struct page_column *c,
+			     struct cursor *from)
+{
+	int ret = dst ? page_column_merge(dst, c) : 0;
+
+	for (int i = 0; i < 3 && ret == 0; i++)
+		ret = page_histogram_merge_packed(dst ? &dst->response[i] : NULL, from);
+	return ret;
 }
 
 void page_column_release(struct page_column *c)

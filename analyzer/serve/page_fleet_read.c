@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "analyzer/serve/page_fleet_state.h"
+#include "analyzer/serve/page_window.h"
 #include "base/array.h"
 #include "base/clock.h"
 
@@ -71,11 +72,11 @@ static int page_taker_visit(void *ctx, const struct segment_header *h,
 			       (double)h->end.realtime_ns / 1e9, t->received_ns);
 	pthread_mutex_unlock(&t->f->lock);
 	for (size_t i = 0; host && i < h->nr_profiles && ret == 0; i++) {
-		struct err why = { 0 };
+		bool is_other;
 		struct profile p;
 
-		profile_init(&p);
-		if (profile_from_json(h->profiles[i], strlen(h->profiles[i]), &p, &why) < 0) {
+		if (page_window_read(h->profiles[i], NULL, &p, &is_other) < 0) {
+			profile_release(&p);
 			t->nr_bad++;
 			continue;
 		}

@@ -11,10 +11,13 @@
 #include "base/clock.h"
 #include "formats/segment/segment.h"
 
+#define CACHE_BYTES \
+	(96u << 20)	   /* a day of one device in windows of a second, and a part of another */
 #define LOOK_AT_CLOCK 1024 /* rows of the catalog between two looks at the deadline */
 
 struct page_store {
-	struct store *store; /* owned; its catalog is guarded by the lock */
+	struct store *store;	  /* owned; its catalog is guarded by the lock */
+	struct page_cache *cache; /* owned */
 	pthread_mutex_t lock;
 };
 
@@ -36,7 +39,9 @@ int page_store_open(struct page_store **out, const char *dir, struct err *err)
 	if (!s)
 		return err_set(err, ENOMEM, "no memory for the page");
 	pthread_mutex_init(&s->lock, NULL);
-	ret = store_open(&s->store, dir, false, err);
+	s->cache = page_cache_new(CACHE_BYTES);
+	ret = s->cache ? store_open(&s->store, dir, false, err)
+		       : err_set(err, ENOMEM, "no memory for the page");
 	if (ret < 0) {
 		page_store_close(s);
 		return ret;
@@ -50,6 +55,7 @@ void page_store_close(struct page_store *s)
 	if (!s)
 		return;
 	store_close(s->store);
+	page_cache_free(s->cache);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
@@ -258,39 +264,7 @@ int page_store_segment(struct page_store *s, const struct segment_name *n,
 	return ret;
 }
 
-struct page_profiles {
-	int (*visit)(void *ctx, const struct profile *p);
-	void *ctx;
-	uint64_t *nr_bad;
-};
-
-static int page_profiles_visit(void *ctx, const struct segment_header *h,
-			       struct segment_reader *reader)
+struct page_cache *page_store_cache(struct page_store *s)
 {
-	const struct page_profiles *v = ctx;
-	int ret = 0;
-
-	(void)reader;
-	for (size_t i = 0; i < h->nr_profiles && ret == 0; i++) {
-		struct profile p;
-		struct err why = { 0 };
-
-		profile_init(&p);
-		if (profile_from_json(h->profiles[i], strlen(h->profiles[i]), &p, &why) < 0) {
-			(*v->nr_bad)++;
-			continue;
-		}
-		ret = v->visit(v->ctx, &p);
-		profile_release(&p);
-	}
-	return ret;
-}
-
-int page_store_profiles(struct page_store *s, const struct segment_name *n,
-			int (*visit)(void *ctx, const struct profile *p), void *ctx,
-			uint64_t *nr_bad, struct err *err)
-{
-	struct page_profiles v = { visit, ctx, nr_bad };
-
-	return page_store_segment(s, n, page_profiles_visit, &v, err);
+	return s->cache;
 }

@@ -14,10 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyzer/serve/page_cache.h"
 #include "analyzer/store/segment_name.h"
 #include "analyzer/store/store.h"
 #include "base/err.h"
-#include "formats/profile/profile.h"
 
 struct page_store;
 
@@ -63,13 +63,7 @@ int page_store_segment(struct page_store *s, const struct segment_name *n,
 		       int (*visit)(void *ctx, const struct segment_header *h,
 				    struct segment_reader *reader),
 		       void *ctx, struct err *err);
-/*
- * Calls visit with each profile of the segment. Host and period are taken from the segment, not
- * from the profile. A profile that cannot be read is skipped and counted in *nr_bad. Returns the
- * same as page_store_segment().
- */
-int page_store_profiles(struct page_store *s, const struct segment_name *n,
-			int (*visit)(void *ctx, const struct profile *p), void *ctx,
-			uint64_t *nr_bad, struct err *err);
+/* Returns the memory for what callers have read; it lives as long as the store. */
+struct page_cache *page_store_cache(struct page_store *s);
 
 #endif

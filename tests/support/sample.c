@@ -85,8 +85,8 @@ void sample_segment(const struct sample *s, const struct request *r, size_t nr, 
 		.cgroups = s->is_hostile ? hostile_cgroups : cgroups,
 		.nr_cgroups = 2,
 		.ledger = s->ledger,
-		.profiles = &s->profile,
-		.nr_profiles = s->profile != NULL,
+		.profiles = s->nr_profiles ? s->profiles : &s->profile,
+		.nr_profiles = s->nr_profiles ? s->nr_profiles : s->profile != NULL,
 	};
 	struct segment_writer *w = NULL;
 

@@ -24,10 +24,12 @@ struct sample {
 	uint64_t real_offset_ns;   /* real = monotonic + this */
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
 	const struct ledger *ledger;
-	uint64_t nr_captured; /* 0: as many as there are requests */
-	bool is_hostile;      /* the names try to deceive a terminal or a page */
-	uint8_t source;	      /* 0: SOURCE_BPF */
-	const char *profile;  /* JSON of one profile that the segment holds, or NULL */
+	uint64_t nr_captured;	     /* 0: as many as there are requests */
+	bool is_hostile;	     /* the names try to deceive a terminal or a page */
+	uint8_t source;		     /* 0: SOURCE_BPF */
+	const char *profile;	     /* JSON of one profile that the segment holds, or NULL */
+	const char *const *profiles; /* of several profiles; used if nr_profiles is not 0 */
+	size_t nr_profiles;
 };
 
 /* Appends one segment: requests on device 8:0 "sda" and 8:16 "sdb", processes 100 "fio" and
