@@ -432,6 +432,6 @@ const struct command command_report = {
 		"The page needs nothing but itself: it opens without a network, in light and dark, "
 		"and prints.\nUnder every picture stands the command that writes its data.\n\n"
 		"Figures: heatmap requests throughput devices in-flight tail size-latency sizes\n"
-		"sizes-bytes sequential access miss-ratio regions",
+		"sizes-bytes sequential seek outstanding interarrival flush access miss-ratio regions",
 	.run = cmd_report_run,
 };

@@ -16,6 +16,7 @@
 #include "analyzer/report/intensity.h"
 #include "analyzer/report/load.h"
 #include "analyzer/report/sequence.h"
+#include "analyzer/report/bins.h"
 #include "base/err.h"
 #include "formats/profile/profile.h"
 #include "workload/hotspot.h"
@@ -31,6 +32,7 @@ struct collect_device {
 	struct access_map map;
 	struct hotspot hotspot;
 	struct sequence_device sequence;
+	struct bins_device bins;
 };
 
 struct collect {
@@ -39,6 +41,7 @@ struct collect {
 	struct load sum;
 	struct inflight inflight;
 	struct sequence sequence;
+	struct bins bins;
 	struct collect_device *devices[COLLECT_DEVICES]; /* owned */
 	size_t nr_devices;
 	uint64_t nr_requests;

@@ -115,6 +115,42 @@ CSV(inflight)
 	return inflight_csv(&r->collect->inflight, v, out);
 }
 
+DRAW(seek)
+{
+	return bins_draw(&r->collect->bins, BINS_SEEK, v, out);
+}
+CSV(seek)
+{
+	return bins_csv(&r->collect->bins, BINS_SEEK, out);
+}
+
+DRAW(outstanding)
+{
+	return bins_draw(&r->collect->bins, BINS_OUTSTANDING, v, out);
+}
+CSV(outstanding)
+{
+	return bins_csv(&r->collect->bins, BINS_OUTSTANDING, out);
+}
+
+DRAW(interarrival)
+{
+	return bins_draw(&r->collect->bins, BINS_INTERARRIVAL, v, out);
+}
+CSV(interarrival)
+{
+	return bins_csv(&r->collect->bins, BINS_INTERARRIVAL, out);
+}
+
+DRAW(flush)
+{
+	return bins_draw(&r->collect->bins, BINS_FLUSH, v, out);
+}
+CSV(flush)
+{
+	return bins_csv(&r->collect->bins, BINS_FLUSH, out);
+}
+
 DRAW(access)
 {
 	return access_map_draw(&r->collect->devices[device]->map, v, out);
@@ -220,6 +256,19 @@ const struct figure figures[] = {
 	  "Share of requests that go on where another one ended, streams disentangled; sequential from "
 	  "the rule at 50 % up.",
 	  "", BOTH(sequence) },
+	{ "seek", "Distance between requests",
+	  "How far from the end of the request before each one begins, backwards to the left: 0 is a "
+	  "request that goes on, and a random load is far out on both sides.",
+	  NULL, .half = true, BOTH(seek) },
+	{ "outstanding", "Requests under way at arrival",
+	  "How many other requests of the device a request finds when it arrives.", NULL,
+	  .half = true, BOTH(outstanding) },
+	{ "interarrival", "Time between arrivals",
+	  "How long after the request before on the same device each one arrives.", NULL,
+	  .half = true, BOTH(interarrival) },
+	{ "flush", "Response times of flushes",
+	  "How long the device takes to make durable what was written before.", NULL, .half = true,
+	  .table = true, BOTH(flush) },
 	{ "access", "Access map", "Where on the device requests began, over time.", NO_DATA,
 	  .per_device = true, BOTH(access) },
 	{ "miss-ratio", "Miss ratio by cache size",

@@ -7,11 +7,11 @@
 #ifndef ANALYZER_REPORT_SIZES_H
 #define ANALYZER_REPORT_SIZES_H
 
-#include "analyzer/report/frame.h"
+#include "analyzer/report/mirror.h"
 #include "formats/profile/profile.h"
 
 /* Bins by their upper end: 512 B, 1 KiB, ... 1 MiB, and larger. */
-#define SIZES_BINS 13
+#define SIZES_BINS MIRROR_BINS
 
 struct sizes {
 	double requests[2][SIZES_BINS]; /* index 0: reads, 1: writes */

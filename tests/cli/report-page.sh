@@ -64,6 +64,12 @@ is "$(figure throughput | column_sum 2)" \
 	"$(figure sizes | awk -F, 'NR > 1 { s += $4 + $5 } END { printf "%d", s }')" \
 	"throughput and sizes move the same bytes"
 
+# What is known of a request from those before: all but the first of the device has a distance and a time.
+is "$(figure seek | column_sum 2)" "$(($(figure requests | column_sum 2) - 1))" "all but the first have a distance"
+is "$(figure interarrival | column_sum 2)" "$(figure seek | column_sum 2)" "and a time since the one before"
+is "$(figure outstanding | column_sum 2)" "$(figure heatmap | column_sum 2)" "each timed request finds some number of others under way"
+is "$(figure flush | column_sum 2)" "$("$blkcast" dump --json --operation flush "$T/one.seg" | wc -l)" "each flush has a bin"
+
 # Flushes: their times are told, and are those of the requests.
 flushes=$("$blkcast" dump --json --operation flush "$T/one.seg" | jq -cs \
 	'[length, (map(.total_s) | add / length), (map(.queue_s) | add / length)]')
