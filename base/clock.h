@@ -47,6 +47,11 @@ static inline uint64_t clock_real_ns(void)
 	return clock_read_ns(CLOCK_REALTIME);
 }
 
+static inline double clock_real_s(void)
+{
+	return (double)clock_real_ns() / 1e9;
+}
+
 /* The processor time, user and system, that all threads of this process have taken so far. */
 static inline uint64_t clock_process_cpu_ns(void)
 {

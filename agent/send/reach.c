@@ -9,6 +9,7 @@
 
 #include "agent/send/lookup.h"
 #include "agent/send/reach.h"
+#include "base/clock.h"
 
 #define KEEP_S 60.0 /* libcurl keeps its own answers as long */
 
@@ -31,14 +32,6 @@ struct reach {
 	struct name names[NR_NAMES];
 	struct curl_slist *list; /* the list that curl refers to */
 };
-
-static double now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* Returns whether libcurl knows the address of this host without a look-up. */
 static bool needs_no_lookup(const char *host)
@@ -154,7 +147,7 @@ static int reach_renew(struct reach *r, struct name *name, double wait_s,
 	struct buf found;
 	int ret;
 
-	if (!name->host || now_s() - name->found_s < KEEP_S)
+	if (!name->host || clock_monotonic_s() - name->found_s < KEEP_S)
 		return 0;
 	buf_init(&found);
 	buf_printf(&found, "%s:%s:", name->host, name->port);
@@ -166,7 +159,7 @@ static int reach_renew(struct reach *r, struct name *name, double wait_s,
 
 		name->entry = found;
 		found = old;
-		name->found_s = now_s();
+		name->found_s = clock_monotonic_s();
 	}
 	buf_release(&found);
 	return ret && name->entry.len && ret != -ECANCELED ? 0 : ret;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analyzer/measure/results_sql.h"
+#include "base/clock.h"
 
 #define APPLICATION_ID	0x626c6d73 /* "blms" */
 #define BUSY_TIMEOUT_MS 10000
@@ -202,14 +203,6 @@ void results_close(struct results *r)
 	free(r);
 }
 
-double results_now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static int find_campaign(struct results *r, const char *name, int64_t *id, char hash[32],
 			 struct err *err)
 {
@@ -273,7 +266,7 @@ int results_campaign(struct results *r, const struct plan *p, bool resume, int64
 				      "INSERT INTO campaign (name, plan, hash, seed, began_s) "
 				      "VALUES (?, ?, ?, ?, ?)",
 				      "tttid", p->campaign, p->text, hash, (int64_t)p->seed,
-				      results_now_s());
+				      clock_real_s());
 	if (!ret)
 		ret = results_finish(r, s, err);
 	*id = sqlite3_last_insert_rowid(r->db);
@@ -294,7 +287,7 @@ int results_put_event(struct results *r, int64_t campaign, const char *target, c
 {
 	sqlite3_stmt *s;
 	int ret = results_prepare(r, &s, err, "INSERT INTO event VALUES (?, ?, ?, ?)", "idtt",
-				  campaign, results_now_s(), target, text);
+				  campaign, clock_real_s(), target, text);
 
 	return ret ? ret : results_finish(r, s, err);
 }

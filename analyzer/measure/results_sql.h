@@ -27,6 +27,5 @@ int results_prepare(struct results *r, sqlite3_stmt **s, struct err *err, const 
 /* Runs the statement once and finalizes it. */
 int results_finish(struct results *r, sqlite3_stmt *s, struct err *err);
 int64_t results_number(struct results *r, const char *sql, int64_t otherwise);
-double results_now_s(void);
 
 #endif

@@ -115,7 +115,7 @@ static int store_run(struct campaign *c, struct run_once *once, struct results_r
 	const struct plan *p = c->r->plan;
 	unsigned int nr = once->nr_intervals ? once->nr_intervals : (unsigned int)p->nr_intervals;
 
-	run->ended_s = results_now_s();
+	run->ended_s = clock_real_s();
 	run->error = why;
 	run->nr_intervals = once->nr_intervals;
 	run->overhead_s =
@@ -203,7 +203,7 @@ static int one_run(struct campaign *c, size_t number, unsigned int repetition, s
 		once->lanes[i].folder = (char *)c->folders[i].data;
 		once->lanes[i].place = c->places[i];
 	}
-	run.began_s = results_now_s();
+	run.began_s = clock_real_s();
 	ret = run_once(once, c->todo.cells + number * p->factors.nr, &why);
 	if (ret == -EINTR && *c->r->stop) {
 		*err = why;

@@ -13,6 +13,7 @@
 
 #include "analyzer/serve/access_tenants.h"
 #include "analyzer/serve/access_tokens.h"
+#include "base/clock.h"
 
 #define CHAIN_MAX   16
 #define TOKEN_BYTES 512 /* longest token; longer tokens count as unknown */
@@ -50,14 +51,6 @@ struct access {
 	struct access_tenant *tenants;
 	size_t nr_tenants;
 };
-
-static time_t now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
-}
 
 static int access_fail(struct err *err, const char *path, const char *what, int code)
 {
@@ -248,13 +241,13 @@ static void swap_in(struct access *a, struct fresh *f)
 	pthread_rwlock_wrlock(&a->lock);
 	if (f->shown) {
 		if (a->shown)
-			a->shown->retired = now_s();
+			a->shown->retired = (time_t)clock_monotonic_s();
 		f->shown->next = a->shown;
 		a->shown = f->shown;
 		for (old = &a->shown->next; *old;) {
 			struct shown *gone = *old;
 
-			if (now_s() - gone->retired < RETIRED_S) {
+			if ((time_t)clock_monotonic_s() - gone->retired < RETIRED_S) {
 				old = &gone->next;
 				continue;
 			}

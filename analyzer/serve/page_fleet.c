@@ -22,14 +22,9 @@
 #define PACE_FORGOTTEN 0.9 /* With each arrival the slowest pace is multiplied by this. */
 #define PACE_MIN_S     0.05
 
-static double now_s(void)
-{
-	return (double)clock_real_ns() / 1e9;
-}
-
 double page_fleet_as_of_s(const struct page_fleet *f)
 {
-	double now = now_s();
+	double now = clock_real_s();
 
 	return f->newest_s > 0 && f->newest_s < now ? f->newest_s : now;
 }
@@ -217,7 +212,7 @@ static void page_fleet_sum(struct page_fleet *f, const struct profile *p, double
 	double length_s = p->end_s - p->begin_s;
 	uint64_t first = (uint64_t)p->begin_s, last = (uint64_t)p->end_s;
 
-	if (p->end_s > now_s() + AHEAD_S)
+	if (p->end_s > clock_real_s() + AHEAD_S)
 		return;
 	if (p->end_s > f->newest_s)
 		f->newest_s = p->end_s;
