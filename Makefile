@@ -116,7 +116,7 @@ objs = $(patsubst %.c,$(BUILD)/%.o,$(1))
 mpi_src      := analyzer/models/num/ranks_mpi.c
 has_mpi      := $(if $(CROSS)$(STATIC),,$(shell $(PKG_CONFIG) --exists ompi-c 2>/dev/null && echo yes))
 lib_src      := $(sort $(wildcard base/*.c formats/*.c formats/*/*.c workload/*.c))
-agent_src    := $(sort $(filter-out agent/main.c,$(wildcard agent/*.c agent/*/*.c)))
+agent_src    := $(sort $(filter-out agent/main.c,$(wildcard agent/*.c agent/*/*.c agent/*/*/*.c)))
 analyzer_src := $(sort $(filter-out analyzer/main.c $(mpi_src),$(shell find analyzer -name "*.c")))
 slow_src     := $(sort $(wildcard tests/literal/*.c tests/support/*.c)) \
 		$(sort $(filter-out %/main.c,$(wildcard tests/system-under-study/*.c)))

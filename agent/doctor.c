@@ -13,7 +13,7 @@
 
 #include "agent/guest/device.h"
 #include "agent/doctor.h"
-#include "agent/source/kernel_btf.h"
+#include "agent/source/bpf/kernel_btf.h"
 #include "agent/source/source.h"
 
 /* Where the findings go: lines of text, or one JSON object at the end. */

@@ -11,7 +11,8 @@ base
 bpf
 formats formats/profile formats/segment formats/account formats/summary formats/foreign formats/hide
 workload
-agent/guest agent/confine agent/show agent/spool agent/send agent/source agent/capture agent
+agent/guest agent/confine agent/show agent/spool agent/send
+agent/source agent/source/bpf agent/source/blktrace agent/source/tracefs agent/capture agent
 analyzer/answer
 analyzer/models/num analyzer/models/regression
 analyzer/models/net analyzer/models/sim analyzer/models/solve analyzer/models/storage

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/source/relay_merge.h"
+#include "agent/source/blktrace/relay_merge.h"
 #include "formats/pairing.h"
 #include "tests/support/blktrace_make.h"
 

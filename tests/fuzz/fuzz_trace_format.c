@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/source/trace_format.h"
+#include "agent/source/tracefs/trace_format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/source/trace_block.h"
-#include "agent/source/trace_page.h"
+#include "agent/source/tracefs/trace_block.h"
+#include "agent/source/tracefs/trace_page.h"
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char complete_format[] =

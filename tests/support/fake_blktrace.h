@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/source/source_blktrace.h"
+#include "agent/source/blktrace/source_blktrace.h"
 
 #define FAKE_DISK     device_make(8, 0)
 #define FAKE_REQUESTS 64

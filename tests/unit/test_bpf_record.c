@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/source/bpf_record.h"
+#include "agent/source/bpf/bpf_record.h"
 #include "tests/support/tap.h"
 
 #define TIMES (REQUEST_NO_ARRIVAL | REQUEST_NO_DISPATCH | REQUEST_NO_COMPLETION)

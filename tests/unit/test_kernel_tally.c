@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/source/kernel_tally.h"
+#include "agent/source/tracefs/kernel_tally.h"
 #include "tests/support/tap.h"
 
 static uint64_t counted[4]; /* by device */

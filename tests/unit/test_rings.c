@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/source/rings.h"
+#include "agent/source/bpf/rings.h"
 #include "tests/support/tap.h"
 
 #define RING_BYTES 4096u

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/source/source_blktrace.h"
+#include "agent/source/blktrace/source_blktrace.h"
 #include "tests/support/blktrace_make.h"
 #include "tests/support/fake_blktrace.h"
 #include "tests/support/tap.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/source/trace_block.h"
+#include "agent/source/tracefs/trace_block.h"
 #include "tests/support/tap.h"
 
 #define COMMON                                                                 \

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/source/trace_format.h"
+#include "agent/source/tracefs/trace_format.h"
 #include "tests/support/tap.h"
 
 #define COMMON_8                                                                       \

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/source/trace_page.h"
+#include "agent/source/tracefs/trace_page.h"
 #include "tests/support/tap.h"
 
 #define PAGE_BYTES 4096

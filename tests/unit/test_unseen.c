@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <string.h>
 
-#include "agent/source/unseen.h"
+#include "agent/source/bpf/unseen.h"
 #include "bpf/life.h"
 #include "tests/support/tap.h"
 

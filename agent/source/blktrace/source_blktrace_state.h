@@ -6,8 +6,8 @@
 #ifndef AGENT_SOURCE_BLKTRACE_STATE_H
 #define AGENT_SOURCE_BLKTRACE_STATE_H
 
-#include "agent/source/relay_merge.h"
-#include "agent/source/source_blktrace.h"
+#include "agent/source/blktrace/relay_merge.h"
+#include "agent/source/blktrace/source_blktrace.h"
 #include "agent/guest/tid_cache.h"
 #include "agent/guest/zfcp_detail.h"
 

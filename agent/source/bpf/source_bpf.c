@@ -13,14 +13,14 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "agent/source/bpf_features.h"
-#include "agent/source/bpf_record.h"
+#include "agent/source/bpf/bpf_features.h"
+#include "agent/source/bpf/bpf_record.h"
 #include "agent/guest/device.h"
-#include "agent/source/kernel_btf.h"
+#include "agent/source/bpf/kernel_btf.h"
 #include "agent/confine/privileges.h"
-#include "agent/source/rings.h"
+#include "agent/source/bpf/rings.h"
 #include "agent/source/source.h"
-#include "agent/source/unseen.h"
+#include "agent/source/bpf/unseen.h"
 #include "base/clock.h"
 #include "bpf/event.h"
 #include "bpf/bio.skel.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/source/trace_page.h"
+#include "agent/source/tracefs/trace_page.h"
 
 #define TYPE_BITS	 5
 #define DELTA_BITS	 27

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/source/rings.h"
+#include "agent/source/bpf/rings.h"
 
 #include <errno.h>
 #include <linux/bpf.h>

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/source/trace_block.h"
+#include "agent/source/tracefs/trace_block.h"
 
 #define RWBS_BYTES 16 /* older kernels have 8 bytes, newer ones 10 */
 

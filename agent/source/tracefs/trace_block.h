@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/source/trace_format.h"
-#include "agent/source/trace_page.h"
+#include "agent/source/tracefs/trace_format.h"
+#include "agent/source/tracefs/trace_page.h"
 #include "formats/block_event.h"
 #include "base/err.h"
 

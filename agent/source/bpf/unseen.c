@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/source/unseen.h"
+#include "agent/source/bpf/unseen.h"
 
 static struct event_request event_of(const struct inflight *at)
 {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/source/trace_format.h"
-#include "agent/source/trace_page.h"
+#include "agent/source/tracefs/trace_format.h"
+#include "agent/source/tracefs/trace_page.h"
 
 #define LOC_OFFSET_MASK 0xffffu
 

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "agent/confine/privileges.h"
-#include "agent/source/source_blktrace_state.h"
+#include "agent/source/blktrace/source_blktrace_state.h"
 #include "base/clock.h"
 
 #define RING_BYTES_DEFAULT (1u << 20) /* bytes per CPU and disk */

@@ -6,7 +6,7 @@
 #ifndef AGENT_SOURCE_BLKTRACE_H
 #define AGENT_SOURCE_BLKTRACE_H
 
-#include "agent/source/blktrace_disk.h"
+#include "agent/source/blktrace/blktrace_disk.h"
 #include "agent/source/source.h"
 #include "formats/pairing.h"
 

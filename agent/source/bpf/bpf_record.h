@@ -6,7 +6,7 @@
 #ifndef AGENT_BPF_RECORD_H
 #define AGENT_BPF_RECORD_H
 
-#include "agent/source/kernel_btf.h"
+#include "agent/source/bpf/kernel_btf.h"
 #include "bpf/event.h"
 #include "formats/request.h"
 

@@ -17,7 +17,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "agent/source/blktrace_disk.h"
+#include "agent/source/blktrace/blktrace_disk.h"
 #include "formats/request.h"
 
 /*

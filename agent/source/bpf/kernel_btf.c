@@ -5,7 +5,7 @@
 
 #include <bpf/btf.h>
 
-#include "agent/source/kernel_btf.h"
+#include "agent/source/bpf/kernel_btf.h"
 #include "formats/request.h"
 
 int kernel_btf_tracepoint_args(const struct btf *btf, const char *tracepoint)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/source/relay_merge.h"
+#include "agent/source/blktrace/relay_merge.h"
 
 #define KEEP_BYTES (64u << 10) /* memory that an empty stream keeps */
 

@@ -15,12 +15,12 @@
 #include <unistd.h>
 
 #include "agent/guest/device.h"
-#include "agent/source/kernel_tally.h"
+#include "agent/source/tracefs/kernel_tally.h"
 #include "agent/source/source.h"
 #include "agent/guest/thread_table.h"
-#include "agent/source/trace_block.h"
-#include "agent/source/trace_cpus.h"
-#include "agent/source/tracefs.h"
+#include "agent/source/tracefs/trace_block.h"
+#include "agent/source/tracefs/trace_cpus.h"
+#include "agent/source/tracefs/tracefs.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "formats/pairing.h"

@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-#include "agent/source/trace_block.h"
-#include "agent/source/trace_page.h"
+#include "agent/source/tracefs/trace_block.h"
+#include "agent/source/tracefs/trace_page.h"
 #include "formats/block_event.h"
 #include "base/err.h"
 #include "formats/ledger.h"

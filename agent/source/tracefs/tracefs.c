@@ -13,7 +13,7 @@
 #include <linux/magic.h>
 #include <unistd.h>
 
-#include "agent/source/tracefs.h"
+#include "agent/source/tracefs/tracefs.h"
 
 #define READ_BYTES 4096
 /* number of names that one process tries, because it may run several sources */

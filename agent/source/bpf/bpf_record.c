@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include "agent/source/bpf_record.h"
+#include "agent/source/bpf/bpf_record.h"
 #include "base/clock.h"
 
 static uint32_t request_flags_of(const struct kernel_btf *k, const struct event_request *e)

@@ -8,8 +8,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "agent/source/trace_cpus.h"
-#include "agent/source/tracefs.h"
+#include "agent/source/tracefs/trace_cpus.h"
+#include "agent/source/tracefs/tracefs.h"
 #include "base/array.h"
 #include "base/buf.h"
 

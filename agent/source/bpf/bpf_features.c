@@ -8,7 +8,7 @@
 
 #include <bpf/bpf.h>
 
-#include "agent/source/bpf_features.h"
+#include "agent/source/bpf/bpf_features.h"
 
 #define INSN_NR(a) (sizeof(a) / sizeof((a)[0]))
 

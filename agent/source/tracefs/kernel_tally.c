@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "agent/source/kernel_tally.h"
+#include "agent/source/tracefs/kernel_tally.h"
 
 void kernel_tally_begin(struct kernel_tally *t, const uint32_t *devices, size_t nr,
 			kernel_tally_read read)

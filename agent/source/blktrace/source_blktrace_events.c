@@ -8,7 +8,7 @@
 #include <math.h>
 #include <time.h>
 
-#include "agent/source/source_blktrace_state.h"
+#include "agent/source/blktrace/source_blktrace_state.h"
 
 #define FORGET_NS 30000000000ull /* A request that a gap left open is given up after this time. */
 
