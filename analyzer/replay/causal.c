@@ -213,8 +213,9 @@ static int causal_fill(struct causal_plan *plan, struct causal_times *t, size_t 
 		 * request.
 		 */
 		if (causal_tid(&t->requests[t->lanes[l].first])) {
-			plan->lanes[l].depends = causal_depends(t, l);
-			ret = causal_is_open(t, l, &plan->lanes[l].open);
+			ret = causal_depends(t, l, &plan->lanes[l].depends);
+			if (!ret)
+				ret = causal_is_open(t, l, &plan->lanes[l].open);
 		}
 		if (ret)
 			return ret;

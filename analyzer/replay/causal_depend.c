@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+#include "formats/histogram.h"
+
 /*
  * Requests that would have been sent: fewer tell nothing. If 10 are expected of an independent
  * lane, 1 or none comes with a probability of 0.0005; if 20 are expected, 3 or fewer come with one
@@ -11,6 +13,8 @@
 #define EXPECTED_LEAST 10.0
 #define EXPECTED_BUSY  20.0
 #define SENT_MOST      0.2 /* of those expected, where it depends */
+/* Think times are constant if the 90th percentile is at most this many times the 10th. */
+#define CONSTANT_RATIO 1.15
 
 /* A walk over a lane's arrivals and completions in order of time. */
 struct walk {
@@ -48,23 +52,27 @@ static struct walk walk_of(const struct causal_times *t, size_t l)
 	return (struct walk){ .r = &t->requests[t->lanes[l].first], .s = &t->lanes[l] };
 }
 
-static struct thinking think_of(const struct causal_times *t, size_t l)
+/* Sums up a lane's think times, and adds each to h. Returns 0 or -ENOMEM. */
+static int think_of(const struct causal_times *t, size_t l, struct thinking *out,
+		    struct histogram *h)
 {
 	struct walk w = walk_of(t, l);
-	struct thinking out = { 0, 0 };
 	uint64_t ns, idle_ns = 0;
 	bool sends, idle = false;
+	int ret = 0;
 
-	while (causal_depend_next(&w, &ns, &sends)) {
+	*out = (struct thinking){ 0, 0 };
+	while (causal_depend_next(&w, &ns, &sends) && !ret) {
 		if (sends && idle) {
-			out.ns += (double)(ns - idle_ns);
-			out.nr++;
+			out->ns += (double)(ns - idle_ns);
+			out->nr++;
+			ret = histogram_add(h, ns - idle_ns);
 		}
 		causal_depend_take(&w, sends);
 		idle = w.nr_sent == w.nr_done;
 		idle_ns = ns;
 	}
-	return out;
+	return ret;
 }
 
 /*
@@ -110,13 +118,12 @@ static bool causal_stops(const struct thinking *then, const struct thinking *alw
 	return expected >= least && then->nr < SENT_MOST * expected;
 }
 
-uint64_t causal_depends(const struct causal_times *t, size_t l)
+/* Returns the set of lanes on which lane l depends; it thinks like `always`. */
+static uint64_t causal_depends_on(const struct causal_times *t, size_t l,
+				  const struct thinking *always)
 {
-	struct thinking always = think_of(t, l);
 	uint64_t depends = 0;
 
-	if (l >= CAUSAL_DEPEND_LANES || !(always.nr > 0) || !(always.ns > 0))
-		return 0;
 	for (size_t other = 0; other < t->nr_lanes && other < CAUSAL_DEPEND_LANES; other++) {
 		struct thinking busy, stuck;
 
@@ -126,10 +133,35 @@ uint64_t causal_depends(const struct causal_times *t, size_t l)
 		 * A lane that waits for another one's commit still works for a while. A lane that
 		 * needs a lock, which the other holds during its requests, sends nothing at all.
 		 */
-		think_stuck(t, l, other, (uint64_t)(always.ns / always.nr), &busy, &stuck);
-		if (causal_stops(&stuck, &always, EXPECTED_LEAST) ||
-		    causal_stops(&busy, &always, EXPECTED_BUSY))
+		think_stuck(t, l, other, (uint64_t)(always->ns / always->nr), &busy, &stuck);
+		if (causal_stops(&stuck, always, EXPECTED_LEAST) ||
+		    causal_stops(&busy, always, EXPECTED_BUSY))
 			depends |= 1ull << other;
 	}
 	return depends;
+}
+
+/*
+ * A lane with constant think times waits for its own completions alone: what it waits for besides
+ * would make them differ. Its requests keep their distance to those of other lanes that think for
+ * as long, so that it would seem to stop during theirs.
+ */
+int causal_depends(const struct causal_times *t, size_t l, uint64_t *depends)
+{
+	struct thinking always;
+	struct histogram h;
+	bool constant;
+	int ret;
+
+	*depends = 0;
+	if (l >= CAUSAL_DEPEND_LANES)
+		return 0;
+	histogram_init(&h);
+	ret = think_of(t, l, &always, &h);
+	/* The comparison is false for too few think times, whose percentiles are NaN. */
+	constant = histogram_quantile_s(&h, 0.9) <= CONSTANT_RATIO * histogram_quantile_s(&h, 0.1);
+	if (!ret && always.nr > 0 && always.ns > 0 && !constant)
+		*depends = causal_depends_on(t, l, &always);
+	histogram_release(&h);
+	return ret;
 }

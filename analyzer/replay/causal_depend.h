@@ -37,7 +37,10 @@ static inline uint32_t causal_tid(const struct request *r)
 	return r->flags & REQUEST_KERNEL_THREAD ? 0 : r->tid;
 }
 
-/* Returns a set: bit i says that lane l depends on lane i. O(requests of all lanes). */
-uint64_t causal_depends(const struct causal_times *t, size_t l);
+/*
+ * Sets a set: bit i says that lane l depends on lane i. Returns 0 or -ENOMEM. O(requests of all
+ * lanes).
+ */
+int causal_depends(const struct causal_times *t, size_t l, uint64_t *depends);
 
 #endif

@@ -291,6 +291,38 @@ static void who_does_not_wait_does_not_depend(void)
 	causal_release(&plan);
 }
 
+/*
+ * Clients that think for the same time queue for one server in the same order again and again:
+ * each is idle whenever another one is served, and waits for none of them.
+ */
+static void who_thinks_in_step_does_not_depend(void)
+{
+	enum { LANES = 4, EACH = 800 };
+	struct request r[LANES * EACH];
+	uint64_t due[LANES], free_ns = MS;
+	struct causal_plan plan;
+	struct rng rng;
+
+	rng_seed(&rng, 6);
+	for (uint64_t l = 0; l < LANES; l++)
+		due[l] = MS + l * US;
+	for (size_t i = 0; i < LANES * EACH; i++) {
+		uint32_t next = 0;
+
+		for (uint32_t l = 1; l < LANES; l++)
+			next = due[l] < due[next] ? l : next;
+		free_ns =
+			(free_ns > due[next] ? free_ns : due[next]) + MS + rng_below(&rng, MS / 10);
+		r[i] = make(1 + next, due[next], free_ns - due[next], OPERATION_READ);
+		due[next] = free_ns + 20 * MS + rng_below(&rng, MS / 10);
+	}
+	ok_int(causal_make(&plan, r, LANES * EACH, NULL), 0);
+	ok_int(plan.nr_lanes, LANES);
+	for (size_t l = 0; l < plan.nr_lanes; l++)
+		ok_eq(plan.lanes[l].depends, 0);
+	causal_release(&plan);
+}
+
 static void what_cannot_be_sent_is_counted(void)
 {
 	struct request r[6];
@@ -395,6 +427,8 @@ static const struct tap_test tests[] = {
 	{ "a burst keeps to its depth", a_burst_keeps_its_depth },
 	{ "who waits for another depends on it", who_waits_for_another_depends_on_it },
 	{ "who does not wait does not depend", who_does_not_wait_does_not_depend },
+	{ "who thinks in step with others depends on none of them",
+	  who_thinks_in_step_does_not_depend },
 	{ "who needs a lock depends on its holders", who_needs_a_lock_depends_on_its_holders },
 	{ "lanes that send whatever completes are told from the others",
 	  open_lanes_are_told_from_closed_ones },
