@@ -13,6 +13,8 @@
 #define LOAD_OFFSET (1ull << 56) /* loads on one device have offsets of their own */
 /* The model covers up to this many times the measured number of requests under way. */
 #define BEYOND_FACTOR 1.25
+/* Bounds the time for a short load beside a much longer one. */
+#define REPEATS_MAX 20000000
 
 struct stored_lane {
 	const struct causal_lane *plan;
@@ -27,8 +29,10 @@ struct stored_lane {
 
 struct stored_load {
 	uint64_t nr_done, next_need;
-	size_t first, nr; /* lanes */
+	uint64_t nr_requests; /* of the plan */
+	size_t first, nr;     /* lanes */
 	size_t nr_waiting;
+	bool again; /* it has completed once, and keeps the others company */
 };
 
 /* A request under way. */
@@ -37,7 +41,8 @@ struct stored_slot {
 	double begin_s;
 	uint32_t lane, index; /* the lane's request of this number */
 	uint32_t next_free;
-	bool again; /* the device wants it a second time */
+	bool again;   /* the device wants it a second time */
+	bool counted; /* it belongs to the load's first pass */
 };
 
 struct stored_sim {
@@ -48,7 +53,9 @@ struct stored_sim {
 	struct stored_load *loads;
 	struct stored_slot *slots;
 	size_t nr_lanes, nr_loads, nr_slots, cap_slots, nr_under_way;
-	uint32_t free_slot; /* UINT32_MAX: none */
+	size_t nr_ended;     /* loads that have completed once */
+	uint64_t nr_repeats; /* requests that repeated loads may still send */
+	uint32_t free_slot;  /* UINT32_MAX: none */
 	double now_s;
 	struct stored_result *out;
 };
@@ -81,7 +88,7 @@ static int stored_serve(struct stored_sim *s, uint32_t slot)
 
 	at->request.at_s = s->now_s;
 	at->again = !device_sim_submit(&s->device, &at->request, &end_s);
-	if (!at->again)
+	if (!at->again && at->counted)
 		ret = device_times_add(&out->times, at->request.type, end_s - at->begin_s);
 	return ret ? ret : eventq_push(&s->events, end_s, slot);
 }
@@ -97,6 +104,7 @@ static int stored_submit(struct stored_sim *s, uint32_t lane)
 					    : r->operation == OPERATION_WRITE ? DEVICE_WRITE
 									      : DEVICE_READ,
 				    .durable = r->durable };
+	bool counted = !s->loads[l->load].again;
 	uint32_t slot;
 	int ret = stored_slot_take(s, &slot);
 
@@ -106,9 +114,11 @@ static int stored_submit(struct stored_sim *s, uint32_t lane)
 					       .begin_s = s->now_s,
 					       .lane = lane,
 					       .index = (uint32_t)l->nr_sent,
-					       .next_free = UINT32_MAX };
+					       .next_free = UINT32_MAX,
+					       .counted = counted };
 	s->nr_under_way++;
-	out->nr_beyond += (double)s->nr_under_way > s->model->domain.concurrency * BEYOND_FACTOR;
+	out->nr_beyond +=
+		counted && (double)s->nr_under_way > s->model->domain.concurrency * BEYOND_FACTOR;
 	l->last_s = s->now_s;
 	l->nr_sent++;
 	return stored_serve(s, slot);
@@ -208,6 +218,41 @@ static int stored_look_waiting(struct stored_sim *s, struct stored_load *load)
 	return ret;
 }
 
+/*
+ * A load has completed all of its requests. While another load is still in its first pass, it
+ * begins anew, because the other one would otherwise be alone for the rest of its time.
+ */
+static int stored_load_ended(struct stored_sim *s, struct stored_load *load)
+{
+	size_t at = (size_t)(load - s->loads);
+	int ret = 0;
+
+	if (!load->again) {
+		s->out[at].times.elapsed_s = s->now_s;
+		s->nr_ended++;
+	}
+	load->again = true;
+	if (s->nr_ended == s->nr_loads)
+		return 0;
+	if (s->nr_repeats < load->nr_requests) {
+		s->out[at].ended_early = true;
+		return 0;
+	}
+	s->nr_repeats -= load->nr_requests;
+	load->nr_done = 0;
+	for (size_t i = load->first; i < load->first + load->nr; i++) {
+		struct stored_lane *l = &s->lanes[i];
+
+		l->nr_sent = l->nr_done = 0;
+		l->last_s = s->now_s;
+		for (size_t k = 0; k < l->plan->nr; k++)
+			l->ended_s[k] = NAN;
+	}
+	for (size_t i = load->first; i < load->first + load->nr && !ret; i++)
+		ret = stored_look(s, (uint32_t)i);
+	return ret;
+}
+
 static int stored_complete(struct stored_sim *s, uint32_t slot)
 {
 	uint32_t lane = s->slots[slot].lane;
@@ -223,7 +268,8 @@ static int stored_complete(struct stored_sim *s, uint32_t slot)
 	l->done_s[l->nr_done++] = s->now_s;
 	l->ended_s[s->slots[slot].index] = s->now_s;
 	load->nr_done++;
-	s->out[l->load].times.elapsed_s = s->now_s;
+	if (load->nr_done == load->nr_requests)
+		return stored_load_ended(s, load);
 	ret = stored_look(s, lane);
 	if (!ret && load->nr_waiting && (load->nr_done >= load->next_need || l->nr_awaited))
 		ret = stored_look_waiting(s, load);
@@ -241,6 +287,16 @@ static int stored_lane_begin(struct stored_lane *l, const struct causal_lane *pl
 	for (size_t i = 0; i < plan->nr; i++)
 		l->ended_s[i] = NAN;
 	return 0;
+}
+
+/* The lanes have the truth; plan->nr is what the plan's maker says. */
+static uint64_t stored_plan_nr(const struct causal_plan *plan)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < plan->nr_lanes; i++)
+		nr += plan->lanes[i].nr;
+	return nr;
 }
 
 static int stored_begin(struct stored_sim *s, const struct causal_plan *const *plans, uint64_t seed)
@@ -261,8 +317,11 @@ static int stored_begin(struct stored_sim *s, const struct causal_plan *const *p
 		ret = eventq_init(&s->events, (uint32_t)s->nr_lanes);
 	for (size_t i = 0; i < s->nr_loads && !ret; i++) {
 		s->loads[i] = (struct stored_load){ .next_need = UINT64_MAX,
+						    .nr_requests = stored_plan_nr(plans[i]),
 						    .first = lane,
 						    .nr = plans[i]->nr_lanes };
+		s->loads[i].again = !s->loads[i].nr_requests;
+		s->nr_ended += s->loads[i].again;
 		for (size_t k = 0; k < plans[i]->nr_lanes && !ret; k++)
 			ret = stored_lane_begin(&s->lanes[lane++], &plans[i]->lanes[k], i);
 	}
@@ -289,7 +348,7 @@ static int stored_go(struct stored_sim *s, struct err *err)
 	const struct event *e;
 	int ret = 0;
 
-	while (!ret && (e = eventq_first(&s->events))) {
+	while (!ret && s->nr_ended < s->nr_loads && (e = eventq_first(&s->events))) {
 		uint32_t id = e->id;
 
 		s->now_s = e->time;
@@ -298,7 +357,7 @@ static int stored_go(struct stored_sim *s, struct err *err)
 					: stored_complete(s, id);
 	}
 	for (size_t i = 0; i < s->nr_lanes && !ret; i++)
-		if (s->lanes[i].nr_sent < s->lanes[i].plan->nr)
+		if (!s->loads[s->lanes[i].load].again && s->lanes[i].nr_sent < s->lanes[i].plan->nr)
 			ret = err_set(err, EINVAL,
 				      "the stored requests wait for each other: request %zu of "
 				      "thread %u is never sent",
@@ -309,7 +368,11 @@ static int stored_go(struct stored_sim *s, struct err *err)
 int stored_sim_run(const struct causal_plan *const *plans, size_t nr, const struct device_model *m,
 		   uint64_t seed, struct stored_result *out, struct err *err)
 {
-	struct stored_sim s = { .model = m, .nr_loads = nr, .out = out, .free_slot = UINT32_MAX };
+	struct stored_sim s = { .model = m,
+				.nr_loads = nr,
+				.nr_repeats = REPEATS_MAX,
+				.out = out,
+				.free_slot = UINT32_MAX };
 	int ret;
 
 	memset(out, 0, nr * sizeof(*out));

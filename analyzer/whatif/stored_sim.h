@@ -7,7 +7,8 @@
  * which stored requests are replayed on a real target: think times stay, bursts keep their depth,
  * and a thread that waited for a completion or a flush waits for it here as well. The simulated
  * device (device_sim.h) takes the role of the target. Several loads may run on one device at a
- * time; each has its own part of the device.
+ * time; each has its own part of the device. A load that completes while others still run begins
+ * anew, so that all of them meet the others all the time. Only its first pass counts.
  *
  *	struct causal_plan plan;	(causal_load())
  *	const struct causal_plan *plans[] = { &plan };
@@ -27,9 +28,12 @@
 #include "analyzer/replay/causal.h"
 
 struct stored_result {
-	struct device_times times; /* elapsed_s: until the last completion of this load */
+	struct device_times
+		times; /* elapsed_s: until the last completion of this load's first pass */
 	/* requests that found more other requests under way than the model covers */
 	uint64_t nr_beyond;
+	/* The load did not begin anew as often as the others needed, because that cost too much. */
+	bool ended_early;
 };
 
 /*

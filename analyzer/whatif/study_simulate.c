@@ -104,6 +104,10 @@ static void simulate_look(const struct study_simulate *sim, const struct study *
 				 "more requests are under way than %.0f, the most that the "
 				 "campaign measured",
 				 sim->target->domain.concurrency);
+		else if (!why[0] && results[i].ended_early)
+			snprintf(why, sizeof(why),
+				 "it is so short that most of the other loads was simulated "
+				 "without it");
 		if (why[0])
 			snprintf(c->why, sizeof(c->why), "%.60s %.60s: %.200s", p->host,
 				 p->device_name, why);
@@ -120,6 +124,7 @@ static int simulate_add(struct stored_result *sum, const struct stored_result *r
 			return ret;
 	}
 	sum->times.elapsed_s += r->times.elapsed_s;
+	sum->ended_early |= r->ended_early;
 	sum->nr_beyond = sum->nr_beyond > r->nr_beyond ? sum->nr_beyond : r->nr_beyond;
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 #include "analyzer/models/sim/eventq.h"
 #include "analyzer/whatif/device_study.h"
+#include "analyzer/whatif/study_simulate.h"
 #include "tests/support/tap.h"
 
 #define BEGIN_NS 1000000000ull
@@ -333,12 +334,159 @@ static void cannot_tell(void)
 	causal_release(&plan);
 }
 
+/* Records an application on a device of its own, and makes a plan of it. */
+static void record_plan(const struct app *app, const struct device_model *on, size_t nr,
+			struct causal_plan *plan)
+{
+	struct record r = play(app, on, nr);
+	struct err err = { 0 };
+
+	ok_int(causal_make(plan, r.requests, r.nr, &err), 0);
+	free(r.requests);
+}
+
+/* A client beside one that has a third of its requests still meets it until its own end. */
+static void company(void)
+{
+	const struct app one = { .threads = 1, .depth = 1, .read_ratio = 1, .bytes = 4096 };
+	struct device_model m = device(1, 1);
+	struct causal_plan shorter, longer;
+	const struct causal_plan *plans[] = { &longer, &shorter };
+	struct stored_result results[2];
+	struct err err = { 0 };
+
+	record_plan(&one, &m, 1000, &shorter);
+	record_plan(&one, &m, 3000, &longer);
+	ok_int(stored_sim_run(plans, 2, &m, 3, results, &err), 0);
+	for (size_t i = 0; i < 2; i++) {
+		ok_eq(results[i].times.nr[DEVICE_READ], i ? 1000 : 3000);
+		ok_ratio(device_times_at(&results[i].times, DEVICE_READ, DEVICE_MEAN),
+			 2 * plans[i]->mean_s[0], 0.04);
+		ok_ratio(results[i].times.elapsed_s, 2 * plans[i]->window_s, 0.04);
+		ok(!results[i].ended_early);
+		stored_result_release(&results[i]);
+	}
+	causal_release(&shorter);
+	causal_release(&longer);
+}
+
+/* Two equal applications on one device are one application with twice the threads. */
+static void twice(void)
+{
+	static const size_t which[] = { 0, 1 };
+	struct device_model m = device(4, 1), to = device(3, 1.5);
+	struct err err = { 0 };
+
+	for (size_t i = 0; i < TAP_NR(which); i++) {
+		struct app all = apps[which[i]];
+		struct causal_plan plan;
+		const struct causal_plan *plans[] = { &plan, &plan };
+		struct stored_result results[2];
+		struct record truth;
+
+		all.threads *= 2;
+		truth = play(&all, &to, 20000);
+		record_plan(&apps[which[i]], &m, 10000, &plan);
+		ok_int(stored_sim_run(plans, 2, &to, 3, results, &err), 0);
+		for (size_t k = 0; k < 2; k++) {
+			for (int side = 0; side < 2; side++)
+				ok_ratio(device_times_at(&results[k].times, (enum device_type)side,
+							 DEVICE_MEAN),
+					 recorded_s(&truth, (unsigned int)side), 0.05);
+			stored_result_release(&results[k]);
+		}
+		causal_release(&plan);
+		free(truth.requests);
+	}
+}
+
+/* What study consolidate answers about two loads on a device. */
+struct pair {
+	struct study study;
+	struct study_replay replay;
+	struct study_simulate sim;
+	struct study_case alone[2], both;
+	struct profile_group groups[2];
+};
+
+static void pair_solve(struct pair *p, const struct device_model *m)
+{
+	struct err err = { 0 };
+
+	p->study.nr = p->replay.nr = p->both.nr = 2;
+	p->sim = (struct study_simulate){ .target = m, .replay = &p->replay, .seed = 1 };
+	for (size_t i = 0; i < 2; i++) {
+		const struct causal_plan *plan = &p->replay.plans[i];
+
+		p->study.loads[i].group = &p->groups[i];
+		p->study.loads[i].facts.rate_per_s = (double)plan->nr / plan->window_s;
+		p->alone[i] = (struct study_case){ .loads = { i }, .nr = 1 };
+		p->both.loads[i] = i;
+		ok_int(study_simulate_case(&p->sim, &p->study, &p->alone[i], &err), 0);
+	}
+	ok_int(study_simulate_case(&p->sim, &p->study, &p->both, &err), 0);
+}
+
+static bool is_worse(const struct study_answer *both, const struct study_answer *alone)
+{
+	bool worse = both->rate_per_s <= alone->rate_per_s;
+
+	for (int side = 0; side < 2; side++)
+		worse &= !(both->s[side] < alone->s[side]);
+	for (int type = 0; type < STUDY_TYPES; type++)
+		for (int point = 0; point < STUDY_POINTS; point++)
+			worse &= !(both->points[type][point].s < alone->points[type][point].s);
+	return worse;
+}
+
+/*
+ * For any two applications and any device: neither gets better by the other, and both together get
+ * no more than the device serves. An application that does not get what it offers is refused.
+ */
+static void never_better(void)
+{
+	struct device_model from = device(4, 1);
+	struct rng rng;
+	size_t nr_refused = 0;
+
+	rng_seed(&rng, 11);
+	for (int k = 0; k < 24; k++) {
+		struct pair *p = calloc(1, sizeof(*p));
+		struct device_model m =
+			device(1 + (unsigned int)rng_below(&rng, 6), 0.2 + 3 * rng_uniform(&rng));
+		double busy = 0;
+
+		for (size_t i = 0; i < 2; i++)
+			record_plan(&apps[rng_below(&rng, TAP_NR(apps))], &from, 1500,
+				    &p->replay.plans[i]);
+		pair_solve(p, &m);
+		for (size_t i = 0; i < 2; i++) {
+			const struct study_answer *a = &p->both.answers[i];
+			bool carried = load_facts_carried(&p->study.loads[i].facts, a->rate_per_s,
+							  a->rate_high_per_s) == LOAD_CARRIED;
+
+			ok(is_worse(a, &p->alone[i].answers[0]));
+			ok(carried == (a->rate_per_s >=
+				       LOAD_CARRIES_RATIO * p->study.loads[i].facts.rate_per_s));
+			nr_refused += !carried;
+			busy += a->rate_per_s * fmin(m.base_s[0], m.base_s[1]);
+		}
+		ok(busy <= m.servers);
+		study_replay_release(&p->replay);
+		free(p);
+	}
+	ok(nr_refused > 8 && nr_refused < 40);
+}
+
 static const struct tap_test tests[] = {
 	{ "four loads that stay where they were recorded come out as they were", stays },
 	{ "four loads that move come out as the applications do there", moves },
 	{ "an answer relative to the same device is what was measured", identity },
 	{ "a device that is too slow is told, with its limit and interval", tells },
 	{ "what the campaign has not measured cannot be told", cannot_tell },
+	{ "a short load keeps a long one company until its end", company },
+	{ "two equal loads on one device are one of twice the threads", twice },
+	{ "no load becomes better by another one, and too much is refused", never_better },
 };
 
 int main(void)
