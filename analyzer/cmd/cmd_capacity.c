@@ -15,6 +15,7 @@
 #include "analyzer/cmd/show.h"
 #include "analyzer/measure/results.h"
 #include "analyzer/measure/results_table.h"
+#include "analyzer/whatif/capacity_device.h"
 #include "analyzer/cmd/selection_options.h"
 #include "analyzer/whatif/capacity.h"
 #include "base/units.h"
@@ -265,7 +266,7 @@ static void capacity_warn(const struct cli *cli, const struct capacity_result *r
 struct job {
 	struct load_options loads;
 	struct word_list measure, mix, sizes, where;
-	const char *db, *campaign, *size, *mix_column, *target;
+	const char *db, *storage, *campaign, *size, *mix_column, *target;
 	bool of_requests;
 	double bound;
 	struct capacity_result r;
@@ -289,6 +290,19 @@ static int read_store(struct job *job, struct err *err)
 out:
 	results_names_free(factors, k.nr_factors);
 	table_release(&table);
+	return ret;
+}
+
+static int read_device(struct job *job, struct err *err)
+{
+	struct device_model model;
+	int ret = device_model_load(&model, job->storage, err);
+
+	if (ret)
+		return ret;
+	ret = capacity_of_device(&job->r.capacity, &model, err);
+	if (ret)
+		err_prefix(err, "%s", job->storage);
 	return ret;
 }
 
@@ -383,7 +397,9 @@ static int cmd_capacity_work(struct cli *cli, struct job *job, struct err *err)
 
 	if (ret)
 		return ret;
-	ret = job->db ? read_store(job, err) : capacity_measured(&r->capacity, &job->measure, err);
+	ret = job->db	     ? read_store(job, err)
+	      : job->storage ? read_device(job, err)
+			     : capacity_measured(&r->capacity, &job->measure, err);
 	if (ret)
 		return ret;
 	ret = capacity_finish(&r->capacity, err);
@@ -426,6 +442,8 @@ static int cmd_capacity_run(struct cli *cli)
 		CLI_LIST("measure", 0, "SIZE:read=N,write=N,...", &job.measure,
 			 "measured requests per second; 70=N: with 70 % reads"),
 		CLI_STRING("db", 0, "FILE", &job.db, "a measurement store instead"),
+		CLI_STRING("storage", 0, "FILE", &job.storage,
+			   "or ask this simulated device (blkcast storage calibrate)"),
 		CLI_STRING("campaign", 0, "NAME", &job.campaign,
 			   "of --db, where there are several"),
 		CLI_STRING("size-factor", 0, "NAME", &job.size, "default size, request_size, bs"),
@@ -447,8 +465,8 @@ static int cmd_capacity_run(struct cli *cli)
 
 	if (!cli_parse(cli, options) || !load_options_take(&job.loads, cli))
 		return cli->status;
-	if ((job.db != NULL) + (job.measure.nr > 0) != 1)
-		return cli_usage(cli, "expected either --measure or --db");
+	if ((job.db != NULL) + (job.storage != NULL) + (job.measure.nr > 0) != 1)
+		return cli_usage(cli, "expected one of --measure, --db and --storage");
 	if (!(job.bound > 0))
 		return cli_usage(cli, "--bound: expected a ratio above 0");
 	ret = cmd_capacity_work(cli, &job, &err);
@@ -465,7 +483,8 @@ const struct command command_capacity = {
 		"throughput of any mix of reads, writes and sizes from two measurements per size",
 	.usage =
 		"--measure SIZE:read=N,write=N,... [--mix read=P] [--sizes ...] [PROFILE.json...]\n"
-		"--db FILE [--campaign NAME] [--mix read=P] [--sizes ...] [PROFILE.json...]",
+		"--db FILE [--campaign NAME] [--mix read=P] [--sizes ...] [PROFILE.json...]\n"
+		"--storage DEVICE.json [--mix read=P] [--sizes ...] [PROFILE.json...]",
 	.example = "blkcast capacity --measure 4k:read=20000,write=5000 --measure "
 		   "64k:read=4000,write=1600 --mix read=70 --sizes 4k=0.6,64k=0.4",
 	.details =

@@ -6,6 +6,7 @@
 
 #include "analyzer/cmd/load_options.h"
 #include "analyzer/cmd/show.h"
+#include "analyzer/cmd/study_device.h"
 #include "analyzer/cmd/study_verbs.h"
 #include "analyzer/report/miss_ratio.h"
 #include "analyzer/report/study_draw.h"
@@ -18,6 +19,11 @@ struct job {
 	uint64_t size_bytes;
 	double hit_ratio, hit_s, miss_s;
 	const char *report;
+	const char *storage;		/* a simulated device behind the cache, or NULL */
+	const char *path_of[LOADS_MAX]; /* by load: the path that it was read from */
+	struct study study;		/* the loads, for the device */
+	struct study_device target;
+	bool cannot_tell;
 	struct profile_set sets[LOADS_MAX];
 	size_t nr_sets;
 	const struct profile_group *loads[LOADS_MAX];
@@ -54,18 +60,78 @@ static int read_loads(struct job *job, size_t *nr)
 			if (*nr == LOADS_MAX)
 				return err_set(&job->err, EINVAL, "%s: expected up to %d loads",
 					       job->cli->argv[i], LOADS_MAX);
-			job->loads[*nr] = &set->groups[g];
-			job->streams[*nr] = cache_stream_of(&set->groups[g]);
-			ret = cache_advise(&job->advice[*nr], &set->groups[g], job->hit_s,
-					   job->miss_s, job->hit_ratio);
-			if (ret)
-				ret = no_curve(job, job->cli->argv[i], &set->groups[g]);
-			++*nr;
+			job->path_of[*nr] = job->cli->argv[i];
+			job->loads[(*nr)++] = &set->groups[g];
 		}
 		if (ret)
 			return ret;
 	}
 	return 0;
+}
+
+/* Returns the mean time of a load's reads and writes by an answer about it. */
+static double study_cache_mean_s(const struct profile *p, const struct study_answer *a)
+{
+	double sum = 0, nr = 0;
+
+	for (int side = 0; side < 2; side++) {
+		double n = (double)p->requests[side ? OPERATION_WRITE : OPERATION_READ];
+
+		sum += n > 0 ? n * a->s[side] : 0;
+		nr += n;
+	}
+	return sum / nr;
+}
+
+/* Simulates each load alone on the device, as if no request hit: its mean is that of misses. */
+static int study_cache_device(struct job *job, size_t nr, double miss_s[LOADS_MAX])
+{
+	int ret;
+
+	if (nr > STUDY_LOADS_MAX)
+		return err_set(&job->err, EINVAL, "--storage: expected up to %d loads, got %zu",
+			       STUDY_LOADS_MAX, nr);
+	for (size_t i = 0; i < nr; i++) {
+		job->study.loads[i].group = job->loads[i];
+		load_facts_of_group(job->loads[i], &job->study.loads[i].facts);
+	}
+	job->study.nr = nr;
+	job->study.simulated = true;
+	job->target = (struct study_device){ .cli = job->cli,
+					     .study = &job->study,
+					     .paths = job->path_of,
+					     .storage = job->storage };
+	ret = study_device_open(&job->target, &job->err);
+	for (size_t i = 0; i < nr && !ret; i++) {
+		struct study_case alone = { .loads = { i }, .nr = 1 };
+
+		ret = study_device_case(&job->target, &alone, &job->err);
+		if (ret)
+			return ret;
+		miss_s[i] = study_cache_mean_s(&job->loads[i]->whole, &alone.answers[0]);
+		job->cannot_tell |= alone.why[0];
+		if (alone.why[0])
+			cli_note(job->cli, "%s: extrapolated", alone.why);
+	}
+	return ret;
+}
+
+static int study_cache_advise(struct job *job, size_t nr)
+{
+	double miss_s[LOADS_MAX];
+	int ret = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		miss_s[i] = job->miss_s;
+	if (job->storage)
+		ret = study_cache_device(job, nr, miss_s);
+	for (size_t i = 0; i < nr && !ret; i++) {
+		job->streams[i] = cache_stream_of(job->loads[i]);
+		if (cache_advise(&job->advice[i], job->loads[i], job->hit_s, miss_s[i],
+				 job->hit_ratio))
+			ret = no_curve(job, job->path_of[i], job->loads[i]);
+	}
+	return ret;
 }
 
 /* Without a given size, the sum of all knees is used. */
@@ -131,6 +197,8 @@ static int study_cache_work(struct job *job)
 				  .hit_ratio = job->hit_ratio };
 	int ret = read_loads(job, &r.nr);
 
+	if (!ret)
+		ret = study_cache_advise(job, r.nr);
 	if (!ret && r.nr > 1)
 		ret = study_cache_share(job, &r);
 	if (ret)
@@ -151,6 +219,8 @@ static int study_cache_ask(struct job *job)
 			     "of a request that hits: for response times"),
 		CLI_DURATION("miss-time", 0, "TIME", &job->miss_s,
 			     "of a request that misses; default as characterized"),
+		CLI_STRING("storage", 0, "FILE", &job->storage,
+			   "or simulate the misses on this device (blkcast storage calibrate)"),
 		CLI_STRING("report", 0, "FILE", &job->report, "an HTML page"),
 		CLI_END,
 	};
@@ -162,9 +232,11 @@ static int study_cache_ask(struct job *job)
 		return cli_usage(cli, "expected 1 to %d profiles, stores or segments", LOADS_MAX);
 	if (isfinite(percent) && !(percent > 0 && percent <= 100))
 		return cli_usage(cli, "--hits: expected a percentage above 0, up to 100");
+	if (job->storage && isfinite(job->miss_s))
+		return cli_usage(cli, "expected either --miss-time or --storage");
 	job->hit_ratio = percent / 100;
 	ret = study_cache_work(job);
-	return cli_finish(cli, ret, &job->err, CLI_DONE);
+	return cli_finish(cli, ret, &job->err, job->cannot_tell ? CLI_CANNOT_TELL : CLI_DONE);
 }
 
 int study_cache(struct cli *cli)
@@ -180,6 +252,7 @@ int study_cache(struct cli *cli)
 	for (size_t i = 0; i < job->nr_sets; i++)
 		profile_set_release(&job->sets[i]);
 	load_options_release(&job->options);
+	study_device_release(&job->target);
 	free(job);
 	return ret;
 }

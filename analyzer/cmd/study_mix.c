@@ -10,6 +10,7 @@
 #include "analyzer/cmd/capacity_options.h"
 #include "analyzer/cmd/load_options.h"
 #include "analyzer/cmd/show.h"
+#include "analyzer/cmd/study_device.h"
 #include "analyzer/cmd/study_verbs.h"
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/report/study_draw.h"
@@ -23,8 +24,14 @@ struct job {
 	struct word_list slo, measure;
 	const char *report;
 	struct predictor predictor;
+	const char *storage; /* a simulated device of the target, or NULL */
+	struct study study;  /* the loads, for the device */
+	struct study_device target;
+	struct mix_device device;
 	struct capacity capacity;
 	struct profile_set sets[MIX_LOADS_MAX];
+	char paths[MIX_LOADS_MAX][4096];
+	const char *path_of[MIX_LOADS_MAX];
 	size_t nr_sets;
 	struct mix_result r;
 	struct err err;
@@ -36,7 +43,7 @@ static int read_load(struct job *job, const char *text)
 	struct mix_fit *m = &job->r.mix;
 	struct profile_set *set = &job->sets[job->nr_sets];
 	const char *equals = strrchr(text, '=');
-	char *end = NULL, path[4096];
+	char *end = NULL, *path = job->paths[m->nr];
 	unsigned long count = equals ? strtoul(equals + 1, &end, 10) : 0;
 	struct mix_load *load = &m->loads[m->nr];
 	const struct profile *p;
@@ -46,7 +53,7 @@ static int read_load(struct job *job, const char *text)
 	    (end == equals + 1 || *end || equals[1] == '-' || count > PREDICTOR_LOADS_MAX))
 		return err_set(&job->err, EINVAL, "%.80s: expected PROFILE=COUNT, 0 to %d", text,
 			       PREDICTOR_LOADS_MAX);
-	snprintf(path, sizeof(path), "%.*s", (int)(equals ? equals - text : 4095), text);
+	snprintf(path, sizeof(job->paths[0]), "%.*s", (int)(equals ? equals - text : 4095), text);
 	profile_set_init(set);
 	job->nr_sets++;
 	ret = load_options_read(&job->loads, job->cli, path, set, &job->err);
@@ -63,6 +70,32 @@ static int read_load(struct job *job, const char *text)
 	load->count = count;
 	load->free = !equals;
 	m->nr++;
+	return 0;
+}
+
+/* Opens the device with the requests of all loads. */
+static int study_mix_device(struct job *job)
+{
+	struct study *s = &job->study;
+	int ret;
+
+	for (s->nr = 0; s->nr < job->r.mix.nr; s->nr++) {
+		s->loads[s->nr].group = &job->sets[s->nr].groups[0];
+		s->loads[s->nr].facts = job->r.mix.loads[s->nr].facts;
+		job->path_of[s->nr] = job->paths[s->nr];
+	}
+	s->simulated = true;
+	job->target = (struct study_device){
+		.cli = job->cli, .study = s, .paths = job->path_of, .storage = job->storage
+	};
+	ret = study_device_open(&job->target, &job->err);
+	if (ret)
+		return ret;
+	job->device = (struct mix_device){ .target = &job->target.target,
+					   .study = s,
+					   .replay = job->target.replay,
+					   .seed = job->target.sim.seed };
+	job->r.mix.device = &job->device;
 	return 0;
 }
 
@@ -86,7 +119,9 @@ static int read_all(struct job *job)
 		m->objective_text[i] = job->slo.items[i];
 		m->nr_objectives++;
 	}
-	if (!ret && job->slo.nr)
+	if (!ret && job->storage)
+		ret = study_mix_device(job);
+	else if (!ret && job->slo.nr)
 		ret = predictor_open(&job->predictor, &job->by, &job->err);
 	m->predictor = &job->predictor;
 	if (ret)
@@ -150,7 +185,10 @@ static int study_mix_work(struct job *job)
 	if (ret)
 		return ret;
 	if (job->r.mix.outside)
-		cli_note(job->cli, "'%s' lies outside what the target's model knows: extrapolated",
+		cli_note(job->cli,
+			 job->storage
+				 ? "%s: extrapolated"
+				 : "'%s' lies outside what the target's model knows: extrapolated",
 			 job->r.mix.outside);
 	ret = study_mix_show(job);
 	for (size_t i = 0; i < job->r.mix.nr && !ret; i++)
@@ -168,6 +206,8 @@ static int study_mix_ask(struct job *job)
 			 "read.p95=20ms, write.mean=5ms, ..."),
 		LOAD_OPTIONS(&job->loads),
 		PREDICTOR_OPTIONS(&job->by),
+		CLI_STRING("storage", 0, "FILE", &job->storage,
+			   "or simulate what is stored on this device (blkcast storage calibrate)"),
 		CLI_LIST("measure", 0, "SIZE:read=N,write=N,...", &job->measure,
 			 "measured requests per second: the capacity, as of blkcast capacity"),
 		CLI_U64("most", 0, "N", &most, "of one load to look at, default 64"),
@@ -185,8 +225,8 @@ static int study_mix_ask(struct job *job)
 		return cli_usage(cli, "expected --slo, --measure or both");
 	if (job->slo.nr > MIX_LOADS_MAX)
 		return cli_usage(cli, "--slo: expected up to %d", MIX_LOADS_MAX);
-	if (predictor_options_given(&job->by) != (job->slo.nr > 0))
-		return cli_usage(cli, "expected either --model or --db beside --slo");
+	if (predictor_options_given(&job->by) + (job->storage != NULL) != (job->slo.nr > 0))
+		return cli_usage(cli, "expected one of --model, --db and --storage beside --slo");
 	if (most < 1 || most > PREDICTOR_LOADS_MAX)
 		return cli_usage(cli, "--most: expected 1 to %d", PREDICTOR_LOADS_MAX);
 	job->r.mix.most = most;
@@ -211,6 +251,8 @@ int study_mix(struct cli *cli)
 		profile_set_release(&job->sets[i]);
 	load_options_release(&job->loads);
 	predictor_release(&job->predictor);
+	mix_device_release(&job->device);
+	study_device_release(&job->target);
 	capacity_release(&job->capacity);
 	free(job);
 	return ret;

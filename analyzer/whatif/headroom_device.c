@@ -251,6 +251,21 @@ static void device_search_curve(const struct device_search *s, struct headroom *
 
 /* ---- the answer ---- */
 
+/*
+ * Returns the clients while the load ran. The facts are means over the whole recording, whose idle
+ * beginning and end had none.
+ */
+static double headroom_device_clients(const struct load_facts *f, const struct causal_plan *plan)
+{
+	double requests = (double)plan->nr - (double)plan->response[DEVICE_FLUSH].nr;
+	double active = requests / (f->rate_per_s * plan->window_s);
+	struct load_facts while_active = *f;
+
+	if (isfinite(active) && active > 1)
+		while_active.concurrency *= active;
+	return predictor_clients(&while_active);
+}
+
 /* Sets the load that grows: the rate if all requests come by themselves, otherwise the clients. */
 static void headroom_device_load(const struct headroom_device *d, struct headroom *h)
 {
@@ -261,7 +276,8 @@ static void headroom_device_load(const struct headroom_device *d, struct headroo
 	h->load = open ? "rate" : "clients";
 	for (size_t i = 0; i < d->study->nr; i++)
 		h->today += open ? d->study->loads[i].facts.rate_per_s
-				 : predictor_clients(&d->study->loads[i].facts);
+				 : headroom_device_clients(&d->study->loads[i].facts,
+							   &d->replay->plans[i]);
 }
 
 /* Returns the largest factor whose simulation is affordable, at least 1. */

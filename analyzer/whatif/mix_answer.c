@@ -12,7 +12,7 @@ bool mix_is_fit(const struct mix_result *r)
 
 bool mix_cannot_tell(const struct mix_result *r)
 {
-	return r->mix.fits_outside || (!mix_is_fit(r) && r->mix.not_carried);
+	return r->mix.fits_outside || (!mix_is_fit(r) && r->mix.not_carried && !r->mix.device);
 }
 
 /* Writes the loads whose counts are given: " beside 2 of vm b and 1 of vm c". */
@@ -58,7 +58,10 @@ static void mix_conclude_one(const struct mix_result *r, const char *lead, const
 static void mix_lead(const struct mix_result *r, char *out, size_t size)
 {
 	out[0] = 0;
-	if (r->mix.fits_outside)
+	if (r->mix.fits_outside && r->mix.device)
+		snprintf(out, size,
+			 "Cannot tell: %.140s; measure there. Extrapolated: ", r->mix.fits_outside);
+	else if (r->mix.fits_outside)
 		snprintf(out, size,
 			 "Cannot tell: '%.60s' lies outside what the target's model knows; measure "
 			 "there. Extrapolated: ",

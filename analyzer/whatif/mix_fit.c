@@ -116,6 +116,86 @@ static int check_capacity(const struct mix_fit *m, const struct many *all, bool 
 	return 0;
 }
 
+/* Gives the time that an objective is about; false if it is unknown. */
+static bool mix_device_time(const struct study_answer *a, const struct headroom_objective *o,
+			    struct study_time *t)
+{
+	for (unsigned int point = 0; point < STUDY_POINTS; point++) {
+		if (strcmp(o->point, point ? study_point_name(point) : ""))
+			continue;
+		*t = a->points[o->side][point];
+		if (point == STUDY_MEAN)
+			*t = (struct study_time){ a->s[o->side], a->low[o->side], a->high[o->side],
+						  STUDY_BY_MODEL };
+		return t->way != STUDY_UNKNOWN && isfinite(t->s);
+	}
+	return false;
+}
+
+/* Checks the objectives and the throughput of one load of a simulated mix. */
+static int check_device_load(struct mix_fit *m, size_t load, size_t count,
+			     const struct study_answer *a, bool upper, bool *fits,
+			     char why[MIX_WHY_BYTES], struct err *err)
+{
+	struct load_facts all = m->loads[load].facts;
+	enum load_carried c;
+	char text[UNITS_BYTES];
+
+	for (size_t i = 0; i < m->nr_objectives && *fits; i++) {
+		const struct headroom_objective *o = &m->objectives[i];
+		struct study_time t;
+
+		if (!load_facts_has(&all, o->side))
+			continue;
+		if (!mix_device_time(a, o, &t))
+			return err_set(err, EINVAL,
+				       "--slo %s: a simulated device tells mean, p50, p95 and p99 "
+				       "of loads that have enough requests, not this of %.60s",
+				       m->objective_text[i], m->loads[load].name);
+		t.s = upper && isfinite(t.high) ? t.high : t.s;
+		if (!(t.s > o->limit_s))
+			continue;
+		*fits = false;
+		snprintf(why, MIX_WHY_BYTES, "%s of %.60s: %s", m->objective_text[i],
+			 m->loads[load].name, units_time(t.s, text));
+	}
+	all.rate_per_s *= (double)count;
+	c = load_facts_carried(&all, a->rate_per_s, NAN);
+	if (*fits && c != LOAD_CARRIED) {
+		*fits = false;
+		m->not_carried = true;
+		load_facts_say_carried(c, "the target", m->loads[load].name, all.rate_per_s,
+				       a->rate_per_s, why, MIX_WHY_BYTES);
+	}
+	return 0;
+}
+
+static int check_device(struct mix_fit *m, const size_t *counts, bool upper, struct many *all,
+			bool *fits, char why[MIX_WHY_BYTES], struct err *err)
+{
+	const struct study_case *c;
+	int ret = mix_device_solve(m->device, counts, &c, err);
+
+	if (ret)
+		return ret;
+	if (!c) {
+		*fits = false;
+		snprintf(why, MIX_WHY_BYTES,
+			 "the simulation of more than %.0f million stored requests",
+			 MIX_DEVICE_REQUESTS / 1e6);
+		return 0;
+	}
+	for (size_t i = 0; i < c->nr && *fits && !ret; i++)
+		ret = check_device_load(m, c->loads[i], counts[c->loads[i]], &c->answers[i], upper,
+					fits, why, err);
+	if (!c->why[0])
+		return ret;
+	if (!m->outside)
+		memcpy(m->device_why, c->why, sizeof(m->device_why));
+	m->outside = all->outside = m->device_why;
+	return ret;
+}
+
 int mix_fits(struct mix_fit *m, const size_t *counts, bool upper, bool *fits,
 	     char why[MIX_WHY_BYTES], struct err *err)
 {
@@ -127,12 +207,17 @@ int mix_fits(struct mix_fit *m, const size_t *counts, bool upper, bool *fits,
 	why[0] = 0;
 	if (ret)
 		goto out;
-	for (size_t i = 0; i < m->nr_objectives && *fits && all->nr; i++) {
+	if (m->device && all->nr) {
+		ret = check_device(m, counts, upper, all, fits, why, err);
+		if (ret)
+			goto out;
+	}
+	for (size_t i = 0; i < m->nr_objectives && *fits && all->nr && !m->device; i++) {
 		ret = check_objective(m, i, all, upper, fits, why, err);
 		if (ret)
 			goto out;
 	}
-	if (*fits && m->nr_objectives && all->nr)
+	if (*fits && m->nr_objectives && all->nr && !m->device)
 		check_carried(m, all, upper, fits, why);
 	if (*fits && m->capacity && all->nr)
 		ret = check_capacity(m, all, upper, fits, why, err);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mix_fit: this module finds which mixes of several loads fit on a target. A mix says how many of
- * each load there are. It fits if every load keeps its objectives by a predictor (predictor.h) and
- * gets the requests that it offers, and if all loads together use no more than the capacity
- * (capacity.h). The search assumes that more load is slower: the largest count is the last one
- * before the first that does not fit, and the frontier of two loads is a staircase.
+ * each load there are. It fits if every load keeps its objectives by a predictor (predictor.h), or
+ * on a simulated device (mix_device.h), and gets the requests that it offers, and if all loads
+ * together use no more than the capacity (capacity.h). The search assumes that more load is slower:
+ * the largest count is the last one before the first that does not fit, and the frontier of two
+ * loads is a staircase.
  */
 #ifndef ANALYZER_MIX_FIT_H
 #define ANALYZER_MIX_FIT_H
 
 #include "analyzer/whatif/capacity.h"
 #include "analyzer/whatif/headroom.h"
+#include "analyzer/whatif/mix_device.h"
 
 #define MIX_LOADS_MAX 16
 #define MIX_WHY_BYTES 256
@@ -28,12 +30,18 @@ struct mix_fit {
 	struct headroom_objective objectives[MIX_LOADS_MAX];
 	const char *objective_text[MIX_LOADS_MAX]; /* borrowed */
 	size_t nr_objectives;
-	struct predictor *predictor;	 /* borrowed; NULL: there are no objectives */
+	struct predictor *predictor;	 /* borrowed; NULL: no objectives, or a device */
+	struct mix_device *device;	 /* borrowed; NULL: no objectives, or a predictor */
 	const struct capacity *capacity; /* borrowed; NULL: no capacity is known */
 	size_t most;			 /* largest count of one load; 1 to PREDICTOR_LOADS_MAX */
 	/* results: */
-	const char *outside;	  /* a variable that left the training range, or NULL */
+	/*
+	 * a variable that left the training range, or what a device has not measured (why of a
+	 * study_case), or NULL
+	 */
+	const char *outside;
 	const char *fits_outside; /* the same in a mix that is said to fit */
+	char device_why[STUDY_WHY_BYTES];
 	/* the predictor does not give both means, and therefore no throughput */
 	bool carried_unknown;
 	/* The last mix failed because the target gives a load fewer requests than it offers. */

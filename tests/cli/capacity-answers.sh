@@ -73,7 +73,7 @@ bad() { # NAME REGEX ARGS
 	like "$(cat "$T/err")" "$regex" "$name is named"
 	is "$(wc -l <"$T/err")$(cat "$T/out")" 1 "$name: one line, no output"
 }
-bad "no measurement" "expected either --measure or --db"
+bad "no measurement" "expected one of --measure, --db and --storage"
 bad "a size without writes" "4096 bytes: not measured with writes alone" --measure 4k:read=100
 bad "no number" "expected SIZE:read=N,write=N" --measure 4k:read=fast
 bad "a throughput of zero" "above 0, got 0" --measure 4k:read=0,write=1

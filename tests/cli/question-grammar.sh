@@ -6,7 +6,7 @@ need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 guide=docs/guide/which-question.md
 
-# The table of the guide: command | loads | models | objectives, "yes" or "no".
+# The table of the guide: command | loads | models | device | objectives, "yes" or "no".
 sed -n '/^| question | loads /,/^$/p' "$guide" | sed '1,2d' | tr -d '`' | sed 's/^| *//; s/ *| */|/g; /^$/d' >"$T/table"
 is "$(cut -d'|' -f1 "$T/table" | tr '\n' ',')" \
 	"study migrate,study consolidate,study interference,study mix,study cache,study scenario,headroom,capacity," "the guide lists every question"
@@ -22,11 +22,12 @@ has() { # YES-OR-NO OPTIONS...: whether the help has all of them
 		number "$nr < $#" "$name does without --$*, as the guide says"
 	fi
 }
-while IFS='|' read -r name loads models objectives; do
+while IFS='|' read -r name loads models device objectives; do
 	# shellcheck disable=SC2086
 	"$blkcast" $name --help >"$T/help"
 	has "$loads" store profile host device begin end
 	has "$models" model db
+	has "$device" storage
 	has "$objectives" slo
 done <"$T/table"
 
@@ -61,6 +62,33 @@ like "$(cat "$T/err")" "a profile holds no single requests" "since it holds no r
 exits 2 "a period of a replay is refused" "$blkcast" study migrate --store "$T/store" --end 2030-01-01 --run "$T"
 like "$(cat "$T/err")" "^blkcast study: --begin, --end: of answers by --model or --db" "by name"
 exits 2 "an unknown device is refused" "$blkcast" headroom --store "$T/store" --device sdz --slo read.mean=1ms --model "$T/read.json"
+
+# One simulated device for all that take one: the demonstration's requests on four servers of 1 and 2 ms.
+cat >"$T/device.json" <<'JSON'
+{"schema": "blkcast.model/1", "kind": "device", "servers": 4, "read": {"base_s": 0.001}, "write": {"base_s": 0.002}, "flush": {"base_s": 0.003},
+ "covered": {"concurrency": 4000, "flush": true, "durable": true, "read": {"low_bytes": 512, "high_bytes": 1048576, "random": true, "sequential": true},
+  "write": {"low_bytes": 512, "high_bytes": 1048576, "random": true, "sequential": true}}}
+JSON
+demo=docs/examples/demo.seg
+"$blkcast" study migrate "$demo" --storage "$T/device.json" --json -q >"$T/alone"
+read_s=$(jq '.results[] | select(.type == "read" and .point == "mean").target_s' "$T/alone")
+"$blkcast" headroom "$demo" --slo read.mean=1s --storage "$T/device.json" --json -q --duration 100ms >"$T/out"
+number "$(jq '.objectives[0].headroom.factor' "$T/out") >= 1" "headroom takes the device"
+mix() { "$blkcast" study mix "$@" --storage "$T/device.json" --json -q >"$T/out" 2>"$T/err"; }
+mix "$demo=1" --slo "read.mean=$(awk "BEGIN { printf \"%.0f\", $read_s * 1.01e9 }" </dev/null)ns"
+is "$? $(jq .fits "$T/out")" "0 true" "one of a load fits under an objective just above what migrate says"
+mix "$demo=1" --slo "read.mean=$(awk "BEGIN { printf \"%.0f\", $read_s * 0.99e9 }" </dev/null)ns"
+is "$? $(jq .fits "$T/out")" "1 false" "and not under one just below"
+mix "$demo=40" --slo read.mean=1000s
+is "$? $(jq .fits "$T/out")" "1 false" "more of it than the device serves do not fit, whatever the objective"
+like "$(jq -r .conclusion "$T/out")" "the target cannot carry this load" "since less is served than they offer"
+exits 2 "a mix of profiles is refused" "$blkcast" study mix "$T/sda.json=1" --slo read.mean=1s --storage "$T/device.json"
+exits 0 "cache takes the device" "$blkcast" study cache "$demo" --hit-time 100us --storage "$T/device.json" --json -q
+is "$(jq '.loads[0].miss_s as $miss | $miss > 0.001 and $miss < 0.1' "$T/out")" true "and misses take the device's time"
+exits 2 "but not beside a time of misses" "$blkcast" study cache "$demo" --miss-time 1ms --storage "$T/device.json"
+exits 0 "capacity takes the device" "$blkcast" capacity --storage "$T/device.json" --mix read=50 --json
+is "$(jq -c '[.sizes[] | (.capacity / 4000 > 0.98 and .capacity / 4000 < 1.02)] | unique' "$T/out")" "[true]" "four servers of 1 ms serve 4000 reads per second of any size"
+exits 2 "a device whose campaign measured nothing has no capacity" "$blkcast" capacity --storage <(jq 'del(.covered)' "$T/device.json")
 
 # A load in a hole of the table: its sizes are 4 KiB, and the model was trained at 512 bytes and from 16 KiB on.
 awk 'BEGIN { print "clients,size,read_s"; for (i = 1; i <= 8; i++) for (k = 0; k < 12; k++)

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/capacity_device.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "analyzer/models/storage/device_load.h"
+
+#define REQUESTS 20000 /* per throughput; the first fifth warms up */
+/* Sizes are this factor apart; capacity.h interpolates between them. */
+#define SIZE_FACTOR 4
+/* Half the width of a 90 % interval of a normal distribution is so many standard deviations. */
+#define HALF_SIGMAS 1.6449
+
+static int capacity_device_add(struct capacity *c, const struct device_model *m, uint64_t bytes,
+			       enum device_type side, struct err *err)
+{
+	struct device_load load = { .clients = (unsigned int)fmax(1, m->domain.concurrency),
+				    .read_ratio = side == DEVICE_READ,
+				    .bytes = { (double)bytes, (double)bytes } };
+	struct device_times times = { 0 };
+	int ret;
+
+	device_load_init(&load);
+	ret = device_load_run(&load, m, REQUESTS, 1, &times);
+	if (!ret)
+		ret = capacity_add(c, bytes, load.read_ratio, device_times_rate(&times, side),
+				   m->errors[side][DEVICE_MEAN].log_half / HALF_SIGMAS, err);
+	device_times_release(&times);
+	return ret;
+}
+
+int capacity_of_device(struct capacity *c, const struct device_model *m, struct err *err)
+{
+	const struct device_domain *d = &m->domain;
+	double low = fmax(d->low_bytes[0], d->low_bytes[1]);
+	double high = fmin(d->high_bytes[0], d->high_bytes[1]);
+
+	if (!d->has[DEVICE_READ] || !d->has[DEVICE_WRITE] || !(low <= high))
+		return err_set(err, EINVAL,
+			       "the campaign of the device measured no reads and writes of the "
+			       "same size, which a capacity needs");
+	for (double bytes = low; bytes <= high; bytes *= SIZE_FACTOR)
+		for (int side = 0; side < 2; side++) {
+			int ret = capacity_device_add(c, m, (uint64_t)bytes, (enum device_type)side,
+						      err);
+
+			if (ret)
+				return ret;
+		}
+	return 0;
+}
