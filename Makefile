@@ -16,6 +16,8 @@
 #   make estimates    migrations, consolidations, headroom and scenarios estimated, then really run (as root, 18 minutes)
 #   make study-applications  applications predicted by a simulated device, then really run there (as root, an hour;
 #                     SHORT=1: twelve minutes)
+#   make study-consolidation  pairs of applications on one storage, and more clients of one, predicted and really run
+#                     (as root, 12 minutes)
 #   make study-here   models of this machine's disk, interference and capacity, refitted from docs/studies
 #                     (DIRECTORY=/mnt/test DEVICE=sdb: measured anew first, 80 minutes, as root)
 #   make qpn-study    the storage models on two simulated arrays: errors beside the thesis's
@@ -140,7 +142,7 @@ tool_bin := $(patsubst %.c,$(BUILD)/%,$(tool_src))
 tools    := $(tool_bin) $(addprefix $(BUILD)/tests/system-under-study/,first second)
 
 .PHONY: all programs tests benches deps check check-only test test-only test-vm guests test-s390x test-emulated emulated \
-	fleet fleet-only bench bench-only case-arch case-studies estimates study-applications study-here qpn-study demo endurance endurance-only endurance-threads coverage coverage-only \
+	fleet fleet-only bench bench-only case-arch case-studies estimates study-applications study-consolidation study-here qpn-study demo endurance endurance-only endurance-threads coverage coverage-only \
 	check-asan check-tsan \
 	fuzz fuzz-build fuzz-only check-valgrind \
 	static static-only test-static bundle install uninstall deb test-deb schemas style help clean
@@ -308,6 +310,11 @@ estimates: programs
 study-applications: programs $(BUILD)/tests/system/fileops
 	$(Q)scripts/deps.sh case
 	$(Q)scripts/study-applications.sh $(BUILD)/study-applications $(APPS)
+
+study-consolidation: programs $(BUILD)/tests/system/fileops
+	$(Q)scripts/deps.sh case
+	$(Q)scripts/study-consolidation.sh $(BUILD)/study-consolidation $(APPS)
+	$(Q)scripts/study-headroom.sh $(BUILD)/study-consolidation
 
 study-here: programs
 	$(Q)scripts/studies.sh $(BUILD)/studies $(DIRECTORY) $(DEVICE)

@@ -4,11 +4,12 @@
 #
 #	scripts/study-consolidation.sh [OUT [APPLICATION...]]
 #
-# Each application is recorded alone, on the storage that the pairs will share (new) and on another one (old). The new
-# storage is known by a campaign alone (docs/examples/plans/storage.yaml, blkcast storage calibrate). blkcast study
+# Each application is recorded alone, on the storage that the pairs will share (new) or on another one (SOURCES="new
+# old"). The new storage is known by a campaign alone (docs/examples/plans/storage.yaml, blkcast storage calibrate). blkcast study
 # consolidate --storage predicts what the two applications of each pair meet beside each other on it. Then each pair
 # really runs there, each application on a disk of its own that is one half of the storage, ROUNDS times. OUT (default
-# build/study-consolidation) gets the recordings, the answers, results.md, which is printed, and consolidation.csv.
+# build/study-consolidation) gets the recordings, the answers, consolidation.md, which is printed, and consolidation.csv.
+# It takes about eight minutes.
 #
 # What is in OUT already is not measured again. LIMIT_S= seconds after which no run is begun: the script then ends with
 # exit status 4 and goes on when it is called again. RECORD_ONLY=1 measures and records, and leaves calibration and
@@ -23,10 +24,11 @@ cd "$(dirname "$0")/.."
 OUT=${1:-build/study-consolidation}
 [ $# = 0 ] || shift
 APPS=${*:-sync sizes streams arrivals bursts pgbench}
-SECONDS_EACH=${SECONDS_EACH:-5} INTERVAL=${INTERVAL:-700ms} ROUNDS=${ROUNDS:-2} LIMIT_S=${LIMIT_S:-3600}
-SOURCES=${SOURCES:-new old}
-WAL_SIZE=1GB # no checkpoint of PostgreSQL during a run, of which a few seconds would have none or one
+SECONDS_EACH=${SECONDS_EACH:-4} INTERVAL=${INTERVAL:-700ms} ROUNDS=${ROUNDS:-2} LIMIT_S=${LIMIT_S:-3600}
+SOURCES=${SOURCES:-new}
 . scripts/study-volumes.sh
+# A run of a few seconds would have a checkpoint or a burst of the background writer, or none.
+PG_OPTIONS=(-c max_wal_size=1GB -c checkpoint_timeout=1h -c bgwriter_lru_maxpages=0)
 
 results_of() { # LOAD STORE-BASE: the times of one load of a recording, as rows of an answer
 	local device
@@ -45,30 +47,32 @@ rows() { # SOURCE: one CSV row per pair, application, type and point
 			def mean: if length == 0 then null else add / length end;
 			(0, 1) as $i | ("read", "write", "flush") as $t | ("mean", "p50", "p95", "p99") as $p |
 			def of: [.[] | .results[] | select(.type == $t and .point == $p)];
+			($said[0].conclusion | startswith("Cannot tell") | not) as $sure |
 			([$one, $two][$i] | of | map(.before_s | values)) as $truth | ($truth | mean) as $m |
 			([$said[0].results[] | select(.case == "all together" and .load == $i + 1 and .type == $t and .point == $p)][0]) as $said |
 			select($m != null and ($truth | length) == ([$one, $two][$i] | length) and $said.target_s != null) |
 			[$pair, $names[$i], $source, $t, $p, ([$alone1, $alone2][$i] | of | map(.before_s) | mean), $said.target_s,
-				$said.ci[0], $said.ci[1], $m, ($truth | map((. - $m) | fabs) | mean / $m),
-				(if $said.why then "cannot tell" else "" end)] | @csv | gsub("\""; "")'
+				$said.ci[0], $said.ci[1], $m, (if ($truth | length) > 1 then $truth | map((. - $m) | fabs) | mean / $m else null end),
+				(if $sure then "" else "cannot tell" end)] | @csv | gsub("\""; "")'
 	done
 }
 
-summary() { # SOURCE <CSV: mean errors by point, and how often the interval held
+summary() { # SOURCE <CSV: mean errors by point, and how often the interval held; of sure answers, and of the others
 	awk -F, -v source="$1" '
 		$3 == source {
 			error = $7 / $10 - 1; error = error < 0 ? -error : error
-			key = ($4 == "flush" ? "flush " : "") $5
-			sum[key] += error; nr[key]++; repeat[key] += $11
+			key = ($12 == "" ? "told" : $12) ", " ($4 == "flush" ? "flush " : "") $5
+			sum[key] += error; nr[key]++
+			if ($11 != "") { repeat[key] += $11; repeated[key]++ }
 			if ($8 != "") { of[key]++; in_[key] += $8 <= $10 && $10 <= $9 }
 		}
 		END {
-			print "| point | mean error | repeat error | rows | in the 90 % interval |"
+			print "| answers | mean error | repeat error | rows | in the 90 % interval |"
 			print "|---|---|---|---|---|"
-			n = split("mean,p50,p95,p99,flush mean,flush p95", order, ",")
-			for (i = 1; i <= n; i++) if (nr[k = order[i]])
-				printf "| %s | %.1f %% | %.1f %% | %d | %d of %d |\n", k, 100 * sum[k] / nr[k],
-					100 * repeat[k] / nr[k], nr[k], in_[k], of[k]
+			n = split("told/cannot tell", kinds, "/"); m = split("mean/p95/p99/flush mean/flush p95", points, "/")
+			for (k = 1; k <= n; k++) for (i = 1; i <= m; i++) if (nr[key = kinds[k] ", " points[i]])
+				printf "| %s | %.1f %% | %s | %d | %d of %d |\n", key, 100 * sum[key] / nr[key],
+					repeated[key] ? sprintf("%.1f %%", 100 * repeat[key] / repeated[key]) : "-", nr[key], in_[key], of[key]
 		}'
 }
 
@@ -80,8 +84,8 @@ table() { # SOURCE <CSV
 		}
 		$3 == source && $5 != "p50" {
 			held = $8 == "" ? "-" : $8 <= $10 && $10 <= $9 ? "held" : "missed"
-			printf "| %s | %s | %s | %s | %s | %.2f | %.1f %% | %.2f | %+.1f %% | %s | %s |\n", $1, $2, $4, $5,
-				$6 == "" ? "-" : sprintf("%.2f", 1e3 * $6), 1e3 * $10, 100 * $11, 1e3 * $7, 100 * ($7 / $10 - 1), held, $12
+			printf "| %s | %s | %s | %s | %s | %.2f | %s | %.2f | %+.1f %% | %s | %s |\n", $1, $2, $4, $5,
+				$6 == "" ? "-" : sprintf("%.2f", 1e3 * $6), 1e3 * $10, $11 == "" ? "-" : sprintf("%.1f %%", 100 * $11), 1e3 * $7, 100 * ($7 / $10 - 1), held, $12
 		}'
 }
 
@@ -89,7 +93,7 @@ results() {
 	local source
 	echo "# Applications beside each other on one storage, predicted and really run"
 	echo
-	echo "scripts/study-consolidation.sh wrote this page: ${SECONDS_EACH} s of each run, $ROUNDS rounds, a campaign with an interval of"
+	echo "scripts/study-consolidation.sh wrote this page: ${SECONDS_EACH} s of each run, rounds: $ROUNDS, a campaign with an interval of"
 	echo "$INTERVAL. The machine had $(nproc) processors; its load average was $loads when the script began. The intervals are those"
 	echo "of configurations of the campaign."
 	for source in $SOURCES; do
@@ -137,5 +141,5 @@ done
 	echo pair,application,recorded_on,type,point,alone_s,predicted_s,low_s,high_s,measured_s,repeat_error_ratio,why
 	for source in $SOURCES; do rows "$source"; done
 } >"$OUT/consolidation.csv"
-results >"$OUT/results.md"
-cat "$OUT/results.md"
+results >"$OUT/consolidation.md"
+cat "$OUT/consolidation.md"

@@ -5,23 +5,22 @@
 #	scripts/study-headroom.sh [OUT [APPLICATION...]]
 #
 # Each application (clients: fio, synchronous clients that think; mixed: the same with other sizes and mostly writes;
-# bench: pgbench) is recorded with FEW clients on a storage that is known by a campaign alone (docs/examples/plans/
-# storage.yaml, blkcast storage calibrate). blkcast headroom --storage predicts at how many clients each objective
+# logs: each writes and flushes) is recorded with FEW clients on a storage that is known by a campaign alone
+# (docs/examples/plans/storage.yaml, blkcast storage calibrate). blkcast headroom --storage predicts at how many clients each objective
 # breaks. Then the application really runs with growing numbers of clients, ROUNDS times. The number at which the
 # objective really breaks lies between two of them, by linear interpolation of the means of the rounds. OUT (default
-# build/study-headroom) gets the recordings, the answers, results.md, which is printed, and headroom.csv.
+# build/study-consolidation) gets the recordings, the answers, headroom.md, which is printed, and headroom.csv.
 #
-# What is in OUT already is not measured again; new.sqlite and new.json of scripts/study-consolidation.sh may be copied
-# there. LIMIT_S=, RECORD_ONLY=, SECONDS_EACH=, INTERVAL= and EVERY= are those of that script. The storage serves one
-# request at a time in memory; reads take 1 ms, writes 2 ms (scripts/study-volumes.sh).
+# What is in OUT already is not measured again: the campaign is that of scripts/study-consolidation.sh, without which it
+# takes six minutes and not three. LIMIT_S=, RECORD_ONLY=, SECONDS_EACH=, INTERVAL= and EVERY= are those of that script.
+# The storage serves one request at a time in memory; reads take 1 ms, writes 2 ms (scripts/study-volumes.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
-OUT=${1:-build/study-headroom}
+OUT=${1:-build/study-consolidation}
 [ $# = 0 ] || shift
-APPS=${*:-clients mixed bench}
+APPS=${*:-clients mixed logs}
 SECONDS_EACH=${SECONDS_EACH:-6} INTERVAL=${INTERVAL:-700ms} ROUNDS=${ROUNDS:-1} LIMIT_S=${LIMIT_S:-3600}
 FEW=4
-WAL_SIZE=1GB # no checkpoint of PostgreSQL during a run, of which a few seconds would have none or one
 . scripts/study-volumes.sh
 
 # The numbers of clients that really run, and the objectives.
@@ -30,17 +29,14 @@ steps[clients]="4 8 12 14 16 18 20 24"
 objectives[clients]="read.p95=8ms read.mean=4ms write.p95=10ms"
 steps[mixed]="4 6 8 10 12 14 18"
 objectives[mixed]="read.p95=12ms write.mean=8ms"
-steps[bench]="2 4 6 8 12 16"
-objectives[bench]="read.mean=6ms"
+steps[logs]="4 8 12 14 16 18 20"
+objectives[logs]="write.mean=4ms write.p95=8ms"
 clients_fio() { # FOLDER SECONDS OPTION...: the numbers of clients are in $clients
 	fio_in "$@" --ioengine=psync --thread --rw=randrw --numjobs="$clients"
 }
 run_clients() { clients_fio "$@" --rwmixread=70 --bs=8k --thinktime=20000; }
 run_mixed() { clients_fio "$@" --rwmixread=40 --bssplit=4k/50:16k/30:64k/20 --thinktime=20000; }
-setup_bench() { setup_pgbench "$@"; }
-begin_bench() { begin_pgbench "$@"; }
-run_bench() { runuser -u postgres -- pgbench -h "$work" -n -c "$clients" -j 2 -T "$2" postgres; }
-end_bench() { stop_postgres; }
+run_logs() { fio_in "$@" --ioengine=psync --thread --rw=randwrite --bs=4k --numjobs="$clients" --fdatasync=1 --thinktime=30000; }
 
 # Prints a time of an application in milliseconds, of the mean over the rounds: APPLICATION CLIENTS OBJECTIVE.
 measured() {
@@ -127,5 +123,5 @@ done
 	echo application,objective,recorded_clients,predicted_clients,low_clients,high_clients,measured_clients,error_ratio,why
 	rows
 } >"$OUT/headroom.csv"
-results >"$OUT/results.md"
-cat "$OUT/results.md"
+results >"$OUT/headroom.md"
+cat "$OUT/headroom.md"

@@ -121,6 +121,11 @@ run_sync() { fio_in "$1" "$2" --ioengine=psync --thread --rw=randrw --rwmixread=
 run_async4() { fio_in "$1" "$2" --ioengine=libaio --iodepth=4 --rw=randrw --rwmixread=50 --bs=8k; }
 run_async32() { fio_in "$1" "$2" --ioengine=libaio --iodepth=32 --rw=randrw --rwmixread=70 --bs=4k; }
 run_sizes() { fio_in "$1" "$2" --ioengine=libaio --iodepth=4 --rw=randrw --rwmixread=60 --bssplit=4k/50:16k/30:64k/20; }
+# The log is there before the first run, which would else begin with writing it in full.
+setup_streams() {
+	setup_fio "$1"
+	[ -s "$1/set.log" ] || fio --name=log --filename="$1/set.log" --size=16m --rw=write --bs=1m --end_fsync=1 --output=/dev/null
+}
 run_streams() { # two sequential readers and a writer of a log
 	fio_in "$1" "$2" --ioengine=psync --thread --rw=read --bs=64k --numjobs=2 --offset_increment=32m --size=32m \
 		--name=log --ioengine=psync --rw=write --bs=4k --fdatasync=1 --filename=set.log --size=16m --thinktime=3000 \
@@ -139,9 +144,10 @@ run_poisson() {
 		--rate_process=poisson --random_distribution=zipf:0.9
 }
 
+PG_OPTIONS=()
 start_postgres() { # FOLDER [COMMAND], which it is started by
 	${2:-} setpriv --reuid=postgres --regid=postgres --clear-groups "$pg/postgres" -D "$1/pg" -k "$work" \
-		-c shared_buffers=16MB -c listen_addresses= -c max_wal_size="${WAL_SIZE:-64MB}" -c checkpoint_timeout=30s >"$OUT/postgres.log" 2>&1 &
+		-c shared_buffers=16MB -c listen_addresses= -c max_wal_size=64MB -c checkpoint_timeout=30s "${PG_OPTIONS[@]}" >"$OUT/postgres.log" 2>&1 &
 	postmaster=$1/pg/postmaster.pid
 	for _ in $(seq 100); do
 		! pg_isready -q -h "$work" || return 0
