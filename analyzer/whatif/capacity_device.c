@@ -9,13 +9,15 @@
 #define REQUESTS 20000 /* per throughput; the first fifth warms up */
 /* Sizes are this factor apart; capacity.h interpolates between them. */
 #define SIZE_FACTOR 4
+#define BYTES_MOST  1073741824.0 /* larger requests are asked of no capacity */
 /* Half the width of a 90 % interval of a normal distribution is so many standard deviations. */
 #define HALF_SIGMAS 1.6449
 
 static int capacity_device_add(struct capacity *c, const struct device_model *m, uint64_t bytes,
 			       enum device_type side, struct err *err)
 {
-	struct device_load load = { .clients = (unsigned int)fmax(1, m->domain.concurrency),
+	double clients = fmin(fmax(1, m->domain.concurrency), DEVICE_CLIENTS_MAX);
+	struct device_load load = { .clients = (unsigned int)clients,
 				    .read_ratio = side == DEVICE_READ,
 				    .bytes = { (double)bytes, (double)bytes } };
 	struct device_times times = { 0 };
@@ -34,9 +36,9 @@ int capacity_of_device(struct capacity *c, const struct device_model *m, struct 
 {
 	const struct device_domain *d = &m->domain;
 	double low = fmax(d->low_bytes[0], d->low_bytes[1]);
-	double high = fmin(d->high_bytes[0], d->high_bytes[1]);
+	double high = fmin(fmin(d->high_bytes[0], d->high_bytes[1]), BYTES_MOST);
 
-	if (!d->has[DEVICE_READ] || !d->has[DEVICE_WRITE] || !(low <= high))
+	if (!d->has[DEVICE_READ] || !d->has[DEVICE_WRITE] || !(low >= 1 && low <= high))
 		return err_set(err, EINVAL,
 			       "the campaign of the device measured no reads and writes of the "
 			       "same size, which a capacity needs");
