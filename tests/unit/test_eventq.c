@@ -53,7 +53,8 @@ static void like_the_literal_queue(void)
 	struct eventq q;
 	struct rng r;
 	double now = 0;
-	bool same = true;
+	bool same = true, was_heap = false;
+	size_t nr_heaps = 0;
 
 	rng_seed(&r, 9);
 	ok_int(eventq_init(&q, CLOCKS), 0);
@@ -61,8 +62,12 @@ static void like_the_literal_queue(void)
 		double time = now + (double)rng_below(&r, 8);
 		uint32_t clock = (uint32_t)rng_below(&r, CLOCKS);
 		uint64_t what = rng_below(&r, 10);
+		/* Numbers of events rise and fall by turns, through the border of few and many. */
+		uint64_t pushes = i / 500 % 2 ? 0 : 5;
 
-		if (what < 4 && s.nr < ROOM - CLOCKS) {
+		nr_heaps += q.is_heap != was_heap;
+		was_heap = q.is_heap;
+		if (what < pushes && s.nr < ROOM - CLOCKS) {
 			eventq_push(&q, time, i);
 			slow_add(&s, time, i);
 		} else if (what < 6) {
@@ -87,6 +92,7 @@ static void like_the_literal_queue(void)
 		}
 	}
 	ok(same);
+	ok(nr_heaps >= 10);
 	eventq_release(&q);
 }
 

@@ -21,11 +21,24 @@ static void set_clock(struct qpn_sim *s, uint32_t clock, double time)
 		s->error = err;
 }
 
+static double slot_draw_many(struct slot_state *x)
+{
+	for (x->nr_drawn = SLOT_DRAWS; x->nr_drawn; x->nr_drawn--)
+		x->drawn[x->nr_drawn - 1] = dist_sample(x->service, &x->rng, &x->phase);
+	x->nr_drawn = SLOT_DRAWS - 1;
+	return x->drawn[x->nr_drawn];
+}
+
 static inline void qpn_queue_draw(struct qpn_sim *s, struct token *t)
 {
 	struct slot_state *x = &s->slots[t->slot];
 
-	t->demand = dist_sample(x->service, &x->rng, &x->phase);
+	if (x->nr_drawn)
+		t->demand = x->drawn[--x->nr_drawn];
+	else if (x->service->kind == DIST_EXPONENTIAL)
+		t->demand = slot_draw_many(x);
+	else
+		t->demand = dist_sample(x->service, &x->rng, &x->phase);
 }
 
 /* Doubles an array when it is full. Returns false where memory is short, which ends the run. */

@@ -40,6 +40,12 @@ struct route {
 	uint32_t mode;
 };
 
+/*
+ * So many exponential times of service are drawn at once: the processor then computes several
+ * logarithms side by side. A slot has its own random numbers, so each time keeps its bits.
+ */
+#define SLOT_DRAWS 8
+
 struct slot_state {
 	/* The members that each event touches. */
 	uint32_t nr_queued, nr_lying; /* in the queue, and in the depository or ordinary place */
@@ -48,9 +54,11 @@ struct slot_state {
 	const struct dist *service;
 	struct rng rng;
 	uint32_t phase;
-	uint32_t place, queue; /* queue NET_NONE: there is none, or its service takes no time */
-	uint32_t level;	       /* level of priority within its queue */
-	uint32_t nr_routes;    /* above 0: tokens do not stay here but are sent on */
+	uint32_t nr_drawn; /* exponential times of service that are drawn and not yet used ... */
+	double drawn[SLOT_DRAWS]; /* ... the next one last */
+	uint32_t place, queue;	  /* queue NET_NONE: there is none, or its service takes no time */
+	uint32_t level;		  /* level of priority within its queue */
+	uint32_t nr_routes;	  /* above 0: tokens do not stay here but are sent on */
 	const struct route *routes;
 	bool fifo, capped, probed;
 	struct watch_range visible, room; /* indexes in sim->watches */
