@@ -159,6 +159,37 @@ out:
 	return ret;
 }
 
+/*
+ * Opens the file and takes its lock. The file is overwritten, so that it must be the agent's own: a
+ * link that somebody else made would lead to another file of the agent's user.
+ */
+static int copies_take(struct account_copies *c, const char *path, struct stat *st, struct err *err)
+{
+	c->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	if (c->fd < 0 && errno == ELOOP)
+		return err_set(err, EPERM,
+			       "%s: this is a symbolic link, which the agent does not follow: "
+			       "remove it, and find out who made it",
+			       path);
+	if (c->fd < 0)
+		return err_set(err, errno, "%s: cannot open the agent's account: %s", path,
+			       strerror(errno));
+	if (fstat(c->fd, st))
+		return err_set(err, errno, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(st->st_mode) || st->st_uid != geteuid() || st->st_nlink > 1 ||
+	    st->st_mode & (S_IWGRP | S_IWOTH))
+		return err_set(
+			err, EPERM,
+			"%s: expected a plain file of user %u with one name, to which nobody "
+			"else may write, and it is of user %u and mode %04o: change its "
+			"owner and mode, or remove it where you do not know who made it",
+			path, (unsigned int)geteuid(), (unsigned int)st->st_uid,
+			(unsigned int)(st->st_mode & 07777));
+	if (flock(c->fd, LOCK_EX | LOCK_NB))
+		return err_set(err, EBUSY, "%s: another agent uses it", path);
+	return 0;
+}
+
 int copies_open(struct account_copies *c, const char *path, struct err *err)
 {
 	struct stat st = { 0 };
@@ -169,14 +200,10 @@ int copies_open(struct account_copies *c, const char *path, struct err *err)
 	c->stream_pinned = c->stream_kept = -1;
 	atomic_init(&c->capture_pinned, -1);
 	atomic_init(&c->capture_kept, -1);
-	c->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (c->fd < 0)
-		return err_set(err, errno, "%s: cannot open the agent's account: %s", path,
-			       strerror(errno));
-	if (flock(c->fd, LOCK_EX | LOCK_NB))
-		return err_set(err, EBUSY, "%s: another agent uses it", path);
-	if (fstat(c->fd, &st))
-		return err_set(err, errno, "%s: %s", path, strerror(errno));
+	c->fd = -1;
+	ret = copies_take(c, path, &st, err);
+	if (ret)
+		return ret;
 	c->modified_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u;
 	c->modified_ns += (uint64_t)st.st_mtim.tv_nsec;
 	ret = posix_fallocate(c->fd, 0, sizeof(*c->file));

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/spool/account.h"
@@ -448,6 +450,39 @@ static void garbage_is_begun_anew(void)
 	unlink(rig.path);
 }
 
+/* The file is overwritten, so that a link of others must not choose which file that is. */
+static void file_of_others_is_refused(void)
+{
+	struct account_config config = { .boot_id = "boot" };
+	struct account *a = NULL;
+	struct err err = { 0 };
+	struct rig rig = { 0 };
+	char victim[sizeof(rig.path) + 8];
+	struct stat st;
+
+	new_path(&rig);
+	config.path = rig.path;
+	snprintf(victim, sizeof(victim), "%s.other", rig.path);
+	unlink(rig.path);
+	ok(!symlink(victim, rig.path));
+	ok_int(account_open(&a, &config, &err), -EPERM);
+	ok(strstr(err.line, "symbolic link") != NULL && access(victim, F_OK) != 0);
+	unlink(rig.path);
+	ok(!close(open(victim, O_WRONLY | O_CREAT, 0600)) && !link(victim, rig.path));
+	ok_int(account_open(&a, &config, &err), -EPERM);
+	ok(strstr(err.line, "one name") != NULL);
+	ok(!stat(victim, &st) && st.st_size == 0);
+	ok(!unlink(victim) && !chmod(rig.path, 0660));
+	ok_int(account_open(&a, &config, &err), -EPERM);
+	if (!geteuid()) {
+		ok(!chmod(rig.path, 0600) && !chown(rig.path, 65534, 65534));
+		ok_int(account_open(&a, &config, &err), -EPERM);
+	}
+	ok(!unlink(rig.path) && !mkfifo(rig.path, 0600));
+	ok_int(account_open(&a, &config, &err), -EPERM);
+	ok(!unlink(rig.path));
+}
+
 static const struct tap_test tests[] = {
 	{ "a death is what was seen less what is accounted for", death_is_seen_less_accounted },
 	{ "losses wait until a durable segment carries them",
@@ -466,6 +501,7 @@ static const struct tap_test tests[] = {
 	{ "statistics that stood still are a gap of unknown content",
 	  statistics_that_stood_still_are_a_gap },
 	{ "garbage in the file is begun anew", garbage_is_begun_anew },
+	{ "a file that others made, or a link, is refused", file_of_others_is_refused },
 };
 
 int main(void)
