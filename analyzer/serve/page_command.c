@@ -104,7 +104,8 @@ struct page_models_taker {
 	struct page_line *line;
 	const char *folder;
 	bool scenarios;
-	bool has_device; /* one of the models is a simulated device */
+	bool is_headroom; /* which has an option of its own for a simulated device */
+	bool has_device;  /* one of the models is a simulated device */
 	size_t nr;
 	struct err *err;
 };
@@ -115,6 +116,7 @@ static int page_take_model(void *ctx, const char *name)
 	const char *form = page_model_name_ok(name) ? page_model_form(name) : NULL, *kind;
 	struct err why = { 0 }; /* A file that is no model is refused by the command itself. */
 	char path[4096], shown[512];
+	bool is_device = false;
 	json_t *root = NULL;
 	struct stat st;
 
@@ -125,12 +127,17 @@ static int page_take_model(void *ctx, const char *name)
 			       "%s: the folder of models has no such %s; /api/v1/models lists them",
 			       name, t->scenarios ? "scenario" : "model");
 	snprintf(shown, sizeof(shown), "MODELS/%.400s", name);
-	if (!t->scenarios)
-		page_line_add(t->line, strcmp(form, "store") == 0 ? "--db" : "--model", NULL);
-	page_line_add(t->line, path, shown);
 	if (strcmp(form, "json") == 0 && model_file_read(path, &root, &kind, &why) == 0)
-		t->has_device |= strcmp(kind, "device") == 0;
+		is_device = strcmp(kind, "device") == 0;
 	json_decref(root);
+	t->has_device |= is_device;
+	if (!t->scenarios)
+		page_line_add(t->line,
+			      strcmp(form, "store") == 0    ? "--db"
+			      : is_device && t->is_headroom ? "--storage"
+							    : "--model",
+			      NULL);
+	page_line_add(t->line, path, shown);
 	t->nr++;
 	return 0;
 }
@@ -201,6 +208,7 @@ static int page_line_make(struct page_line *l, enum page_ask ask,
 		page_line_add(l, "study", NULL);
 	page_line_add(l, ask_names[ask], NULL);
 	t->scenarios = ask == PAGE_SCENARIO;
+	t->is_headroom = ask == PAGE_HEADROOM;
 	if (ask != PAGE_CACHE)
 		ret = page_each_name(t->scenarios ? w->scenario : w->model, page_take_model, t);
 	if (ret == 0 && ask != PAGE_CACHE && t->nr == 0)

@@ -121,6 +121,12 @@ is "$(jq '[.map.columns[][] | .[1] + .[2]] | add' "$T/access")" "$(cat "$T/dumpe
 is "$(jq '.requests' "$T/access")" "$(cat "$T/dumped")" "which is told"
 is "$(jq '(.map.rows <= 64) and (.miss_ratio | length > 0 and all(.[1] >= 0 and .[1] <= 1) and (map(.[1]) == (map(.[1]) | sort | reverse)))' "$T/access")" true \
 	"the miss ratio falls with the size of the cache"
+for kind in seek outstanding interarrival flush; do
+	blkcast_says=$("$b" report --store "$T/store" --host db1 --device 8:0 --figure $kind --csv --quiet 2>/dev/null | tail -n +2 | tr '\n' ' ')
+	is "$(jq -r --arg kind $kind '.bins[$kind][] | select(.[1] + .[2] > 0) |
+		if $kind == "flush" then "\(.[0]),\(.[1])" else "\(.[0]),\(.[1]),\(.[2])" end' "$T/access" | tr '\n' ' ')" \
+		"$blkcast_says" "its picture '$kind' counts as the report does"
+done
 is "$(ask "$url/api/v1/access?host=db1&device=sda")" 400 "a device without a number is refused"
 is "$(jq '.requests == ([.processes[].requests] | add) and .requests > 0' "$T/who")" true "the processes' requests add up to all"
 
@@ -200,6 +206,12 @@ for bad in 'host=db1' 'ask=run&host=db1' 'ask=cache' 'ask=migrate&host=db1' 'ask
 	'ask=migrate&host=db1&model=today.yaml' 'ask=headroom&host=db1&model=disks-read.json' 'ask=cache&host=db1&begin_s=5&end_s=4'; do
 	is "$(question "$bad")" 400 "refused: $bad"
 done
+# A simulated device has an option of its own in headroom, and is a model elsewhere.
+echo '{"schema":"blkcast.model/1","kind":"device"}' >"$T/models/disk.json"
+serve_owns "$T/models"
+answer "ask=headroom&host=db1&device=8:0&model=disk.json&slo=read.p95%3D1s&begin_s=1767222000&end_s=1767222060" >/dev/null
+like "$(jq -r .command "$T/question")" 'headroom --storage MODELS/disk.json .*--duration 60s' "headroom takes a simulated device as storage"
+rm "$T/models/disk.json"
 is "$(ask "$url/api/v1/question?id=0123456789abcdef0123456789abcdef")" 404 "a question that is not known"
 if python3 -c 'import yaml, jsonschema; jsonschema.Draft202012Validator' 2>/dev/null; then
 	exits 0 "the answers are what docs/openapi.yaml says" python3 "$T/openapi.py" Fleet="$T/fleet" Device="$T/device" \

@@ -123,6 +123,13 @@ export const words = {
     curve: "Miss ratio of a cache", size: "Size of the cache", misses: "Misses",
     curveAbout: (f) => `The share of the blocks that a cache of each size would miss. With ${f.size} it is ${f.miss}, and more brings nothing.`,
     flat: (miss) => `No cache helps: whatever its size, ${miss} of the blocks miss.`,
+    bins: {
+      seek: { title: "Distance between requests", about: "Bytes from the end of the request before, up to; backwards is negative, and 0 goes on." },
+      outstanding: { title: "Requests under way at arrival", about: "Other requests of the device that a request finds when it arrives, up to." },
+      interarrival: { title: "Time between arrivals", about: "Time since the arrival of the request before, up to." },
+      flush: { title: "Response times of flushes", about: "How long flushes take, up to." },
+    },
+    binsMost: (label) => `Most are at ${label}.`, bin: "Up to", flushes: "Flushes",
     noCurve: "Too few blocks were used again, or requests were too long, for a curve.",
   },
   objectives: {
