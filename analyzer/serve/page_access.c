@@ -126,6 +126,8 @@ static int page_access_read(struct page_access *a, struct page_store *store, str
 			a->read_until_s = (double)segments[i].begin_real_ns / 1e9;
 			break;
 		}
+		if (!segments[i].nr_requests)
+			continue; /* The agent kept profiles only. */
 		ret = page_store_segment(store, &segments[i].name, page_access_visit, a, &why);
 		if (ret < 0 && ret != -ENOMEM)
 			/* The segment was removed by retention meanwhile, or it is damaged. */

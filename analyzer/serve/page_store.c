@@ -123,8 +123,9 @@ static int page_walk_take(void *ctx, const struct segment_facts *f)
 	}
 	if (array_grow(&w->items, &w->cap, w->nr + 1, sizeof(*w->items)) < 0)
 		return -ENOMEM;
-	w->items[w->nr++] = (struct page_segment){ f->name, f->begin.realtime_ns,
-						   f->end.realtime_ns, f->received_real_ns };
+	w->items[w->nr++] =
+		(struct page_segment){ f->name, f->begin.realtime_ns, f->end.realtime_ns,
+				       f->received_real_ns, f->nr_requests };
 	return 0;
 }
 

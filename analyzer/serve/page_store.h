@@ -26,6 +26,7 @@ struct page_segment {
 	struct segment_name name;
 	uint64_t begin_real_ns, end_real_ns; /* the interval that the segment watched */
 	uint64_t received_real_ns;
+	uint64_t nr_requests;
 };
 
 struct page_question {

@@ -200,6 +200,8 @@ static int page_who_read(struct page_who *w, struct page_store *store, struct er
 			w->read_from_s = (double)segments[i].end_real_ns / 1e9;
 			break;
 		}
+		if (!segments[i].nr_requests)
+			continue; /* The agent kept profiles only. */
 		ret = page_store_segment(store, &segments[i].name, page_who_visit, w, &why);
 		if (ret < 0 && ret != -ENOMEM)
 			/* The segment was removed by retention meanwhile, or it is damaged. */

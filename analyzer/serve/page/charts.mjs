@@ -24,7 +24,10 @@ function heat(u, data) {
   let most = 1;
   for (const cells of grid.cells) for (let i = 1; i < cells.length; i++) most = Math.max(most, cells[i]);
   const shades = Array.from({ length: HEAT_COLOURS }, (_, i) => colour("h" + i));
-  const edge = (bin) => Math.pow(2, grid.firstOctave + bin / grid.perOctave);
+  // The places of the bins are the same in all columns, and a colour is set only where it changes.
+  const edges = [];
+  const edge = (bin) => edges[bin] ?? (edges[bin] = Math.round(u.valToPos(Math.pow(2, grid.firstOctave + bin / grid.perOctave), "y", true)));
+  let filled = -1;
   ctx.save();
   ctx.beginPath();
   ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
@@ -36,9 +39,9 @@ function heat(u, data) {
     for (let i = 1; i < cells.length; i++) {
       if (!cells[i]) continue;
       const bin = cells[0] + i - 1;
-      const top = Math.round(u.valToPos(edge(bin + 1), "y", true)), low = Math.round(u.valToPos(edge(bin), "y", true));
-      const share = Math.log(1 + cells[i]) / Math.log(1 + most);
-      ctx.fillStyle = shades[Math.min(HEAT_COLOURS - 1, Math.floor(share * HEAT_COLOURS))];
+      const top = edge(bin + 1), low = edge(bin);
+      const shade = Math.min(HEAT_COLOURS - 1, Math.floor(Math.log(1 + cells[i]) / Math.log(1 + most) * HEAT_COLOURS));
+      if (shade !== filled) ctx.fillStyle = shades[filled = shade];
       ctx.fillRect(a, top, b - a, Math.max(1, low - top));
     }
   });

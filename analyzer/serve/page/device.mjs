@@ -237,13 +237,17 @@ export function deviceView(main, values, tell) {
   }
   async function refresh() {
     try {
-      fleet = await ask("/api/v1/fleet", { host: where.host, limit: 64 });
+      const about = ask("/api/v1/fleet", { host: where.host, limit: 64 }), place = { host: where.host, device: where.device };
+      // A period that is over does not change; one that is fixed can be asked for before the newest window is known.
+      const isOver = data && !following() && data.end_s <= (data.latest || 0);
+      const fixed = following() || isOver ? null : ask("/api/v1/device", { ...place, begin_s: where.begin_s, end_s: where.end_s });
+      if (fixed) fixed.catch(() => null); // told below, unless the first question fails as well
+      fleet = await about;
       const row = fleet.devices.find((d) => d.device === where.device);
       latest = row ? row.end_s : fleet.as_of_s;
       const end = Math.ceil(latest || Date.now() / 1000);
-      if (data && !following() && data.end_s <= (data.latest || 0)) { tellState(fleet, tell); return; }
-      const asked = following() ? { begin_s: end - length(), end_s: end } : { begin_s: where.begin_s, end_s: where.end_s };
-      data = { ...await ask("/api/v1/device", { host: where.host, device: where.device, ...asked }), latest };
+      if (isOver) { tellState(fleet, tell); return; }
+      data = { ...await (fixed || ask("/api/v1/device", { ...place, begin_s: end - length(), end_s: end })), latest };
     } catch (e) {
       if (!data) {
         say(title, words.error.title);

@@ -129,7 +129,7 @@ export const words = {
       interarrival: { title: "Time between arrivals", about: "Time since the arrival of the request before, up to." },
       flush: { title: "Response times of flushes", about: "How long flushes take, up to." },
     },
-    binsMost: (label) => `Most are at ${label}.`, bin: "Up to", flushes: "Flushes",
+    binsMost: (label) => `The fullest bin is ${label}.`, bin: "Up to", flushes: "Flushes",
     noCurve: "Too few blocks were used again, or requests were too long, for a curve.",
   },
   objectives: {
