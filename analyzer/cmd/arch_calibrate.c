@@ -51,7 +51,7 @@ static int arch_calibrate_predict(void *ctx, const struct arch_fit_parameter *p,
 				  struct arch_errors *e, struct err *err)
 {
 	struct job *j = ctx;
-	struct arch_solve_options o = ARCH_SOLVE_DEFAULTS;
+	struct solve_options o = ARCH_SOLVE_DEFAULTS;
 	struct arch_settings s = { .nr = 0 };
 	struct arch_solution solution = { 0 };
 	struct arch_model m = { 0 };

@@ -151,7 +151,7 @@ int arch_run(struct arch_solution *out, double *seconds, const struct arch_model
 	     const struct arch_run_options *o, const struct cli *cli, struct err *err)
 {
 	struct watching w = { .precision = o->precision, .max_events = o->max_events };
-	struct arch_solve_options so = {
+	struct solve_options so = {
 		.quantiles = o->quantiles,
 		.precision = o->precision,
 		.model_time = o->model_time,

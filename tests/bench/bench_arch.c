@@ -105,7 +105,7 @@ static double qpn_speed(void)
 static void thousand_users(const char *load, const char *goal)
 {
 	const struct arch_setting s[] = { { "clients", "1000" }, { "load", load } };
-	struct arch_solve_options o = ARCH_SOLVE_DEFAULTS;
+	struct solve_options o = ARCH_SOLVE_DEFAULTS;
 	struct arch_solution x;
 	struct arch_model m;
 	struct err err = { 0 };

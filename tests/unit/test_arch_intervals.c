@@ -163,7 +163,7 @@ static void coverage(const char *load)
 
 	parse(&m, load);
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		struct arch_solve_options o = ARCH_SOLVE_DEFAULTS;
+		struct solve_options o = ARCH_SOLVE_DEFAULTS;
 		struct arch_solution x;
 		struct err err = { 0 };
 

@@ -108,7 +108,7 @@ static void everything(void)
 static void solved(void)
 {
 	const struct arch_setting s[] = { { "clients", "7" }, { "clients", "1" } };
-	struct arch_solve_options o = ARCH_SOLVE_DEFAULTS;
+	struct solve_options o = ARCH_SOLVE_DEFAULTS;
 	struct arch_solution x = { 0 };
 	struct arch_model m;
 	struct err err = { 0 };

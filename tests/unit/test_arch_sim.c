@@ -330,7 +330,7 @@ static void repeatable(void)
 /* Known to 1 %, the interval around the exact value, and the same for one thread and for three. */
 static void solved(void)
 {
-	struct arch_solve_options o = ARCH_SOLVE_DEFAULTS;
+	struct solve_options o = ARCH_SOLVE_DEFAULTS;
 	struct arch_model m = skeleton(ARCH_PS, 1, "20", "Exp(1/5)");
 	struct arch_solution s = { 0 }, t = { 0 };
 	struct err err = { 0 };

@@ -239,7 +239,7 @@ static void set_variable(void)
 static void minimum(void)
 {
 	struct arch_model m = { 0 };
-	struct arch_solve_options o = ARCH_SOLVE_DEFAULTS;
+	struct solve_options o = ARCH_SOLVE_DEFAULTS;
 	double exact = 1.35 / 1.0810638521955225 + 1.0;
 	struct arch_solution s = { 0 };
 	struct err err = { 0 };

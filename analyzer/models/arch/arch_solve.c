@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "analyzer/models/arch/arch_solve.h"
-#include "analyzer/models/num/parallel.h"
-#include "analyzer/models/num/rng.h"
+#include "analyzer/models/solve/replications.h"
 
 #define BATCHES 32
 #define LEAST_WARM_UP \
@@ -24,18 +23,10 @@
 #define GROWTH_ERRORS 4	 /* number of standard errors by which the ratio must be exceeded */
 #define GROWTH_LEAST  20 /* fewer waiting jobs do not count as a growing queue */
 
-/* Replications of one round, which parallel_run() executes. */
-struct round {
+/* A solution, from which the runs take the model. */
+struct solve {
 	const struct arch_model *m;
-	const struct arch_solve_options *o;
-	double length;
-	size_t first; /* number of the round's first replication */
-	struct arch_sample *samples;
-	double *warm_ups;
-	double *half,
-		*end; /* mean number that waits: in the batches before the half, and the last */
-	uint64_t *events;
-	struct err *errs;
+	struct arch_solution *out;
 };
 
 static const struct arch_sample *arch_solve_at(const void *samples, size_t i)
@@ -115,33 +106,31 @@ static double arch_solve_waiting(const struct arch_model *m, const struct arch_s
 	return time > 0 ? sum / time : 0;
 }
 
-/* Makes one run of BATCHES batches. out gets the batches after the warm-up. */
-static int arch_solve_run(struct round *d, size_t number, size_t at, struct err *err)
+/* Makes one run of BATCHES batches. The sample gets the batches after the warm-up. */
+static int arch_solve_run(const struct replications *d, struct replication *out, void *sample,
+			  uint64_t seed, struct err *err)
 {
-	struct arch_sample *out = &d->samples[at];
+	const struct arch_model *m = ((const struct solve *)d->ctx)->m;
 	struct arch_sample batches[BATCHES] = { 0 };
 	struct arch_sim *sim = NULL;
-	struct rng seeds;
 	size_t nr = 0, from;
-	int ret;
+	int ret = arch_sim_new(&sim, m, seed, err);
 
-	rng_stream(&seeds, d->o->seed, number);
-	ret = arch_sim_new(&sim, d->m, rng_u64(&seeds), err);
 	for (; !ret && nr < BATCHES; nr++) {
 		ret = arch_sim_run(sim, d->length * (double)(nr + 1) / BATCHES, UINT64_MAX, err);
 		if (!ret && arch_sim_collect(sim, &batches[nr]))
 			ret = no_memory(err);
-		d->events[at] += batches[nr].events;
+		out->events += batches[nr].events;
 	}
 	if (ret)
 		goto out;
 	from = warm_up(batches, BATCHES);
-	d->half[at] = arch_solve_waiting(d->m, batches, BATCHES / 2 - BATCHES / 8, BATCHES / 2);
-	d->end[at] = arch_solve_waiting(d->m, batches, BATCHES - BATCHES / 8, BATCHES);
-	d->warm_ups[at] = d->length * (double)from / BATCHES;
-	ret = arch_sample_init(out, d->m);
+	out->waiting_half = arch_solve_waiting(m, batches, BATCHES / 2 - BATCHES / 8, BATCHES / 2);
+	out->waiting_end = arch_solve_waiting(m, batches, BATCHES - BATCHES / 8, BATCHES);
+	out->warm_up = d->length * (double)from / BATCHES;
+	ret = arch_sample_init(sample, m);
 	for (size_t i = from; !ret && i < BATCHES; i++)
-		ret = arch_sample_merge(out, &batches[i]);
+		ret = arch_sample_merge(sample, &batches[i]);
 	if (ret)
 		no_memory(err);
 out:
@@ -151,93 +140,53 @@ out:
 	return ret;
 }
 
-static int arch_solve_replicate(void *ctx, size_t chunk, size_t begin, size_t end)
+static int arch_solve_pieces(const struct replications *d, void *sample, struct parallel_bytes *b)
 {
-	struct round *d = ctx;
+	const struct solve *s = d->ctx;
 
-	(void)chunk;
-	(void)end;
-	return arch_solve_run(d, d->first + begin, begin, &d->errs[begin]);
+	return arch_sample_pieces(sample, s->m, b);
 }
 
-static int arch_solve_pieces(void *ctx, size_t chunk, struct parallel_bytes *b)
+static void arch_solve_release(void *sample)
 {
-	struct round *d = ctx;
-	int ret = parallel_piece(b, &d->warm_ups[chunk], sizeof(*d->warm_ups));
+	arch_sample_release(sample);
+}
 
-	if (!ret)
-		ret = parallel_piece(b, &d->half[chunk], sizeof(*d->half));
-	if (!ret)
-		ret = parallel_piece(b, &d->end[chunk], sizeof(*d->end));
-	if (!ret)
-		ret = parallel_piece(b, &d->events[chunk], sizeof(*d->events));
-	return ret ? ret : arch_sample_pieces(&d->samples[chunk], d->m, b);
+static double arch_solve_growth(const struct replication *r)
+{
+	return r->waiting_end - GROWTH * r->waiting_half;
 }
 
 /* Decides from the replications of one round whether queues grow without end. */
-static bool arch_solve_grows(const struct round *d, size_t nr)
+static bool arch_solve_grows(const struct replications *d, const struct arch_model *m)
 {
-	double sum = 0, squares = 0, end = 0, mean;
+	double sum = 0, squares = 0, end = 0, mean, nr = (double)d->nr_round;
 	bool open = false;
 
-	for (uint32_t i = 0; i < d->m->nr_scenarios; i++)
-		open |= d->m->scenarios[i].open;
+	for (uint32_t i = 0; i < m->nr_scenarios; i++)
+		open |= m->scenarios[i].open;
 	/* A run of a given length may end before the first queue is full. */
-	if (!open || nr < 2 || d->o->model_time > 0)
+	if (!open || d->nr_round < 2 || d->o->model_time > 0)
 		return false;
-	for (size_t i = 0; i < nr; i++) {
-		sum += d->end[i] - GROWTH * d->half[i];
-		end += d->end[i];
+	for (size_t i = 0; i < d->nr_round; i++) {
+		sum += arch_solve_growth(&d->round[i]);
+		end += d->round[i].waiting_end;
 	}
-	mean = sum / (double)nr;
-	for (size_t i = 0; i < nr; i++)
-		squares += pow(d->end[i] - GROWTH * d->half[i] - mean, 2);
-	return end / (double)nr >= GROWTH_LEAST && mean > 0 &&
-	       mean * mean > pow(GROWTH_ERRORS, 2) * squares / (double)(nr - 1) / (double)nr;
-}
-
-static int run_round(struct arch_solution *out, struct round *d, size_t nr, struct err *err)
-{
-	struct parallel p = { .nr_items = nr,
-			      .nr_threads = d->o->nr_threads,
-			      .work = arch_solve_replicate,
-			      .pieces = arch_solve_pieces,
-			      .ctx = d,
-			      .err = err };
-	int ret = -ENOMEM;
-
-	d->warm_ups = calloc(nr, sizeof(*d->warm_ups));
-	d->half = calloc(nr, sizeof(*d->half));
-	d->end = calloc(nr, sizeof(*d->end));
-	d->events = calloc(nr, sizeof(*d->events));
-	d->errs = calloc(nr, sizeof(*d->errs));
-	p.errs = d->errs;
-	if (d->warm_ups && d->half && d->end && d->events && d->errs)
-		ret = parallel_run(&p);
-	if (ret == -ENOMEM)
-		no_memory(err);
-	for (size_t i = 0; !ret && i < nr; i++) {
-		out->events += d->events[i];
-		out->warm_up += d->warm_ups[i];
-		out->model_time += d->length;
-	}
-	out->overloaded |= !ret && arch_solve_grows(d, nr);
-	free(d->warm_ups);
-	free(d->half);
-	free(d->end);
-	free(d->events);
-	free(d->errs);
-	return ret;
+	mean = sum / nr;
+	for (size_t i = 0; i < d->nr_round; i++)
+		squares += pow(arch_solve_growth(&d->round[i]) - mean, 2);
+	return end / nr >= GROWTH_LEAST && mean > 0 &&
+	       mean * mean > pow(GROWTH_ERRORS, 2) * squares / (nr - 1) / nr;
 }
 
 /*
  * Chooses the length of a replication: the time that a number of events takes, and at least some
  * rounds of each user.
  */
-static int replication_length(struct round *d, struct err *err)
+static int replication_length(struct replications *d, struct err *err)
 {
 	struct arch_sim *sim;
-	int ret = arch_sim_new(&sim, d->m, d->o->seed, err);
+	int ret = arch_sim_new(&sim, ((const struct solve *)d->ctx)->m, d->o->seed, err);
 
 	if (ret)
 		goto out;
@@ -385,17 +334,16 @@ static int arch_solve_estimate(struct arch_solution *out, const struct arch_mode
 	return 0;
 }
 
-/* Returns how many more replications the precision requires by the square-root law. */
-static size_t more_needed(const struct arch_solution *s, const struct arch_solve_options *o)
+static int arch_solve_judge(struct replications *d)
 {
-	double nr = (double)s->nr_replications, want = nr * pow(s->precision / o->precision, 2);
+	const struct solve *s = d->ctx;
 
-	if (s->overloaded || s->precision <= o->precision || o->model_time > 0 ||
-	    s->events >= o->max_events)
-		return 0;
-	if (!(want < MAX_GROWTH * nr))
-		return (MAX_GROWTH - 1) * s->nr_replications;
-	return want > nr + 1 ? (size_t)ceil(want - nr) : 1;
+	s->out->overloaded |= arch_solve_grows(d, s->m);
+	d->stop = s->out->overloaded;
+	if (arch_solve_estimate(s->out, s->m, d->samples, d->nr, d->o->quantiles))
+		return -ENOMEM;
+	d->precision = s->out->precision;
+	return 0;
 }
 
 static int arch_solve_allocate(struct arch_solution *s, const struct arch_model *m)
@@ -439,7 +387,7 @@ static void arch_solve_forget(struct arch_solution *s, const struct arch_model *
  * simulate.
  */
 static int arch_solve_begin(struct arch_solution *s, const struct arch_model *m,
-			    const struct arch_solve_options *o, struct err *err)
+			    const struct solve_options *o, struct err *err)
 {
 	int ret = arch_solve_allocate(s, m) ? no_memory(err) : 0;
 
@@ -456,56 +404,54 @@ static int arch_solve_begin(struct arch_solution *s, const struct arch_model *m,
 	return 0;
 }
 
-int arch_solve(struct arch_solution *out, const struct arch_model *m,
-	       const struct arch_solve_options *o, struct err *err)
+/* Simulates until the precision is reached, or the model turns out to have no steady state. */
+static int arch_solve_simulate(struct arch_solution *out, const struct arch_model *m,
+			       const struct solve_options *o, struct err *err)
 {
-	struct arch_solution s = { 0 };
-	struct round d = { .m = m, .o = o, .length = o->model_time };
-	struct arch_sample *all = NULL;
-	size_t nr = 0, more = o->nr_replications < 2 ? 2 : o->nr_replications;
-	int ret = arch_solve_begin(&s, m, o, err);
+	const struct solve s = { m, out };
+	struct replications d = { .ctx = &s,
+				  .sample_size = sizeof(struct arch_sample),
+				  .run = arch_solve_run,
+				  .pieces = arch_solve_pieces,
+				  .release = arch_solve_release,
+				  .judge = arch_solve_judge,
+				  .length = o->model_time,
+				  .most_growth = MAX_GROWTH,
+				  .o = o };
+	int ret = o->model_time > 0 ? 0 : replication_length(&d, err);
 
-	more = s.overloaded ? 0 : more;
-	if (!ret && more && !(d.length > 0))
-		ret = replication_length(&d, err);
-	while (!ret && more) {
-		struct arch_sample *grown = reallocarray(all, nr + more, sizeof(*all));
-
-		if (!grown) {
-			ret = no_memory(err);
-			break;
-		}
-		all = grown;
-		memset(all + nr, 0, more * sizeof(*all));
-		d.first = nr;
-		d.samples = all + nr;
-		nr += more;
-		ret = run_round(&s, &d, more, err);
-		if (!ret && arch_solve_estimate(&s, m, all, nr, o->quantiles))
-			ret = no_memory(err);
-		if (ret)
-			break;
-		if (o->progress)
-			o->progress(o->ctx, s.events, s.precision);
-		more = more_needed(&s, o);
+	if (!ret)
+		ret = replications_run(&d, err);
+	if (ret == -ENOMEM)
+		no_memory(err);
+	out->events = d.events;
+	out->model_time = d.model_time;
+	out->warm_up = d.warm_up;
+	replications_release(&d);
+	if (o->through_overload) {
+		out->overloaded = false;
+		return ret;
 	}
-	if (o->through_overload)
-		s.overloaded = false;
-	if (ret == -EOVERFLOW && !o->through_overload) { /* too many users at the same time */
+	if (ret == -EOVERFLOW) { /* too many users at the same time */
 		if (err)
 			*err = (struct err){ 0 };
-		s.overloaded = true;
-		arch_solve_forget(&s, m, true);
-		ret = 0;
+		out->overloaded = true;
+		arch_solve_forget(out, m, true);
+		return 0;
 	}
-	if (ret)
-		goto out;
-	if (s.overloaded && nr)
-		arch_solve_forget(&s, m, false);
-out:
-	for (size_t i = 0; i < nr && all; i++)
-		arch_sample_release(&all[i]);
-	free(all);
+	if (!ret && out->overloaded)
+		arch_solve_forget(out, m, false);
+	return ret;
+}
+
+int arch_solve(struct arch_solution *out, const struct arch_model *m, const struct solve_options *o,
+	       struct err *err)
+{
+	struct arch_solution s = { 0 };
+	int ret = arch_solve_begin(&s, m, o, err);
+
+	if (!ret && !s.overloaded)
+		ret = arch_solve_simulate(&s, m, o, err);
 	if (ret)
 		arch_solution_release(&s);
 	else

@@ -19,26 +19,7 @@
 #include "analyzer/models/arch/arch_load.h"
 #include "analyzer/models/arch/arch_sim.h"
 #include "analyzer/models/sim/interval.h"
-
-struct arch_solve_options {
-	/*
-	 * Simulates and returns results even if there is no steady state. A search over parameters
-	 * needs this, because it may pass through such values and must see that their times are
-	 * too long.
-	 */
-	bool through_overload;
-	bool quantiles;	   /* the precision of quantiles counts too */
-	double precision;  /* relative half-width to reach; ignored with model_time */
-	double model_time; /* seconds of each replication; 0 means as long as necessary */
-	uint64_t seed;
-	/* limit in all; the result says if it stopped the simulation early */
-	uint64_t max_events;
-	unsigned nr_replications; /* minimum; 2 or more */
-	unsigned nr_threads;	  /* 0 means all processors */
-	/* May be NULL. It is told the number of events so far and the precision reached. */
-	void (*progress)(void *ctx, uint64_t events, double precision);
-	void *ctx;
-};
+#include "analyzer/models/solve/solve.h"
 
 #define ARCH_SOLVE_DEFAULTS                                                                   \
 	{                                                                                     \
@@ -74,8 +55,8 @@ struct arch_solution {
 };
 
 /* Returns 0, an error of arch_sim_run(), or -ENOMEM. */
-int arch_solve(struct arch_solution *out, const struct arch_model *m,
-	       const struct arch_solve_options *o, struct err *err);
+int arch_solve(struct arch_solution *out, const struct arch_model *m, const struct solve_options *o,
+	       struct err *err);
 void arch_solution_release(struct arch_solution *s);
 
 /*

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/models/num/parallel.h"
+#include "analyzer/models/solve/replications.h"
 #include "analyzer/models/solve/solve.h"
 
 /* batches of a run of fixed length, and the number after which precision is checked first */
@@ -165,15 +165,15 @@ static int solve_judge(struct solution *out, const struct run *r, const struct s
 {
 	struct qpn_sample groups[MAX_BATCHES];
 	size_t from = sample_warm_up(r->batches, r->nr), nr_groups;
-	int error = make_samples(groups, &nr_groups, r, from, &out->correlation, quantiles);
+	int ret = make_samples(groups, &nr_groups, r, from, &out->correlation, quantiles);
 
-	if (!error) {
-		estimate_release(&out->estimate);
-		error = estimate_make(&out->estimate, r->n, groups, nr_groups, quantiles);
-		out->nr_samples = nr_groups;
-		release_samples(groups, nr_groups);
-	}
-	if (error)
+	if (ret)
+		return out_of_memory(r->n, err);
+	estimate_release(&out->estimate);
+	ret = estimate_make(&out->estimate, r->n, groups, nr_groups, quantiles);
+	out->nr_samples = nr_groups;
+	release_samples(groups, nr_groups);
+	if (ret)
 		return out_of_memory(r->n, err);
 	out->events = r->events;
 	out->model_time = qpn_sim_now(r->sim);
@@ -197,19 +197,24 @@ static int batch_means(struct solution *out, const struct net *n, const struct s
 		return out_of_memory(n, err);
 	r->n = n;
 	ret = qpn_sim_new(&r->sim, n, o->seed, err);
-	if (!ret && o->model_time > 0)
+	if (ret)
+		goto out;
+	if (o->model_time > 0)
 		r->length = o->model_time / BATCHES;
-	else if (!ret)
+	else
 		ret = solve_pilot(r, err);
 	while (!ret) {
-		if (r->nr == MAX_BATCHES && solve_halve(r))
+		if (r->nr == MAX_BATCHES && solve_halve(r)) {
 			ret = out_of_memory(n, err);
-		if (!ret)
-			ret = add_batch(r, err);
+			goto out;
+		}
+		ret = add_batch(r, err);
 		if (ret || r->nr < BATCHES || r->nr % LOOK_EVERY)
 			continue;
 		ret = solve_judge(out, r, o, o->quantiles, err);
-		if (!ret && o->progress)
+		if (ret)
+			goto out;
+		if (o->progress)
 			o->progress(o->ctx, out->events, out->precision);
 		if (o->model_time > 0 || r->events >= o->max_events)
 			break;
@@ -218,96 +223,69 @@ static int batch_means(struct solution *out, const struct net *n, const struct s
 	}
 	if (!ret && !o->quantiles)
 		ret = solve_judge(out, r, o, true, err);
+out:
 	release_run(r);
 	free(r);
 	return ret;
 }
 
-/* The runs of one round, which parallel_run() executes. */
-struct round {
+/* A solution by replications, from which the runs take the net. */
+struct solve_replicated {
 	const struct net *n;
-	const struct solve_options *o;
-	double length;
-	size_t first; /* number of the round's first replication */
-	struct qpn_sample *samples;
-	double *warm_ups;
-	uint64_t *events;
-	struct err *errs;
+	struct solution *out;
 };
 
-static int solve_replicate(void *ctx, size_t chunk, size_t begin, size_t end)
+static int solve_replicate(const struct replications *d, struct replication *out, void *sample,
+			   uint64_t seed, struct err *err)
 {
-	struct round *d = ctx;
+	const struct solve_replicated *s = d->ctx;
 	struct run *r = calloc(1, sizeof(*r));
-	struct rng seeds;
 	size_t from;
 	int ret;
 
-	(void)chunk;
-	(void)end;
 	if (!r)
-		return out_of_memory(d->n, &d->errs[begin]);
-	r->n = d->n;
+		return out_of_memory(s->n, err);
+	r->n = s->n;
 	r->length = d->length / BATCHES;
-	rng_stream(&seeds, d->o->seed, d->first + begin);
-	ret = qpn_sim_new(&r->sim, d->n, rng_u64(&seeds), &d->errs[begin]);
+	ret = qpn_sim_new(&r->sim, s->n, seed, err);
 	while (!ret && r->nr < BATCHES)
-		ret = add_batch(r, &d->errs[begin]);
+		ret = add_batch(r, err);
 	if (ret)
 		goto out;
 	from = sample_warm_up(r->batches, r->nr);
-	d->warm_ups[begin] = (double)from * r->length;
-	d->events[begin] = r->events;
-	ret = solve_group(r, from, &d->samples[begin], 1, true);
+	out->warm_up = (double)from * r->length;
+	out->events = r->events;
+	ret = solve_group(r, from, sample, 1, true);
 	if (ret)
-		out_of_memory(d->n, &d->errs[begin]);
+		out_of_memory(s->n, err);
 out:
 	release_run(r);
 	free(r);
 	return ret;
 }
 
-static int solve_pieces(void *ctx, size_t chunk, struct parallel_bytes *b)
+static int solve_pieces(const struct replications *d, void *sample, struct parallel_bytes *b)
 {
-	struct round *d = ctx;
-	int ret = parallel_piece(b, &d->warm_ups[chunk], sizeof(*d->warm_ups));
+	const struct solve_replicated *s = d->ctx;
 
-	if (!ret)
-		ret = parallel_piece(b, &d->events[chunk], sizeof(*d->events));
-	return ret ? ret : qpn_sample_pieces(&d->samples[chunk], d->n, b);
+	return qpn_sample_pieces(sample, s->n, b);
 }
 
-/* Appends replications first..first+nr-1 to samples, which has room for them. */
-static int run_round(struct solution *out, struct round *d, size_t nr, struct err *err)
+static void solve_release(void *sample)
 {
-	struct parallel p = { .nr_items = nr,
-			      .nr_threads = d->o->nr_threads,
-			      .work = solve_replicate,
-			      .pieces = solve_pieces,
-			      .ctx = d,
-			      .err = err };
-	int ret = -ENOMEM;
+	qpn_sample_release(sample);
+}
 
-	d->warm_ups = calloc(nr, sizeof(*d->warm_ups));
-	d->events = calloc(nr, sizeof(*d->events));
-	d->errs = calloc(nr, sizeof(*d->errs));
-	p.errs = d->errs;
-	if (d->warm_ups && d->events && d->errs)
-		ret = parallel_run(&p);
-	if (ret == -ENOMEM)
-		out_of_memory(d->n, err);
-	if (ret)
-		goto out;
-	for (size_t i = 0; i < nr; i++) {
-		out->events += d->events[i];
-		out->warm_up += d->warm_ups[i];
-		out->model_time += d->length;
-	}
-out:
-	free(d->warm_ups);
-	free(d->events);
-	free(d->errs);
-	return ret;
+static int solve_estimate(struct replications *d)
+{
+	const struct solve_replicated *s = d->ctx;
+
+	estimate_release(&s->out->estimate);
+	if (estimate_make(&s->out->estimate, s->n, d->samples, d->nr, true))
+		return -ENOMEM;
+	d->precision = estimate_precision(&s->out->estimate, s->n, d->o->wanted, d->o->nr_wanted,
+					  d->o->quantiles);
+	return 0;
 }
 
 /* Chooses the length of a replication if none is given: the time that a number of events takes. */
@@ -329,59 +307,32 @@ out:
 	return ret;
 }
 
-/*
- * Returns how many more replications the precision requires by the square-root law, at most as
- * many as there are.
- */
-static size_t more_needed(const struct solution *s, const struct solve_options *o, size_t nr)
-{
-	double want = (double)nr * pow(s->precision / o->precision, 2);
-
-	if (!(want < 2.0 * (double)nr))
-		return nr;
-	return want > (double)nr + 1 ? (size_t)ceil(want) - nr : 1;
-}
-
 static int solve_replications(struct solution *out, const struct net *n,
 			      const struct solve_options *o, struct err *err)
 {
-	struct round d = { .n = n, .o = o, .length = o->model_time };
-	size_t nr = 0, more = o->nr_replications;
-	struct qpn_sample *all = NULL;
-	int ret = 0;
+	const struct solve_replicated s = { n, out };
+	struct replications d = { .ctx = &s,
+				  .sample_size = sizeof(struct qpn_sample),
+				  .run = solve_replicate,
+				  .pieces = solve_pieces,
+				  .release = solve_release,
+				  .judge = solve_estimate,
+				  .length = o->model_time,
+				  .most_growth = 2,
+				  .o = o };
+	int ret = o->model_time > 0 ? 0 : replication_length(n, o, &d.length, err);
 
-	if (!(d.length > 0))
-		ret = replication_length(n, o, &d.length, err);
-	while (!ret && more) {
-		struct qpn_sample *grown = reallocarray(all, nr + more, sizeof(*all));
-
-		if (!grown) {
-			ret = out_of_memory(n, err);
-			break;
-		}
-		all = grown;
-		memset(all + nr, 0, more * sizeof(*all));
-		d.first = nr;
-		d.samples = all + nr;
-		nr += more;
-		ret = run_round(out, &d, more, err);
-		if (ret)
-			break;
-		estimate_release(&out->estimate);
-		if (estimate_make(&out->estimate, n, all, nr, true))
-			ret = out_of_memory(n, err);
-		out->nr_samples = nr;
-		out->precision = estimate_precision(&out->estimate, n, o->wanted, o->nr_wanted,
-						    o->quantiles);
-		if (o->progress)
-			o->progress(o->ctx, out->events, out->precision);
-		more = 0;
-		if (!(o->model_time > 0) && out->precision > o->precision &&
-		    out->events < o->max_events)
-			more = more_needed(out, o, nr);
-	}
-	release_samples(all, nr);
-	free(all);
+	if (ret)
+		return ret;
+	ret = replications_run(&d, err);
+	if (ret == -ENOMEM)
+		out_of_memory(n, err);
+	out->events = d.events;
+	out->model_time = d.model_time;
+	out->warm_up = d.warm_up;
+	out->nr_samples = d.nr;
+	out->precision = d.precision;
+	replications_release(&d);
 	return ret;
 }
 

@@ -19,7 +19,13 @@ enum solve_method {
 };
 
 struct solve_options {
-	enum solve_method method;
+	enum solve_method method; /* of nets; an architecture is always replicated */
+	/*
+	 * Simulates an architecture and returns results even if there is no steady state. A search
+	 * over parameters needs this, because it may pass through such values and must see that
+	 * their times are too long.
+	 */
+	bool through_overload;
 	bool quantiles;	  /* the precision of quantiles counts too */
 	double precision; /* relative half-width to reach; ignored with model_time */
 	/* length of the run, or of each replication; 0 means as long as necessary */
