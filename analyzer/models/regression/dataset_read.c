@@ -368,29 +368,43 @@ int dataset_read(struct dataset *d, struct schema *s, const struct table *t,
 	if (spec->offset && !spec->log)
 		return err_set(err, EINVAL, "--offset: expected --log beside it");
 	ret = table_find(t, spec->response, err);
-	if (ret >= 0)
-		ret = take_schema(s, t, spec, &at, err);
-	if (!ret)
-		ret = dataset_alloc(d, t->nr_rows, s->nr, spec->weight_column != NULL);
-	if (!ret)
-		ret = take_column(d->y, d->nr_rows, t, spec->response, false, err);
+	if (ret < 0)
+		return ret;
+	ret = take_schema(s, t, spec, &at, err);
+	if (ret)
+		goto out;
+	ret = dataset_alloc(d, t->nr_rows, s->nr, spec->weight_column != NULL);
+	if (ret)
+		goto out;
+	ret = take_column(d->y, d->nr_rows, t, spec->response, false, err);
+	if (ret)
+		goto out;
 	s->log = spec->log;
-	if (!ret && spec->log)
+	if (spec->log)
 		ret = take_logarithms(d, t, spec->response, err);
-	if (!ret)
-		ret = take_rows(d, s, t, at, err);
-	if (!ret && spec->offset)
+	if (ret)
+		goto out;
+	ret = take_rows(d, s, t, at, err);
+	if (ret)
+		goto out;
+	if (spec->offset)
 		ret = take_offset(d, s, t, spec->offset, err);
-	if (!ret && spec->weight_column)
+	if (ret)
+		goto out;
+	if (spec->weight_column)
 		ret = take_column(d->weight, d->nr_rows, t, spec->weight_column, true, err);
-	if (!ret && spec->fold_column)
+	if (ret)
+		goto out;
+	if (spec->fold_column)
 		ret = take_folds(d, t, spec->fold_column, err);
+	if (ret)
+		goto out;
+	schema_take_ranges(s, d);
+out:
 	free(at);
 	if (ret) {
 		dataset_release(d);
 		schema_release(s);
-		return ret;
 	}
-	schema_take_ranges(s, d);
-	return 0;
+	return ret;
 }

@@ -128,8 +128,9 @@ static int lrm_fit(struct lrm *l)
 	double *x = NULL;
 	int ret = design_init(&g, l->in->schema, d);
 
-	if (!ret)
-		ret = make_terms(&l->terms, &g, d->nr_vars, l->interactions);
+	if (ret)
+		goto out;
+	ret = make_terms(&l->terms, &g, d->nr_vars, l->interactions);
 	if (ret)
 		goto out;
 	x = reallocarray(NULL, l->terms.nr * d->nr_rows + 1, sizeof(*x));

@@ -185,11 +185,12 @@ int prune(struct pruned *p, const struct forward *f, size_t nr_terms)
 	p->terms = calloc(nr_terms * pruned_words(p) + 1, sizeof(*p->terms));
 	if (!p->rss || !p->terms)
 		ret = -ENOMEM;
-	for (size_t size = 2; size <= nr_terms && !ret; size++)
+	if (ret)
+		goto out;
+	for (size_t size = 2; size <= nr_terms; size++)
 		p->rss[size - 1] = INFINITY;
-	if (!ret)
-		mars_prune_report(p, &b, 2);
-	while (b.nr > 1 && !ret) {
+	mars_prune_report(p, &b, 2);
+	while (b.nr > 1) {
 		double harm = 0;
 		size_t out = least_harm(&b, f->qy, &harm), at = place_of(&b, b.id[out]);
 
@@ -197,8 +198,6 @@ int prune(struct pruned *p, const struct forward *f, size_t nr_terms)
 		close_up(&b, at);
 		mars_prune_report(p, &b, at > 1 ? at : 2);
 	}
-	if (ret)
-		goto out;
 	b.order[0] = 0;
 	mars_prune_keep(p, &b, 1, f->rss0);
 out:
@@ -242,11 +241,12 @@ int prune_coefficients(const struct pruned *p, const struct forward *f, size_t s
 	struct lsq_result r = { .coefficients = solved };
 	int ret = x && solved ? 0 : -ENOMEM;
 
-	for (size_t j = 0; j < m && !ret; j++)
+	if (ret)
+		goto out;
+	for (size_t j = 0; j < m; j++)
 		if (pruned_has(p, size, j))
 			memcpy(x + nr++ * m, f->r + j * (j + 1) / 2, (j + 1) * sizeof(*x));
-	if (!ret)
-		ret = lsq_solve(&problem, &r);
+	ret = lsq_solve(&problem, &r);
 	nr = 0;
 	if (ret)
 		goto out;

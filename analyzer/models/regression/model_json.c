@@ -368,10 +368,12 @@ static int read_spread(struct model *m, const json_t *root)
 	if (!nr || nr > SPREAD_GROUPS_MAX)
 		return -EINVAL;
 	ret = read_list(&s->at, json_object_get(root, "at"), nr);
-	if (!ret)
-		ret = read_list(&s->scale, json_object_get(root, "scale"), nr);
-	if (!ret)
-		ret = read_list(&s->ratios, json_object_get(root, "ratios"), m->data.nr_rows);
+	if (ret)
+		return ret;
+	ret = read_list(&s->scale, json_object_get(root, "scale"), nr);
+	if (ret)
+		return ret;
+	ret = read_list(&s->ratios, json_object_get(root, "ratios"), m->data.nr_rows);
 	if (ret)
 		return ret;
 	for (size_t k = 0; k < nr; k++)
@@ -403,11 +405,10 @@ static int read_quality(struct model *m, const json_t *root, struct err *err)
 		m->residuals = calloc(m->data.nr_rows + 1, sizeof(double));
 		ret = m->residuals ? read_numbers(m->residuals, residuals, m->data.nr_rows)
 				   : -ENOMEM;
-		if (!ret)
-			stats_sort(m->residuals, m->data.nr_rows);
+		if (ret)
+			goto out;
+		stats_sort(m->residuals, m->data.nr_rows);
 	}
-	if (ret)
-		goto out;
 	ret = read_spread(m, json_object_get(root, "spread"));
 out:
 	if (ret == -EINVAL)
@@ -512,19 +513,22 @@ static int read_member(struct model *m, const json_t *root, struct err *err)
 static int read_members(struct model *m, const json_t *list, struct err *err)
 {
 	size_t nr = json_array_size(list), nr_corrected = 0;
-	int ret = 0;
 
 	if (!nr || nr > MEMBERS_MAX)
 		return err_set(err, EINVAL, "members: expected 1 to %d models", MEMBERS_MAX);
-	for (size_t i = 0; i < nr && !ret; i++) {
-		ret = read_member(m, json_array_get(list, i), err);
+	for (size_t i = 0; i < nr; i++) {
+		int ret = read_member(m, json_array_get(list, i), err);
+
 		if (ret && ret != -ENOMEM)
 			err_prefix(err, "members[%zu]", i);
-		nr_corrected += !ret && m->members[i].neighbours.k != 0;
+		if (ret)
+			return ret;
+		nr_corrected += m->members[i].neighbours.k != 0;
 	}
-	if (!ret && nr_corrected > 1)
-		ret = err_set(err, EINVAL, "members: expected at most one with ninstances above 0");
-	return ret;
+	if (nr_corrected > 1)
+		return err_set(err, EINVAL,
+			       "members: expected at most one with ninstances above 0");
+	return 0;
 }
 
 int model_from_json(struct model *m, const json_t *root, struct err *err)

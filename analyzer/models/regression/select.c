@@ -116,16 +116,22 @@ static int take_quality(struct hunt *h)
 	double *error = calloc(d->nr_rows + 1, sizeof(*error));
 	int ret = predicted && error ? 0 : -ENOMEM;
 
-	if (!ret && h->config->nr_bootstraps)
+	if (ret)
+		goto out;
+	if (h->config->nr_bootstraps)
 		ret = objective_new(&o, &folds);
-	if (!ret)
-		ret = objective_predict(o, h->c->parameters, predicted);
-	if (!ret)
-		ret = take_relative(h, predicted);
-	for (size_t i = 0; i < d->nr_rows && !ret; i++)
+	if (ret)
+		goto out;
+	ret = objective_predict(o, h->c->parameters, predicted);
+	if (ret)
+		goto out;
+	ret = take_relative(h, predicted);
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < d->nr_rows; i++)
 		error[i] = fabs(d->y[i] - predicted[i]);
-	if (!ret)
-		ret = spread_fit(&h->c->spread, predicted, error, d->nr_rows);
+	ret = spread_fit(&h->c->spread, predicted, error, d->nr_rows);
+out:
 	if (o != h->objective)
 		objective_free(o);
 	free(predicted);
@@ -215,12 +221,15 @@ static int select_judge(struct hunt *h)
 	rmse = calloc(c->nr_splits + 1, sizeof(*rmse));
 	ret = c->fold_rmse && rmse ? 0 : -ENOMEM;
 	technique_standard(c->technique, technique_nr_columns(h->config->schema), standard);
-	if (!ret)
-		ret = objective_eval(h->objective, standard, 1, rmse, &c->standard_cost);
-	if (!ret)
-		ret = objective_eval(h->objective, c->parameters, 1, c->fold_rmse,
-				     &c->quality.cv_rmse);
-	if (!ret && c->searched && !any_fixed(c) && c->standard_cost < c->quality.cv_rmse) {
+	if (ret)
+		goto out;
+	ret = objective_eval(h->objective, standard, 1, rmse, &c->standard_cost);
+	if (ret)
+		goto out;
+	ret = objective_eval(h->objective, c->parameters, 1, c->fold_rmse, &c->quality.cv_rmse);
+	if (ret)
+		goto out;
+	if (c->searched && !any_fixed(c) && c->standard_cost < c->quality.cv_rmse) {
 		/*
 		 * The grid may miss the standard parameters. The result must never be worse than
 		 * they are.
@@ -229,8 +238,8 @@ static int select_judge(struct hunt *h)
 		memcpy(c->fold_rmse, rmse, c->nr_splits * sizeof(*rmse));
 		c->quality.cv_rmse = c->standard_cost;
 	}
-	if (!ret)
-		c->against_standard = stats_paired_t(c->fold_rmse, rmse, c->nr_splits);
+	c->against_standard = stats_paired_t(c->fold_rmse, rmse, c->nr_splits);
+out:
 	free(rmse);
 	return ret ? ret : take_quality(h);
 }
