@@ -524,7 +524,8 @@ CREATE TABLE blkcast.reader(
   host text COLLATE "C" NOT NULL,           -- "web1", "web*" or "*"
   PRIMARY KEY (role, host));
 
-CREATE FUNCTION blkcast.may_read(its_host text) RETURNS boolean LANGUAGE sql STABLE AS $$
+-- With a search path of its own, so that no reader puts functions of the same names before those meant here.
+CREATE FUNCTION blkcast.may_read(its_host text) RETURNS boolean LANGUAGE sql STABLE SET search_path = pg_catalog AS $$
   SELECT NOT row_security_active('blkcast.host') OR EXISTS (SELECT FROM blkcast.reader r
     LEFT JOIN pg_catalog.pg_roles p ON p.rolname = r.role
     WHERE (r.role = 'public' OR pg_has_role(p.oid, 'USAGE'))

@@ -21,7 +21,8 @@
 # where it is another one. RESULTS.md gets the table of the faults.
 #
 # --unsafe shows that the rig finds losses: PostgreSQL runs without standby and with fsync=off, its power is cut, and
-# the exit status is 0 only where acknowledged segments are lost, or the database does not start any more.
+# the exit status is 0 only where acknowledged segments are lost, or the database does not start any more. What the
+# database was before the first segment is synced, so that it usually starts and lacks what was acknowledged.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 unsafe=0 results=""
@@ -111,6 +112,8 @@ direct=$STORE
 linked="pg://blkcast@127.0.0.1:$link_pg0,127.0.0.1:$link_pg1/blkcast?objects=http://127.0.0.1:$link_rgw/traces&keys=$CLUSTER_DIR/keys"
 [ $unsafe = 0 ] || linked="pg://blkcast@127.0.0.1:$link_pg0/blkcast?objects=http://127.0.0.1:$link_rgw/traces&keys=$CLUSTER_DIR/keys"
 "$build/blkcast" cluster init --store "$direct"
+# What initdb and the schema wrote is on the disk, so that the database starts again without what came later.
+[ $unsafe = 0 ] || sync -f "$CLUSTER_DIR/pg/disk0"
 scripts/certs.sh "$T/tls" 127.0.0.1 >/dev/null 2>&1
 openssl rand -hex 24 >"$T/token"
 python3 - "$T/token" "$hosts" >"$T/tokens" <<'P'

@@ -144,6 +144,9 @@ for t in $(sql "SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent IN ('
 done
 is "$(as acme "SELECT count(*) FROM blkcast.reader WHERE role <> 'acme'")" 0 "nor what others may see"
 like "$(as acme "INSERT INTO blkcast.reader VALUES ('acme', '*')")" "permission denied" "and cannot give itself more"
+sql "CREATE SCHEMA trick AUTHORIZATION acme"
+as acme "CREATE FUNCTION trick.starts_with(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT true'"
+is "$(as acme "SET search_path = trick, pg_catalog; SELECT count(*) FROM blkcast.host")" 1 "nor by functions of its own"
 sql "DELETE FROM blkcast.reader WHERE role = 'acme'"
 is "$(as acme "SELECT count(*) FROM blkcast.host")" 0 "without a row a role sees nothing"
 is "$(jq -r '[.panels[].id] | length == (unique | length)' $dashboard)" true "panels have ids of their own"
