@@ -33,7 +33,7 @@ tidy() {
 	[ -z "$postmaster" ] || stop_postgres
 	[ -z "$watching" ] || kill -INT "$watching" 2>/dev/null || true
 	for name in "${!device[@]}"; do
-		umount "$work/$name" 2>/dev/null || true
+		umount "$work/$name" 2>/dev/null || umount -l "$work/$name" 2>/dev/null || true
 	done
 	for name in "${devices[@]}"; do losetup -d "$name" || true; done
 	sleep 0.3
