@@ -72,9 +72,10 @@ THOUSAND=$thousand MANY=$many DAY=$day NOW=$now LIVE=$live LIVE_PID=$live_pid BR
 mkdir -p "$(dirname $out)"
 {
 	printf '# The live page in a browser\n\n'
-	printf '`make tests && bash tests/browser/figures.sh make DIR`, then `bash tests/browser/figures.sh DIR` repeat it. Medians of five, of three for the\n'
-	printf 'device; over loopback, in a browser without a graphics '
-	printf 'processor (%s), %s processors, commit %s.\n\n' "$("$browser" --version | tr -d '\n' | sed 's/ *$//' | cut -d' ' -f1,2)" "$(nproc)" "$(git rev-parse --short HEAD)"
+	printf '`make tests && bash tests/browser/figures.sh make DIR`, then `bash tests/browser/figures.sh DIR` repeat it. Medians\n'
+	printf 'of five, of three for the device; over loopback, in a browser without a graphics processor (%s),\n' \
+		"$("$browser" --version 2>/dev/null | tr -d '\n' | sed 's/ *$//' | cut -d' ' -f1,2)"
+	printf '%s processors, commit %s. The day is drawn from windows that an earlier answer has brought into memory.\n\n' "$(nproc)" "$(git rev-parse --short HEAD)"
 	printf '| what | measured | goal |\n|---|---|---|\n'
 	cat "$T/rows"
 } >$out
