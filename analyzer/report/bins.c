@@ -160,7 +160,6 @@ int bins_draw(const struct bins *s, enum bins_kind kind, const struct view *v, s
 	struct mirror m = { .labels = bins_labels[kind],
 			    .counts = counts,
 			    .range = counts,
-			    .every_second = kind == BINS_SEEK,
 			    .of = kind == BINS_FLUSH ? "flushes" : "requests",
 			    .up = kind == BINS_FLUSH ? "flushes" : "reads",
 			    .down = kind == BINS_FLUSH ? "" : "writes",

@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+#define CHARACTER_PX 7.5 /* width of a character of a tick label, and a part of the gap after it */
 
 /* What follows from the counts. */
 struct mirror_range {
@@ -42,10 +45,21 @@ static const char *mirror_name(const struct mirror *m, int down)
 	return m->up ? m->up : "reads";
 }
 
+/* Returns the room that the longest label needs. */
+static double mirror_label_px(const struct mirror *m, const struct mirror_range *r)
+{
+	size_t most = 0;
+
+	for (unsigned int b = r->low; b <= r->high; b++)
+		most = strlen(m->labels[b]) > most ? strlen(m->labels[b]) : most;
+	return CHARACTER_PX * (double)most;
+}
+
 static void mirror_bars(struct buf *out, const struct frame *f, const struct mirror *m,
 			const struct mirror_range *r, double middle, double px_per_share)
 {
 	double wide = (f->right - f->left) / (r->high - r->low + 1), pad = fmin(wide * 0.14, 8);
+	unsigned int every = mirror_label_px(m, r) > wide ? 2 : 1;
 
 	for (unsigned int b = r->low; b <= r->high; b++) {
 		double x = f->left + (b - r->low) * wide;
@@ -61,7 +75,7 @@ static void mirror_bars(struct buf *out, const struct frame *f, const struct mir
 			svg_rect(out, down ? "bar write" : "bar read", x + pad,
 				 down ? middle : middle - height, wide - 2 * pad, height, tip);
 		}
-		if (!m->every_second || b % 2 == 0)
+		if ((b - r->low) % every == 0)
 			svg_text(out, "tick mid", x + wide / 2, f->bottom + 17, m->labels[b]);
 	}
 }

@@ -16,8 +16,7 @@ struct mirror {
 	double (*range)[MIRROR_BINS];  /* [2]: the bins that either of these uses are drawn */
 	const char *of;		       /* what is counted: "requests" */
 	const char *up,
-		*down;	   /* NULL: "reads" and "writes"; down "": there are no bars downwards */
-	bool every_second; /* only bins of even numbers have room for their label */
+		*down; /* NULL: "reads" and "writes"; down "": there are no bars downwards */
 	const char *title, *text, *x_name;
 };
 

@@ -68,12 +68,12 @@ holds "no address of another place in the page" \
 	sh -c "! grep -Eo '(src|href|url)[=(][\"'\'']?(https?:)?//' '$T/one.html'"
 
 look light "$T/one.html" 1060
-judge light "one device, light" 12
+judge light "one device, light" 16
 is "$(found light paper)" "rgb(255, 255, 255)" "light paper where the reader wants light"
 is "$(found light themes)" "rgb(255, 255, 255) rgb(20, 24, 29)" "the button changes to light, to dark"
 is "$(found light crops)" "1 2 0 1" "one crop of the heat map is shown at a time, as clicked"
 like "$(found light hover)" '^2026-09-10T.* requests from .* ms' "the pointer reads the heat map off"
-is "$(found light links)" "12 of 12" "every picture has its data and its command"
+is "$(found light links)" "16 of 16" "every picture has its data and its command"
 
 # The zone is that of who made the page, in the axis and under the pointer; the reader's browser may be elsewhere.
 exits 0 "a page of another zone" env TZ=Asia/Kolkata "$blkcast" report "$T/one.seg" -o "$T/zone.html"
@@ -85,20 +85,20 @@ is "$((($(clock "$(found zone hover)") - $(clock "$(found light hover)") + 86400
 	"the pointer tells the time of the page's zone"
 
 look dark "$T/one.html" 1060 dark
-judge dark "one device, dark" 12
+judge dark "one device, dark" 16
 is "$(found dark paper)" "rgb(20, 24, 29)" "dark paper where the reader wants dark"
 
 look phone "$T/three.html" 360
-judge phone "three devices, on a phone" 19
+judge phone "three devices, on a phone" 23
 
 look three "$T/three.html" 1060 dark
-judge three "three devices" 19
+judge three "three devices" 23
 
 look short "$T/short.html" 1060
-judge short "less than a second" 12
+judge short "less than a second" 16
 
 look untimed "$T/untimed.html" 1060
-judge untimed "no response times" 8
+judge untimed "no response times" 10
 
 timeout -k 5 100 "$browser" --headless --no-sandbox --disable-gpu --no-first-run \
 	--disable-background-networking --user-data-dir="$T/profile-print" --no-pdf-header-footer \
