@@ -9,6 +9,8 @@
 #include "analyzer/replay/causal_depend.h"
 #include "analyzer/replay/causal_open.h"
 
+#define CAUSAL_GROUPS 256 /* more threads than these are sorted by comparison */
+
 static bool can_be_sent(const struct request *r)
 {
 	if (r->flags & (REQUEST_NO_ARRIVAL | REQUEST_NO_COMPLETION | REQUEST_PAUSED))
@@ -37,6 +39,87 @@ static int by_time(const void *a, const void *b)
 	return (x->request > y->request) - (x->request < y->request);
 }
 
+/* Sorts what is not sorted yet. Requests of a thread, and their completions, mostly are. */
+static void causal_sort(void *items, size_t nr, size_t size,
+			int (*compare)(const void *, const void *))
+{
+	const char *item = items;
+
+	for (size_t i = 1; i < nr; i++)
+		if (compare(item + (i - 1) * size, item + i * size) > 0) {
+			qsort(items, nr, size, compare);
+			return;
+		}
+}
+
+/* A submitter, and where its next request goes. */
+struct causal_group {
+	uint32_t tid;
+	size_t nr, next;
+};
+
+struct causal_groups {
+	struct causal_group of[CAUSAL_GROUPS]; /* ascending by tid */
+	size_t nr;
+};
+
+/* Returns the group of a thread, which is made if it is not there; NULL if there are too many. */
+static struct causal_group *causal_group_of(struct causal_groups *g, uint32_t tid)
+{
+	size_t low = 0, high = g->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (g->of[middle].tid < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < g->nr && g->of[low].tid == tid)
+		return &g->of[low];
+	if (g->nr == CAUSAL_GROUPS)
+		return NULL;
+	memmove(&g->of[low + 1], &g->of[low], (g->nr++ - low) * sizeof(*g->of));
+	g->of[low] = (struct causal_group){ .tid = tid };
+	return &g->of[low];
+}
+
+/*
+ * Sorts by lane and time, as qsort() with by_lane() does. Few threads that send a lot are
+ * distributed in one pass, which saves most of the time of a long trace.
+ */
+static int causal_sort_lanes(struct request *r, size_t nr)
+{
+	struct causal_groups g = { .nr = 0 };
+	struct request *copy;
+	size_t first = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct causal_group *of = causal_group_of(&g, causal_tid(&r[i]));
+
+		if (!of) {
+			causal_sort(r, nr, sizeof(*r), by_lane);
+			return 0;
+		}
+		of->nr++;
+	}
+	copy = malloc(nr * sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, r, nr * sizeof(*copy));
+	for (size_t k = 0; k < g.nr; k++) {
+		g.of[k].next = first;
+		first += g.of[k].nr;
+	}
+	for (size_t i = 0; i < nr; i++)
+		r[causal_group_of(&g, causal_tid(&copy[i]))->next++] = copy[i];
+	free(copy);
+	for (size_t k = 0; k < g.nr; k++)
+		causal_sort(r + g.of[k].next - g.of[k].nr, g.of[k].nr, sizeof(*r), by_lane);
+	return 0;
+}
+
 static int find_lanes(struct causal_times *t, size_t nr)
 {
 	const struct request *r = t->requests;
@@ -54,6 +137,55 @@ static int find_lanes(struct causal_times *t, size_t nr)
 	return 0;
 }
 
+/* Merges two ascending runs. */
+static void causal_merge(const struct causal_end *a, size_t nr_a, const struct causal_end *b,
+			 size_t nr_b, struct causal_end *out)
+{
+	while (nr_a || nr_b) {
+		bool first = nr_a && (!nr_b || a->ns <= b->ns);
+
+		*out++ = first ? *a++ : *b++;
+		*(first ? &nr_a : &nr_b) -= 1;
+	}
+}
+
+/*
+ * Puts the completions of all lanes in order, by merging neighbouring lanes until one run is left.
+ * The runs of lanes end at stops[].
+ */
+static int causal_merge_ends(struct causal_times *t, size_t nr)
+{
+	struct causal_end *from = malloc(nr * sizeof(*from)), *swap;
+	size_t *stops = malloc(t->nr_lanes * sizeof(*stops)), nr_runs = t->nr_lanes;
+
+	if (!from || !stops) {
+		free(from);
+		free(stops);
+		return -ENOMEM;
+	}
+	for (size_t l = 0; l < nr_runs; l++)
+		stops[l] = t->lanes[l].first + t->lanes[l].nr;
+	memcpy(t->all, t->ends, nr * sizeof(*t->all));
+	while (nr_runs > 1) {
+		size_t left = 0, begin = 0;
+
+		swap = from;
+		from = t->all;
+		t->all = swap;
+		for (size_t k = 0; k < nr_runs; k += 2) {
+			size_t middle = stops[k], end = k + 1 < nr_runs ? stops[k + 1] : middle;
+
+			causal_merge(from + begin, middle - begin, from + middle, end - middle,
+				     t->all + begin);
+			stops[left++] = begin = end;
+		}
+		nr_runs = left;
+	}
+	free(from);
+	free(stops);
+	return 0;
+}
+
 /* Sorts the completions of each lane, and those of all lanes, by time. */
 static int sort_ends(struct causal_times *t, size_t nr)
 {
@@ -67,11 +199,9 @@ static int sort_ends(struct causal_times *t, size_t nr)
 		for (size_t i = 0; i < s->nr; i++)
 			s->ends[i] = (struct causal_end){ t->requests[s->first + i].completion_ns,
 							  (uint32_t)i };
-		qsort(s->ends, s->nr, sizeof(*s->ends), by_time);
+		causal_sort(s->ends, s->nr, sizeof(*s->ends), by_time);
 	}
-	memcpy(t->all, t->ends, nr * sizeof(*t->all));
-	qsort(t->all, nr, sizeof(*t->all), by_time);
-	return 0;
+	return causal_merge_ends(t, nr);
 }
 
 /* Counts the completions at or before a time, starting from the count nr. */
@@ -301,7 +431,9 @@ int causal_make(struct causal_plan *plan, struct request *r, size_t nr, struct e
 	ret = causal_count_responses(plan, r);
 	if (ret)
 		return ret;
-	qsort(r, plan->nr, sizeof(*r), by_lane);
+	ret = causal_sort_lanes(r, plan->nr);
+	if (ret)
+		return ret;
 	ret = causal_fill(plan, &t, plan->nr);
 	free(t.ends);
 	free(t.all);

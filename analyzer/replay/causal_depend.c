@@ -85,9 +85,11 @@ static void think_stuck(const struct causal_times *t, size_t l, size_t other, ui
 	struct walk a = walk_of(t, l), b = walk_of(t, other);
 	uint64_t at = 0, b_last = 0, a_ns, b_ns;
 	bool a_sends, b_sends;
+	bool a_goes_on = causal_depend_next(&a, &a_ns, &a_sends);
+	bool b_goes_on = causal_depend_next(&b, &b_ns, &b_sends);
 
 	*busy = *stuck = (struct thinking){ 0, 0 };
-	while (causal_depend_next(&a, &a_ns, &a_sends) && causal_depend_next(&b, &b_ns, &b_sends)) {
+	while (a_goes_on && b_goes_on) {
 		bool idle = a.nr_sent == a.nr_done && a.nr_done, under_way = b.nr_sent > b.nr_done;
 		uint64_t to = a_ns < b_ns ? a_ns : b_ns, from = b_last + patience_ns;
 
@@ -100,13 +102,15 @@ static void think_stuck(const struct causal_times *t, size_t l, size_t other, ui
 			stuck->ns += (double)(to - from);
 			stuck->nr += a_ns < b_ns && a_sends;
 		}
+		at = to;
 		if (a_ns < b_ns) {
 			causal_depend_take(&a, a_sends);
+			a_goes_on = causal_depend_next(&a, &a_ns, &a_sends);
 		} else {
 			causal_depend_take(&b, b_sends);
 			b_last = b_ns;
+			b_goes_on = causal_depend_next(&b, &b_ns, &b_sends);
 		}
-		at = to;
 	}
 }
 
