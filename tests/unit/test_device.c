@@ -153,6 +153,102 @@ static void cache(void)
 	device_sim_release(&d);
 }
 
+/*
+ * A cache that takes ten writes of 10 ms drains until 100 ms. A flush that comes at 5 ms waits for
+ * it, and the servers serve reads meanwhile: each as if there were no flush. Of waits that differ,
+ * those of the reads have the same mean with the flush as without it.
+ */
+static void flush_behind_cache(void)
+{
+	double sum_s[2] = { 0, 0 };
+	struct device_model m;
+
+	device_model_init(&m);
+	m.base_s[0] = 0.004;
+	m.flush_s = 0.002;
+	m.cache = (struct device_cache){ .bytes = 10 * 4096, .drain_bytes_per_s = 4096 / 0.01 };
+	for (int k = 0; k < 2; k++) {
+		m.wait_sigma = 0;
+		for (uint64_t seed = 0; seed < 2000; seed++) {
+			struct device_request r = { .at_s = 0.005, .type = DEVICE_FLUSH };
+			struct device_sim d;
+			double end_s = 0;
+
+			ok(device_sim_init(&d, &m, seed) == 0);
+			for (uint64_t i = 1; i <= 10; i++)
+				submit(&d, 0, DEVICE_WRITE, i << 20, 4096);
+			if (k)
+				ok(!device_sim_submit(&d, &r, &end_s) && fabs(end_s - 0.1) < 1e-9);
+			for (uint64_t i = 1; i <= 8; i++) {
+				double end = submit(&d, 0.01, DEVICE_READ, i << 24, 4096);
+
+				if (!seed)
+					ok_near(end, 0.01 + 0.004 * (double)i, 1e-9);
+				sum_s[k] += end;
+			}
+			r.at_s = end_s;
+			if (k)
+				ok(device_sim_submit(&d, &r, &end_s) && fabs(end_s - 0.102) < 1e-9);
+			device_sim_release(&d);
+			m.wait_sigma = 0.5;
+		}
+	}
+	ok_near(sum_s[1], sum_s[0], 1e-9);
+}
+
+/* A flush behind a cache holds back those that come while it drains; the first one is shared. */
+static void flushes_behind_cache(void)
+{
+	struct device_request first = { .type = DEVICE_FLUSH }, same = first;
+	struct device_request later = { .at_s = 0.004, .type = DEVICE_FLUSH };
+	struct device_model m;
+	struct device_sim d;
+	double end_s;
+
+	device_model_init(&m);
+	m.flush_s = 0.002;
+	m.cache = (struct device_cache){ .bytes = 4096, .drain_bytes_per_s = 4096 / 0.01 };
+	for (int alone = 0; alone < 2; alone++) {
+		m.flush_alone = alone;
+		first = same = (struct device_request){ .type = DEVICE_FLUSH };
+		later = (struct device_request){ .at_s = 0.004, .type = DEVICE_FLUSH };
+		ok(device_sim_init(&d, &m, 1) == 0);
+		submit(&d, 0, DEVICE_WRITE, 0, 4096);
+		ok(!device_sim_submit(&d, &first, &end_s));
+		ok(!device_sim_submit(&d, &same, &end_s));
+		ok(!device_sim_submit(&d, &later, &end_s) && fabs(end_s - 0.01) < 1e-9);
+		first.at_s = same.at_s = later.at_s = end_s;
+		ok(device_sim_submit(&d, &first, &end_s) && fabs(end_s - 0.012) < 1e-9);
+		ok(device_sim_submit(&d, &same, &end_s));
+		ok_near(end_s, alone ? 0.014 : 0.012, 1e-9);
+		ok(device_sim_submit(&d, &later, &end_s) == alone);
+		ok_near(end_s, alone ? 0.016 : 0.012, 1e-9);
+		device_sim_release(&d);
+	}
+}
+
+/* Of 1 MiB in units of 256 KiB, four operations: a server's time and tokens count for each. */
+static void units(void)
+{
+	struct device_model m;
+	struct device_sim d;
+
+	device_model_init(&m);
+	m.base_s[0] = 0.001;
+	m.latency_byte_s[0] = 1e-9;
+	m.unit_bytes = 262144;
+	ok(device_sim_init(&d, &m, 1) == 0);
+	ok_near(submit(&d, 0, DEVICE_READ, 0, 1048576), 0.004 + 1048576e-9, 1e-9);
+	/* The latency keeps no server busy, so that the next one begins at 4 ms. */
+	ok_near(submit(&d, 0, DEVICE_READ, 1 << 24, 262144), 0.005 + 262144e-9, 1e-9);
+	device_sim_release(&d);
+	m.ops = (struct device_limit){ .rate_per_s = 100, .burst = 4, .write_ratio = 1 };
+	ok(device_sim_init(&d, &m, 1) == 0);
+	submit(&d, 0, DEVICE_READ, 0, 1048576);
+	ok_near(submit(&d, 0, DEVICE_READ, 1 << 24, 4096), 0.011 + 4096e-9, 1e-9);
+	device_sim_release(&d);
+}
+
 static void service(void)
 {
 	struct device_model m;
@@ -354,16 +450,17 @@ static struct device_model known_device(void)
  * What a campaign on the device would have measured, with other random numbers than those of the
  * fit.
  */
-static void measure(const struct device_model *m, struct device_table *d)
+static void measure(const struct device_model *m, const struct device_load *loads, size_t nr,
+		    struct device_table *d)
 {
-	d->nr = TAP_NR(grid);
+	d->nr = nr;
 	d->rows = calloc(d->nr, sizeof(*d->rows));
 	for (size_t i = 0; i < d->nr; i++) {
 		struct device_row *row = &d->rows[i];
 		struct device_times t;
 
 		row->configuration = (double)i;
-		row->load = grid[i];
+		row->load = loads[i];
 		device_load_init(&row->load);
 		ok(device_load_run(&row->load, m, 20000, 7000 + i, &t) == 0);
 		for (int type = 0; type < DEVICE_NR_TYPES; type++)
@@ -383,7 +480,7 @@ static void recovers(void)
 	struct device_table d = { 0 };
 	struct err err = { 0 };
 
-	measure(&known, &d);
+	measure(&known, grid, TAP_NR(grid), &d);
 	ok(device_calibrate(&m, &d, &task, NULL, &err) == 0);
 	tap_note("servers %u, reads %g + %g, writes %g + %g, flush %g", m.servers, m.base_s[0],
 		 m.seek_s[0], m.base_s[1], m.seek_s[1], m.flush_s);
@@ -392,8 +489,8 @@ static void recovers(void)
 	ok_ratio(m.base_s[1] + m.seek_s[1], 0.003, 0.07);
 	ok_ratio(m.base_s[0] + m.latency_s[0], 0.0014, 0.1);
 	ok_ratio(m.base_s[1] + m.latency_s[1], 0.0024, 0.1);
-	ok_ratio(m.byte_s[0], 5e-9, 0.1);
-	ok_ratio(m.byte_s[1], 1e-8, 0.1);
+	ok_ratio(m.byte_s[0] + m.latency_byte_s[0], 5e-9, 0.1);
+	ok_ratio(m.byte_s[1] + m.latency_byte_s[1], 1e-8, 0.1);
 	ok_ratio(m.flush_s, 0.003, 0.1);
 	ok_ratio(m.durable_s, 0.002, 0.2);
 	ok(m.errors[DEVICE_READ][DEVICE_MEAN].mean_ratio < 0.05);
@@ -415,12 +512,48 @@ static void recovers_limits(void)
 
 	known.servers = 16;
 	known.ops = (struct device_limit){ .rate_per_s = 1500, .write_ratio = 1 };
-	measure(&known, &d);
+	measure(&known, grid, TAP_NR(grid), &d);
 	ok(device_calibrate(&m, &d, &task, NULL, &err) == 0);
 	ok_ratio(m.ops.rate_per_s, 1500, 0.05);
 	ok_ratio(m.ops.write_ratio, 1, 0.1);
 	d.nr = 5;
 	ok(device_calibrate(&m, &d, &task, NULL, &err) == -EINVAL);
+	device_table_release(&d);
+}
+
+/*
+ * A storage that lets 40 operations pass at once after a pause, and then 800 a second. Clients that
+ * think for as long as that takes to save up show it.
+ */
+static void recovers_burst(void)
+{
+	static const struct device_load bursts[] = {
+		{ .depth = 16, .burst = 16, .think_s = 0.1, .read_ratio = 1 },
+		{ .depth = 32, .burst = 32, .think_s = 0.1, .read_ratio = 1 },
+		{ .depth = 32, .burst = 64, .think_s = 0.1, .read_ratio = 1 },
+		{ .depth = 32, .burst = 128, .think_s = 0.1, .read_ratio = 1 },
+		{ .clients = 4, .depth = 16, .burst = 32, .think_s = 0.3, .read_ratio = 1 },
+		{ .depth = 1, .read_ratio = 1 },
+		{ .depth = 2, .read_ratio = 1 },
+		{ .depth = 4, .read_ratio = 1 },
+		{ .depth = 32, .read_ratio = 1 },
+		{ .clients = 4, .think_s = 0.02, .read_ratio = 1 },
+	};
+	const struct device_task task = { .seed = 1, .nr_requests = 600 };
+	struct device_model known, m;
+	struct device_table d = { 0 };
+	struct err err = { 0 };
+
+	device_model_init(&known);
+	known.servers = 8;
+	known.base_s[0] = 0.002;
+	known.sigma[0] = 0.1;
+	known.ops = (struct device_limit){ .rate_per_s = 800, .burst = 40, .write_ratio = 1 };
+	measure(&known, bursts, TAP_NR(bursts), &d);
+	ok(device_calibrate(&m, &d, &task, NULL, &err) == 0);
+	tap_note("rate %g, burst %g", m.ops.rate_per_s, m.ops.burst);
+	ok_ratio(m.ops.rate_per_s, 800, 0.05);
+	ok_ratio(m.ops.burst, 40, 0.15);
 	device_table_release(&d);
 }
 
@@ -495,6 +628,11 @@ static const struct tap_test tests[] = {
 	{ "a token bucket gives its burst at once and then its rate", bucket },
 	{ "a limit of bytes without burst is paid for by the next request", bytes_without_burst },
 	{ "a write-back cache fills, drains, and is waited for by flushes", cache },
+	{ "a flush behind a write-back cache leaves the servers to other requests",
+	  flush_behind_cache },
+	{ "flushes behind a write-back cache share, or are served one by one",
+	  flushes_behind_cache },
+	{ "a request larger than an operation is served as several", units },
 	{ "service times go by direction, size and what a request follows", service },
 	{ "flushes that meet share the next one", flushes },
 	{ "a flush waits for requests in service and for a share of those that wait", flush_waits },
@@ -503,6 +641,7 @@ static const struct tap_test tests[] = {
 	{ "requests overtake each other within the window of the device", window },
 	{ "calibration finds the parameters of a known device", recovers },
 	{ "calibration finds a limit of operations", recovers_limits },
+	{ "calibration finds what an idle storage may do at once", recovers_burst },
 	{ "a fit that ends at a bound is a model that a file may have", bounds_of_the_fit },
 	{ "flushes after reads are found by the rates of rows that read", flushes_after_reads },
 	{ "a model comes back from its file as it was", file },

@@ -15,7 +15,8 @@
 #define STEPS_FINAL  20
 #define STEPS_FOLD   4	  /* steps of a fold, from the model of all rows */
 #define WORTH_RATIO  0.05 /* a part stays in the model if it lowers the loss by this ratio */
-#define WORTH_WINDOW 0.02 /* the window acts on tails alone, which have small weights */
+#define BURST_MOST   1024 /* requests: no configuration of a campaign sends more at once */
+#define UNITS_MOST   16	  /* operations that the largest measured request may be */
 #define SERVERS_MOST 64
 #define SIGMA_PAUSES 0.1
 #define CACHE_BYTES  (64.0 * 1024 * 1024)
@@ -27,6 +28,8 @@ struct device_search {
 	const struct device_task *task;
 	double per_s, bytes_per_s; /* largest rates that any row reached */
 	bool clean;		   /* a row has flushes that follow reads */
+	bool thinks;		   /* a row has clients that think */
+	bool service_only;	   /* fits change service times and latencies alone */
 	double done, all;	   /* number of fits done and in all, for the progress */
 };
 
@@ -91,7 +94,8 @@ static void device_guess_side(struct device_model *m, const struct device_table 
 	m->base_s[side] = base * 0.7;
 	m->latency_s[side] = base * 0.2;
 	m->seek_s[side] = base * 0.1;
-	m->byte_s[side] = slope;
+	m->byte_s[side] = 0.5 * slope;
+	m->latency_byte_s[side] = 0.5 * slope;
 }
 
 static void device_guess_others(struct device_model *m, const struct device_table *d)
@@ -130,6 +134,7 @@ static void device_guess(struct device_search *s, struct device_model *m)
 			bytes_per_s += row->per_s[k] * row->load.bytes[k];
 		}
 		s->clean |= row->load.flush_read_ratio > 0;
+		s->thinks |= row->load.think_s > 0;
 		s->per_s = fmax(s->per_s, per_s);
 		s->bytes_per_s = fmax(s->bytes_per_s, bytes_per_s);
 	}
@@ -153,9 +158,13 @@ static void device_search_free(struct device_search *s, const struct device_mode
 		free_[PARAMETER_BASE_READ + k] = d->has[k];
 		free_[PARAMETER_BYTE_READ + k] = d->has[k] && d->high_bytes[k] > d->low_bytes[k];
 		free_[PARAMETER_SEEK_READ + k] = d->has_random[k] && d->has_sequential[k];
-		free_[PARAMETER_SIGMA_READ + k] = d->has[k];
+		free_[PARAMETER_SIGMA_READ + k] = d->has[k] && !s->service_only;
 		free_[PARAMETER_LATENCY_READ + k] = d->has[k] && d->concurrency > 1;
+		free_[PARAMETER_LATENCY_BYTE_READ + k] =
+			free_[PARAMETER_BYTE_READ + k] && d->concurrency > 1;
 	}
+	if (s->service_only)
+		return;
 	free_[PARAMETER_WAIT_SIGMA] = d->concurrency > 2;
 	free_[PARAMETER_WAIT_WINDOW] = m->wait_window > 0;
 	free_[PARAMETER_FLUSH] = d->has[DEVICE_FLUSH];
@@ -165,6 +174,8 @@ static void device_search_free(struct device_search *s, const struct device_mode
 	free_[PARAMETER_PAUSE_RATIO] = free_[PARAMETER_PAUSE] = m->pause_ratio > 0;
 	free_[PARAMETER_OPS] = m->ops.rate_per_s > 0;
 	free_[PARAMETER_OPS_WRITE] = m->ops.rate_per_s > 0 && d->has[0] && d->has[1];
+	free_[PARAMETER_OPS_BURST] = m->ops.rate_per_s > 0 && m->ops.burst > 0;
+	free_[PARAMETER_BYTES_BURST] = m->bytes.rate_per_s > 0 && m->bytes.burst > 0;
 	free_[PARAMETER_BYTES] = m->bytes.rate_per_s > 0;
 	free_[PARAMETER_BYTES_WRITE] = m->bytes.rate_per_s > 0 && d->has[0] && d->has[1];
 	for (int p = PARAMETER_CACHE; p <= PARAMETER_DRAIN; p++)
@@ -195,6 +206,134 @@ static int device_search_try(struct device_search *s, const struct device_model 
 	*best = m;
 	*loss = mine;
 	return 0;
+}
+
+/* Keeps a model if its loss is smaller, without a fit. */
+static int device_search_look(struct device_search *s, const struct device_model *m,
+			      struct device_model *best, double *loss)
+{
+	double mine;
+	int ret = device_fit_run(&s->fit, (struct device_model *)m, 0, &mine);
+
+	if (ret || !(mine < *loss))
+		return ret;
+	*best = *m;
+	*loss = mine;
+	return 0;
+}
+
+/*
+ * Chooses by a grid how much service times and waits vary. These parameters act on each other and
+ * have several local optima, in which a search by derivatives stops.
+ */
+static int device_search_spread(struct device_search *s, struct device_model *m, double *loss)
+{
+	static const double sigmas[] = { 0.01, 0.03, 0.1, 0.2, 0.4 };
+	static const double waits[] = { 0.05, 0.1, 0.2, 0.4, 0.6, 0.8 };
+	struct device_model from = *m;
+	int ret = 0;
+
+	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits) && !ret; i++) {
+		from.wait_sigma = m->domain.concurrency > 2 ? waits[i] : 0;
+		from.wait_window = 0;
+		ret = device_search_look(s, &from, m, loss);
+		for (double w = 1; w < m->domain.concurrency && !ret; w *= 2) {
+			from.wait_window = w;
+			ret = device_search_look(s, &from, m, loss);
+		}
+	}
+	from = *m;
+	for (size_t i = 0; i < sizeof(sigmas) / sizeof(*sigmas) && !ret; i++)
+		for (size_t k = 0; k < sizeof(sigmas) / sizeof(*sigmas) && !ret; k++) {
+			from.sigma[0] = sigmas[i];
+			from.sigma[1] = sigmas[k];
+			ret = device_search_look(s, &from, m, loss);
+		}
+	return ret;
+}
+
+/*
+ * Removes a limit. A limit and servers of the same throughput look alike under load, so that a fit
+ * divides the time between them by chance. The servers take over the limit's time, and what a
+ * request alone takes stays.
+ */
+static void device_search_unlimit(struct device_model *m, double *rate_per_s)
+{
+	bool ops = rate_per_s == &m->ops.rate_per_s;
+	const struct device_limit *l = ops ? &m->ops : &m->bytes;
+
+	for (int k = 0; k < 2; k++) {
+		double *server_s = ops ? &m->base_s[k] : &m->byte_s[k];
+		double *latency_s = ops ? &m->latency_s[k] : &m->latency_byte_s[k];
+		double least_s = m->servers / *rate_per_s * (k ? l->write_ratio : 1);
+		double more_s = fmax(least_s - *server_s, 0);
+
+		*server_s += more_s;
+		*latency_s = fmax(*latency_s - more_s, *latency_s / 10);
+	}
+	*rate_per_s = 0;
+	*(ops ? &m->ops.burst : &m->bytes.burst) = 0;
+}
+
+/*
+ * Finds how much of a limit an idle storage saves up. Only clients that think after bursts show it,
+ * and savings that last longer than such a burst cannot be told from the rows. The search starts at
+ * several sizes, since nothing changes near 0.
+ */
+static int device_search_burst(struct device_search *s, struct device_model *m,
+			       struct device_limit *limit, double token, double *loss)
+{
+	struct device_model best = *m, from;
+	double mine = *loss;
+	size_t at = (size_t)((char *)limit - (char *)m);
+	int ret = 0;
+
+	if (!(limit->rate_per_s > 0) || !s->thinks)
+		return 0;
+	for (double nr = 4; nr <= BURST_MOST && !ret; nr *= 2) {
+		from = *m;
+		((struct device_limit *)((char *)&from + at))->burst = nr * token;
+		ret = device_search_look(s, &from, &best, &mine);
+	}
+	from = best;
+	return ret || !(mine < *loss)
+		       ? ret
+		       : device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO);
+}
+
+/*
+ * Chooses how many bytes one operation moves at most. The step that a larger request takes has no
+ * derivative, so that powers of two are tried.
+ */
+static int device_search_unit(struct device_search *s, struct device_model *m, double *loss)
+{
+	struct device_model best = *m;
+	double high = fmax(fmax(0, m->domain.high_bytes[0]), m->domain.high_bytes[1]), mine = *loss;
+	int ret = 0;
+
+	if (m->unit_bytes > 0)
+		return 0;
+	s->service_only = true;
+	for (double unit = high / 2; unit >= high / UNITS_MOST && !ret; unit /= 2) {
+		struct device_model from = *m;
+
+		/* A limit of bytes explains the same rows. */
+		if (from.bytes.rate_per_s > 0)
+			device_search_unlimit(&from, &from.bytes.rate_per_s);
+		from.unit_bytes = unit;
+		for (int k = 0; k < 2; k++) {
+			from.byte_s[k] /= 4;
+			from.latency_byte_s[k] /= 4;
+		}
+		ret = device_search_try(s, &from, STEPS_START, &best, &mine, 0);
+	}
+	s->service_only = false;
+	/* Where units take the place of a limit, the device has as many parts as before. */
+	if (!ret && mine < *loss * (m->bytes.rate_per_s > 0 ? 1 : 1 - WORTH_RATIO)) {
+		*m = best;
+		*loss = mine;
+	}
+	return ret;
 }
 
 /*
@@ -231,7 +370,30 @@ static int device_search_servers(struct device_search *s, const struct device_mo
 		from.servers = best * k / 4;
 		ret = device_search_try(s, &from, STEPS_START, m, loss, 0);
 	}
+	if (!ret)
+		ret = device_search_spread(s, m, loss);
 	return ret ? ret : device_search_fit(s, m, STEPS_PART, loss);
+}
+
+/*
+ * Fits a model whose limit of operations begins with a burst. A search that starts without one does
+ * not find the limit, because requests after a pause contradict it.
+ */
+static int device_search_bursts(struct device_search *s, const struct device_model *guess,
+				struct device_model *m, double *loss)
+{
+	struct device_model from = *guess;
+	int ret = 0;
+
+	*loss = INFINITY;
+	from.ops.rate_per_s = s->per_s * 1.02;
+	for (unsigned int n = 1; n <= SERVERS_MOST && !ret; n *= 2)
+		for (double burst = 4; burst <= BURST_MOST && !ret; burst *= 2) {
+			from.servers = n;
+			from.ops.burst = burst;
+			ret = device_search_look(s, &from, m, loss);
+		}
+	return ret ? ret : device_search_fit(s, m, STEPS_FINAL, loss);
 }
 
 /* Chooses servers, and limits if they improve the fit enough. */
@@ -244,11 +406,18 @@ static int device_search_queues(struct device_search *s, struct device_model *m,
 	if (ret || !(s->per_s > 0))
 		return ret;
 	ret = device_search_servers(s, &guess, true, &with, &with_loss);
-	if (ret || !(with_loss < *loss * (1 - 2 * WORTH_RATIO))) /* two limits, two parts */
+	if (!ret && with_loss < *loss * (1 - 2 * WORTH_RATIO)) { /* two limits, two parts */
+		*m = with;
+		*loss = with_loss;
+	}
+	if (ret || !s->thinks)
 		return ret;
-	*m = with;
-	*loss = with_loss;
-	return 0;
+	ret = device_search_bursts(s, &guess, &with, &with_loss);
+	if (!ret && with_loss < *loss * (1 - 2 * WORTH_RATIO)) { /* a limit and its burst */
+		*m = with;
+		*loss = with_loss;
+	}
+	return ret;
 }
 
 /* Adds one part after the other, if the part improves the fit enough. */
@@ -270,10 +439,13 @@ static int device_search_parts(struct device_search *s, struct device_model *m, 
 		ret = device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO);
 	if (ret)
 		return ret;
-	from = *m;
-	from.wait_window = m->domain.concurrency / 2;
-	if (m->wait_sigma > 0)
-		ret = device_search_try(s, &from, STEPS_PART, m, loss, WORTH_WINDOW);
+	ret = device_search_unit(s, m, loss);
+	if (!ret)
+		ret = device_search_spread(s, m, loss);
+	if (!ret)
+		ret = device_search_burst(s, m, &m->ops, 1, loss);
+	if (!ret)
+		ret = device_search_burst(s, m, &m->bytes, s->bytes_per_s / s->per_s, loss);
 	if (ret)
 		return ret;
 	from = *m;
@@ -289,6 +461,13 @@ static int device_search_parts(struct device_search *s, struct device_model *m, 
 	from.durable_s = 0;
 	if (m->domain.has_durable && m->domain.has[DEVICE_FLUSH])
 		ret = device_search_try(s, &from, STEPS_PART, m, loss, 0);
+	if (ret)
+		return ret;
+	from = *m;
+	from.flush_alone = true;
+	from.flush_wait_ratio = 1;
+	if (m->domain.has[DEVICE_FLUSH] && m->domain.concurrency > 1)
+		ret = device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO);
 	if (ret)
 		return ret;
 	from = *m;
@@ -313,7 +492,12 @@ static int device_search_prune(struct device_search *s, struct device_model *m, 
 
 		if (!(*parts[i] > 0))
 			continue;
-		*(double *)((char *)&from + ((char *)parts[i] - (char *)m)) = 0;
+		if (parts[i] == &m->ops.rate_per_s)
+			device_search_unlimit(&from, &from.ops.rate_per_s);
+		else if (parts[i] == &m->bytes.rate_per_s)
+			device_search_unlimit(&from, &from.bytes.rate_per_s);
+		else
+			*(double *)((char *)&from + ((char *)parts[i] - (char *)m)) = 0;
 		ret = device_search_try(s, &from, STEPS_PART, m, &allowed, 0);
 		if (!ret && !(*parts[i] > 0))
 			*loss = allowed;
@@ -408,7 +592,7 @@ int device_calibrate(struct device_model *m, const struct device_table *d,
 		     const struct device_task *task, struct device_held_out *held_out,
 		     struct err *err)
 {
-	struct device_search s = { .table = d, .task = task, .all = 28 };
+	struct device_search s = { .table = d, .task = task, .all = 36 };
 	struct device_held_out *held = held_out;
 	double loss;
 	int ret;
@@ -429,6 +613,10 @@ int device_calibrate(struct device_model *m, const struct device_table *d,
 		ret = device_search_parts(&s, m, &loss);
 	if (!ret)
 		ret = device_search_prune(&s, m, &loss);
+	if (!ret)
+		ret = device_search_unit(&s, m, &loss);
+	if (!ret)
+		ret = device_search_spread(&s, m, &loss);
 	if (!ret)
 		ret = device_search_fit(&s, m, STEPS_FINAL, &loss);
 	if (!ret)

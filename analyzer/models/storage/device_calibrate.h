@@ -7,7 +7,7 @@
  * (mean, median, p95 and p99 of reads, writes and flushes) are compared with the logarithms of the
  * measured ones. The parameters are found by robust non-linear least squares: the method of
  * Levenberg and Marquardt (Nocedal and Wright, Numerical Optimization, 2006, section 10.3)
- * minimizes Huber's loss, with derivatives by finite differences. Finite differences are possible
+ * minimizes a robust loss, with derivatives by finite differences. Finite differences are possible
  * because every simulation draws the same random numbers (device_sim.h). The first guess comes
  * from the rows that have the fewest requests under way. The search starts again for each number
  * of servers. After that, limits, pauses and a write-back cache are added or left out, depending

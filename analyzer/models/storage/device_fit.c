@@ -14,7 +14,7 @@
 #define PER_CLIENT    20
 #define STEP	      0.05 /* of a logarithm: 5 %, for the differences */
 #define MOVE_MOST     1.5  /* largest change of a logarithm in one step */
-#define HUBER	      0.25 /* relative errors beyond it count linearly */
+#define LARGE	      0.25 /* relative errors beyond it count by their logarithm */
 #define DAMPING_FIRST 0.01
 #define DAMPING_MOST  1e4
 #define GAIN_LEAST    3e-4 /* a step with a smaller gain ends the search */
@@ -36,6 +36,8 @@ static const struct {
 	[PARAMETER_SEEK_WRITE] = { AT(seek_s[1]), 1e-8, 100 },
 	[PARAMETER_LATENCY_READ] = { AT(latency_s[0]), 1e-8, 100 },
 	[PARAMETER_LATENCY_WRITE] = { AT(latency_s[1]), 1e-8, 100 },
+	[PARAMETER_LATENCY_BYTE_READ] = { AT(latency_byte_s[0]), 1e-13, 1e-3 },
+	[PARAMETER_LATENCY_BYTE_WRITE] = { AT(latency_byte_s[1]), 1e-13, 1e-3 },
 	[PARAMETER_SIGMA_READ] = { AT(sigma[0]), 1e-3, 3 },
 	[PARAMETER_SIGMA_WRITE] = { AT(sigma[1]), 1e-3, 3 },
 	[PARAMETER_WAIT_SIGMA] = { AT(wait_sigma), 1e-3, 2 },
@@ -49,8 +51,10 @@ static const struct {
 	[PARAMETER_PAUSE] = { AT(pause_s), 1e-6, 100 },
 	[PARAMETER_OPS] = { AT(ops.rate_per_s), 1, 1e9 },
 	[PARAMETER_OPS_WRITE] = { AT(ops.write_ratio), 0.01, 100 },
+	[PARAMETER_OPS_BURST] = { AT(ops.burst), 0.1, 1e9 },
 	[PARAMETER_BYTES] = { AT(bytes.rate_per_s), 1e3, 1e13 },
 	[PARAMETER_BYTES_WRITE] = { AT(bytes.write_ratio), 0.01, 100 },
+	[PARAMETER_BYTES_BURST] = { AT(bytes.burst), 512, 1e13 },
 	[PARAMETER_CACHE] = { AT(cache.bytes), 4096, 1e13 },
 	[PARAMETER_CACHE_BASE] = { AT(cache.base_s), 1e-8, 100 },
 	[PARAMETER_CACHE_BYTE] = { AT(cache.byte_s), 1e-13, 1e-3 },
@@ -152,7 +156,11 @@ static int device_fit_residuals(const struct device_fit *f, const struct device_
 	return ret;
 }
 
-/* Huber's loss of all residuals. */
+/*
+ * The loss of all residuals. It is quadratic for small ones, and grows with the logarithm of large
+ * ones: a configuration that no device of this kind can give back must not bend all others
+ * (a redescending M-estimator: Huber and Ronchetti, Robust Statistics, 2009, section 4.8).
+ */
 static double device_fit_sum(const struct device_fit *f, const double *residuals)
 {
 	double sum = 0;
@@ -160,7 +168,7 @@ static double device_fit_sum(const struct device_fit *f, const double *residuals
 	for (size_t i = 0; i < f->table->nr * NR_VALUES; i++) {
 		double r = fabs(residuals[i]), w = point_weight[i % DEVICE_NR_POINTS];
 
-		sum += w * (r < HUBER ? r * r / 2 : HUBER * (r - HUBER / 2));
+		sum += w * (r < LARGE ? r * r / 2 : LARGE * LARGE * (0.5 + log(r / LARGE)));
 	}
 	return sum;
 }
@@ -194,13 +202,13 @@ static void device_buffers_release(struct device_buffers *b)
 	free(b->y);
 }
 
-/* Returns the weight of a residual in the least squares that makes them minimize Huber's loss. */
+/* Returns the weight of a residual in the least squares that makes them minimize the loss. */
 static double device_fit_weight(size_t i, double r)
 {
 	double w = point_weight[i % DEVICE_NR_POINTS];
 
 	r = fabs(r);
-	return sqrt(r > HUBER ? w * HUBER / r : w);
+	return sqrt(w) * (r > LARGE ? LARGE / r : 1);
 }
 
 /* Computes the derivatives of all residuals, one column per free parameter. */

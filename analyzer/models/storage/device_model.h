@@ -13,7 +13,10 @@
  * exponential). The model adds these effects:
  *
  * - A latency for each direction does not keep a server busy. It stands for drivers, networks and
- * interrupts.
+ * interrupts; its part per byte stands for transfers that overlap with the service of others.
+ *
+ * - A request that is larger than an operation may be (unit_bytes) is served as several operations:
+ * base and tokens count for each of them.
  *
  * - Some requests meet a pause of exponential length, which makes the far tail of the
  * distribution.
@@ -31,7 +34,8 @@
  * with 1 it comes after all of them, with 0 before them. It keeps a server busy for base + time per
  * byte x the bytes written since the flush before. If nothing was written since then, the base is
  * multiplied by clean_ratio and nothing is added. Flushes that arrive while a flush is under way
- * wait for its end and then share the next one.
+ * wait for its end and then share the next one, unless the storage serves each of them
+ * by itself (flush_alone).
  *
  * - A forced write bypasses the cache and takes an additional time. On a storage that has a
  * volatile cache and no forced unit access, a flush follows its data (durable_flush).
@@ -116,7 +120,10 @@ struct device_model {
 	unsigned int servers;
 	enum device_law law;
 	double base_s[2], byte_s[2], seek_s[2];
-	double latency_s[2]; /* latency of a request that keeps no server busy */
+	/* latency of a request that keeps no server busy: of each, and per byte */
+	double latency_s[2], latency_byte_s[2];
+	/* bytes that one operation moves at most; a larger request is several; 0: any size */
+	double unit_bytes;
 	/*
 	 * Standard deviation of the logarithm of the factor by which waits differ; 0 means first
 	 * come first served.
@@ -127,6 +134,7 @@ struct device_model {
 	/* share of requests that meet a pause; mean length of a pause */
 	double pause_ratio, pause_s;
 	double flush_s, flush_byte_s, flush_clean_ratio, flush_wait_ratio;
+	bool flush_alone; /* flushes neither wait for each other nor share */
 	double durable_s;
 	bool durable_flush; /* a flush follows the data of each forced write */
 	struct device_limit ops, bytes;
@@ -148,6 +156,18 @@ extern const char *const device_law_names[DEVICE_NR_LAWS + 1];
  * measured.
  */
 void device_model_init(struct device_model *m);
+/*
+ * Returns the bound of |ln(simulated / measured)| of held-out configurations. Where too few
+ * configurations had a point, the nearest lower point stands for it. NaN: the model has no errors.
+ */
+double device_model_held_out(const struct device_model *m, enum device_type type,
+			     enum device_point point);
+/*
+ * Returns the bound of the same errors for a new application, from that of configurations. What an
+ * application does beside the configurations adds an error of its own, which is independent of the
+ * first one. Its size comes from recorded applications (docs/studies/applications).
+ */
+double device_model_application(double held_out, enum device_point point);
 /* Returns NULL, or a static text that says which value of the model is wrong. */
 const char *device_model_check(const struct device_model *m);
 /*

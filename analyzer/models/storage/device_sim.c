@@ -117,18 +117,20 @@ static double device_factor(struct device_sim *d, enum device_type type, double 
 
 	if (d->model->law == DEVICE_EXPONENTIAL)
 		return rng_exponential(r);
-	if (!(sigma > 0)) {
-		rng_u64(r); /* the streams of other types must not depend on this one */
+	if (!(sigma > 0))
 		return 1;
-	}
 	return exp(sigma * rng_normal(r) - sigma * sigma / 2);
 }
 
 static double device_pause(struct device_sim *d)
 {
 	const struct device_model *m = d->model;
-	double draw = rng_uniform(&d->pause), length = rng_exponential(&d->pause);
+	double draw, length;
 
+	if (!(m->pause_ratio > 0))
+		return 0;
+	draw = rng_uniform(&d->pause);
+	length = rng_exponential(&d->pause);
 	return draw < m->pause_ratio ? length * m->pause_s : 0;
 }
 
@@ -224,26 +226,69 @@ static double device_flush_service_s(struct device_sim *d)
 	return service_s * device_factor(d, DEVICE_FLUSH, m->sigma[DEVICE_WRITE]);
 }
 
+/* The flush that has begun joins the queue of the servers. */
+static void device_flush_serve(struct device_sim *d, double at_s)
+{
+	double service_s = d->flush_service_s;
+	double begin_s = device_serve(d, at_s, service_s) - service_s;
+
+	d->draining = false;
+	d->flush_busy_s += service_s;
+	d->flush_end_s =
+		at_s + service_s +
+		device_overtake(d, device_wait(d, at_s, begin_s), d->model->flush_wait_ratio);
+}
+
+/* Each flush waits for what the cache holds when it arrives, and is then served by itself. */
+static bool device_flush_alone(struct device_sim *d, struct device_request *r, double *end_s)
+{
+	if (!r->drained && d->model->cache.bytes > 0 && d->drained_s > r->at_s) {
+		r->drained = true;
+		*end_s = d->drained_s;
+		return false;
+	}
+	d->flush_service_s = device_flush_service_s(d);
+	device_flush_serve(d, r->at_s);
+	*end_s = d->flush_end_s;
+	return true;
+}
+
 /*
  * A flush that finds another one under way waits for its end. Those that have waited are submitted
  * again at one and the same time: the first of them begins a flush, which the others share.
+ *
+ * A flush behind a cache is submitted again when the cache has drained. Until then it takes no
+ * part in the queue of the servers, which serve other requests meanwhile.
  */
-static bool device_flush(struct device_sim *d, double at_s, double *end_s)
+static bool device_flush(struct device_sim *d, struct device_request *r, double *end_s)
 {
-	double service_s, from_s, begin_s;
+	double at_s = r->at_s;
 
-	if (at_s >= d->flush_end_s) {
-		service_s = device_flush_service_s(d);
-		from_s = d->model->cache.bytes > 0 && d->drained_s > at_s ? d->drained_s : at_s;
-		d->flush_busy_s += service_s;
+	if (d->model->flush_alone)
+		return device_flush_alone(d, r, end_s);
+	if (!d->draining && !r->drained && at_s >= d->flush_end_s) {
+		d->flush_service_s = device_flush_service_s(d);
 		d->flush_begin_s = at_s;
-		begin_s = device_serve(d, from_s, service_s) - service_s;
-		d->flush_end_s = from_s + service_s +
-				 device_overtake(d, device_wait(d, from_s, begin_s),
-						 d->model->flush_wait_ratio);
+		d->draining = d->model->cache.bytes > 0 && d->drained_s > at_s;
+		if (d->draining)
+			d->flush_end_s = d->drained_s;
+		else
+			device_flush_serve(d, at_s);
+	} else if (d->draining && r->drained) {
+		device_flush_serve(d, at_s);
 	}
 	*end_s = d->flush_end_s;
-	return at_s <= d->flush_begin_s;
+	if (d->draining) {
+		r->drained = at_s <= d->flush_begin_s;
+		return false;
+	}
+	return r->drained || at_s <= d->flush_begin_s;
+}
+
+/* Returns the number of operations that a request of this size is. */
+static double device_units(const struct device_model *m, uint32_t bytes)
+{
+	return m->unit_bytes > 0 && bytes > m->unit_bytes ? ceil(bytes / m->unit_bytes) : 1;
 }
 
 static double device_data(struct device_sim *d, const struct device_request *r)
@@ -251,22 +296,22 @@ static double device_data(struct device_sim *d, const struct device_request *r)
 	const struct device_model *m = d->model;
 	int side = r->type == DEVICE_WRITE;
 	bool follows = device_follows(d, r);
-	double at_s = r->at_s, service_s, begin_s;
+	double at_s = r->at_s, service_s, begin_s, units = device_units(m, r->bytes);
 
 	d->dirty_bytes += side ? r->bytes : 0;
-	at_s = device_bucket_pass(&d->ops, &m->ops, at_s, side ? m->ops.write_ratio : 1);
+	at_s = device_bucket_pass(&d->ops, &m->ops, at_s, units * (side ? m->ops.write_ratio : 1));
 	at_s = device_bucket_pass(&d->bytes, &m->bytes, at_s,
 				  r->bytes * (side ? m->bytes.write_ratio : 1));
 	if (side && m->cache.bytes > 0 && !r->durable)
 		return device_cache_write(d, at_s, r);
-	service_s = m->base_s[side] + m->byte_s[side] * r->bytes;
+	service_s = units * m->base_s[side] + m->byte_s[side] * r->bytes;
 	service_s += follows ? 0 : m->seek_s[side];
 	service_s += side && r->durable ? m->durable_s : 0;
 	service_s *= device_factor(d, r->type, m->sigma[side]);
 	service_s += device_pause(d);
 	begin_s = device_serve(d, at_s, service_s) - service_s;
 	return r->at_s + device_overtake(d, device_wait(d, r->at_s, begin_s), 1) + service_s +
-	       m->latency_s[side];
+	       m->latency_s[side] + m->latency_byte_s[side] * r->bytes;
 }
 
 bool device_sim_submit(struct device_sim *d, struct device_request *r, double *end_s)
@@ -274,7 +319,7 @@ bool device_sim_submit(struct device_sim *d, struct device_request *r, double *e
 	bool done = true;
 
 	if (r->type == DEVICE_FLUSH || r->written)
-		done = device_flush(d, r->at_s, end_s);
+		done = device_flush(d, r, end_s);
 	else
 		*end_s = device_data(d, r);
 	if (r->durable && r->type == DEVICE_WRITE && d->model->durable_flush && !r->written) {

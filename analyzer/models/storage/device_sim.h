@@ -15,9 +15,9 @@
  *	...
  *	device_sim_release(&d);
  *
- * Two kinds of requests take part in the queue a second time, later, so that the caller has to
- * submit them again at a time that the device names: a flush that finds another flush under way,
- * and the flush of a forced write after its data. All flushes that wait for the same end share the
+ * Three kinds of requests take part in the queue a second time, later, so that the caller has to
+ * submit them again at a time that the device names: a flush that finds another flush under way, a
+ * flush behind a cache that is not empty, and the flush of a forced write after its data. All flushes that wait for the same end share the
  * next flush, as in the block layer of Linux (block/blk-flush.c).
  *
  * A request follows an earlier one (is sequential) if it begins at the offset where one of the
@@ -43,6 +43,7 @@ struct device_request {
 	enum device_type type;
 	bool durable;
 	bool written; /* set by the device: the data are written, and a flush remains to be done */
+	bool drained; /* set by the device: the flush has begun, and the cache drains for it */
 };
 
 /* The state of a token bucket. */
@@ -65,10 +66,15 @@ struct device_sim {
 	size_t first_begin, nr_begins;
 	/* owned hash table: offset where a request ended, plus 1; 0 means empty */
 	uint64_t *ends;
-	double drained_s;		   /* time at which the cache will be empty */
-	double admitted_s;		   /* time at which the previous write entered the cache */
-	double flush_begin_s, flush_end_s; /* the last flush that has begun */
-	uint64_t dirty_bytes;		   /* written since that flush began */
+	double drained_s;  /* time at which the cache will be empty */
+	double admitted_s; /* time at which the previous write entered the cache */
+	/*
+	 * The last flush that has begun. While the cache drains for it, its end is the time at
+	 * which the cache is empty.
+	 */
+	double flush_begin_s, flush_end_s, flush_service_s;
+	bool draining;
+	uint64_t dirty_bytes; /* written since that flush began */
 	/* Sums from which device_sim_limit() finds the bottleneck. */
 	double busy_s, flush_busy_s, cache_wait_s, end_s;
 	uint64_t nr;
