@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Writes how far the answers of scripts/study-applications.sh were off as the table that blkcast study --intervals
-# reads: application,type,point,predicted,measured. Times are in seconds.
+# reads: application,type,point,predicted,measured,half. Times are in seconds; half is the bound of the logarithmic error
+# of the configurations that were held out when OUT/new.json was calibrated.
 #
 #	scripts/study-applications-table.sh OUT [SUFFIX] >applications.csv
 #
@@ -13,7 +14,7 @@ OUT=$1
 suffix=${2:-.json}
 export LC_ALL=C
 
-echo application,type,point,predicted,measured
+echo application,type,point,predicted,measured,half
 for old in "$OUT"/*.old.*"$suffix"; do
 	name=${old##*/}
 	name=${name%"$suffix"}
@@ -21,8 +22,11 @@ for old in "$OUT"/*.old.*"$suffix"; do
 	new=$OUT/$app.new.$pair.json
 	# Without a suffix of their own, the relative predictions match as well: their pair is no number.
 	[[ $pair =~ ^[0-9]+$ ]] && [ -s "$new" ] || continue
-	jq -r --arg app "$app" --slurpfile new "$new" '
+	jq -r --arg app "$app" --slurpfile new "$new" --slurpfile device "$OUT/new.json" '
 		($new[0].results | map({key: "\(.type) \(.point)", value: .before_s}) | from_entries) as $measured |
-		.results[] | [$app, .type, .point, .target_s, $measured["\(.type) \(.point)"]] |
+		def half($of; $point): # of the point, or of the nearest lower one that has it
+			["mean", "p50", "p95", "p99"] | .[:index($point) + 1] | map($of[.].log_half | values) | last;
+		.results[] | [$app, .type, .point, .target_s, $measured["\(.type) \(.point)"],
+			half($device[0].held_out_errors[.type]; .point)] |
 		select(.[3] != null and .[4] != null) | @csv | gsub("\""; "")' "$old"
 done

@@ -1,7 +1,8 @@
 # Volumes with a delay for each request, applications that run on them, and campaigns that measure them: what
 # scripts/study-applications.sh, study-consolidation.sh and study-headroom.sh share. They source this file, as root, with
 # OUT (a folder for what stays), SECONDS_EACH (the length of a run) and INTERVAL (of a campaign) set. All volumes and
-# devices go when the script ends.
+# devices go when the script ends. With PIECE_S= seconds nothing is begun that would end later than that: the script ends
+# with exit status 4, and the same command goes on where it stopped, campaigns included.
 # shellcheck shell=bash
 EVERY=${EVERY:-1}
 BACKING=${BACKING:-/dev/shm}
@@ -22,8 +23,12 @@ done
 prior=""
 ! chrt -f 20 true 2>/dev/null || prior="chrt -f 20"
 
-work=$(mktemp -d "$BACKING/blkcast-applications.XXXXXX")
-chmod 711 "$work"
+# A campaign that goes on finds its target under the same name.
+work=$BACKING/blkcast-applications.$(printf %s "$OUT" | cksum | cut -d' ' -f1)
+mkdir -m 711 "$work" || {
+	echo "${0##*/}: $work is there: a study with this folder runs, or was killed: remove it then" >&2
+	exit 2
+}
 memory=""
 declare -A device
 devices=() servers=() watching="" postmaster=""
@@ -40,12 +45,19 @@ tidy() {
 	for name in "$work"/*.img; do umount "$name" 2>/dev/null || umount -l "$name" 2>/dev/null || true; done
 	[ ${#servers[@]} = 0 ] || kill "${servers[@]}" 2>/dev/null || true
 	wait
-	rm -rf "$work"
+	rm -rf --one-file-system "$work"
 	[ -z "$memory" ] || rmdir "$memory" 2>/dev/null || true
 }
 trap tidy EXIT
 
 say() { echo "$(date +%T) $*" >&2; }
+
+# room SECONDS: ends the script if so much time is no longer left in this piece.
+room() {
+	[ -n "${PIECE_S:-}" ] && [ $((SECONDS + $1)) -gt "$PIECE_S" ] || return 0
+	say "this piece ends here: call ${0##*/} again for the rest"
+	exit 4
+}
 
 # ---- volumes ----
 
@@ -232,12 +244,19 @@ campaign() { # VOLUME: a store that is there is not measured again; a device tha
 		need_volumes
 		sed -e "s|/mnt/new|$work/$1|; s/file_set: 512m/file_set: 64m/" docs/examples/plans/storage.yaml |
 			awk -v every="$EVERY" '!/^ *- \{/ || nr++ % every == 0' >"$plan"
-		rm -f "$OUT/$1.part"
+		local limit=() go_on=() status=0
+		[ ! -s "$OUT/$1.part" ] || go_on=(--resume)
+		room 20
+		[ -z "${PIECE_S:-}" ] || limit=(timeout --foreground -s INT $((PIECE_S - SECONDS - 8)))
 		say "campaign of $1"
-		"$blkcast" measure "$plan" --db "$OUT/$1.part" --set interval="$INTERVAL" --set warm_up=100ms --quiet
+		"${limit[@]}" "$blkcast" measure "$plan" --db "$OUT/$1.part" "${go_on[@]}" --set interval="$INTERVAL" \
+			--set warm_up=100ms --quiet || status=$?
+		[ $status != 124 ] || room "$PIECE_S"
+		[ $status = 0 ] || exit $status
 		mv "$OUT/$1.part" "$OUT/$1.sqlite"
 	fi
 	[ -z "${RECORD_ONLY:-}" ] && [ ! "$OUT/$1.json" -nt "$OUT/$1.sqlite" ] || return 0
+	room 90
 	say "calibration of $1"
 	"$blkcast" storage calibrate --db "$OUT/$1.sqlite" -o "$OUT/$1.json" -q >"$OUT/$1.txt"
 }
@@ -248,6 +267,7 @@ run_together() { # STORE APPLICATION@DISK...
 	local at=$1 load app nr=0 names="" pids=() failed=""
 	shift
 	[ ! -d "$at.store" ] || return 0
+	room $((SECONDS_EACH + 8))
 	need_volumes
 	say "${at##*/}"
 	for load; do setup "${load%@*}" "${load#*@}"; done

@@ -233,7 +233,7 @@ static int cmd_headroom_show(struct job *job)
 		answer_picture(a, job->slo.items[i], lead, &svg);
 	}
 	if (job->storage->path)
-		study_device_say_intervals(job->storage->target.errors, a);
+		study_device_say_intervals(job->storage->target.errors, true, a);
 	return cli_show(job->cli, a, job->report, &job->err);
 }
 

@@ -225,7 +225,8 @@ static int cmd_study_show(struct job *job, const struct study_result *r)
 	answer_fail(a, study_draw_times(r, &svg));
 	answer_picture(a, NULL, "The thin line is a 90 % interval.", &svg);
 	if (!job->target.path)
-		study_device_say_intervals(job->intervals ? &job->errors : NULL, a);
+		study_device_say_intervals(job->intervals ? &job->errors : NULL,
+					   job->study.simulated, a);
 	return cli_show(job->cli, a, job->report, &job->err);
 }
 

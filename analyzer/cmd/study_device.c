@@ -11,12 +11,18 @@
 #include "analyzer/cmd/show.h"
 #include "analyzer/whatif/device_study.h"
 
-void study_device_say_intervals(const struct application_errors *errors, struct answer *a)
+void study_device_say_intervals(const struct application_errors *errors, bool device,
+				struct answer *a)
 {
-	answer_fact_words(a, "intervals_cover", NULL, errors ? "applications" : "configurations");
+	answer_fact_words(a, "intervals_cover", NULL,
+			  errors || device ? "applications" : "configurations");
 	if (errors)
 		answer_line(a, "The intervals cover", "a new application, by %zu recorded ones",
 			    errors->nr_applications);
+	else if (device)
+		answer_line(a, "The intervals cover",
+			    "a new application: errors of held-out configurations, widened by "
+			    "those of recorded applications");
 	else
 		answer_line(a, "The intervals cover",
 			    "configurations that were held out, not other applications; "
@@ -24,22 +30,30 @@ void study_device_say_intervals(const struct application_errors *errors, struct 
 }
 
 /*
- * The errors of recorded applications become errors of the device where they are larger. Relative
- * answers were compared as a whole, so that they count once, not for each of the two devices.
+ * Turns errors of configurations into those of an application. With a table of recorded
+ * applications they are the table's where those are larger. Relative answers have the errors of
+ * both devices, and are compared with the table as a whole.
  */
 static void study_device_widen(struct study_device *d)
 {
 	bool same = d->from && !memcmp(&d->old, &d->target, sizeof(d->old));
+	struct device_model target = d->target;
 
-	for (int type = 0; type < STUDY_TYPES && d->errors; type++)
-		for (int point = 0; point < STUDY_POINTS; point++) {
-			double *half = &d->target.errors[type][point].log_half;
-			double *old_half = &d->old.errors[type][point].log_half;
-			double own = d->from && !same ? hypot(*half, *old_half) : *half;
+	for (int t = 0; t < STUDY_TYPES; t++)
+		for (int p = 0; p < STUDY_POINTS; p++) {
+			enum device_type type = (enum device_type)t;
+			enum device_point point = (enum device_point)p;
+			double own = device_model_held_out(&target, type, point);
 
-			*half = fmax(d->errors->half[type][point], isnan(own) ? 0 : own);
-			*old_half = 0;
+			if (d->from && !same)
+				own = hypot(own, device_model_held_out(&d->old, type, point));
+			d->target.errors[t][p].log_half =
+				d->errors ? fmax(d->errors->half[t][p], isnan(own) ? 0 : own)
+					  : device_model_application(own, point);
 		}
+	for (int t = 0; t < STUDY_TYPES && d->from; t++)
+		for (int p = 0; p < STUDY_POINTS; p++)
+			d->old.errors[t][p].log_half = 0;
 	if (same)
 		d->old = d->target;
 }
@@ -109,7 +123,7 @@ int study_device_migrate(struct study_device *d, struct err *err)
 		d->overloaded |=
 			s.results[i].target_per_s < LOAD_CARRIES_RATIO * s.results[i].offered_per_s;
 	a = device_study_answer(&s);
-	study_device_say_intervals(d->errors, a);
+	study_device_say_intervals(d->errors, true, a);
 	ret = cli_show(d->cli, a, d->report, err);
 out:
 	device_study_release(&s);

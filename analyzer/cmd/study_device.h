@@ -42,7 +42,11 @@ int study_device_migrate(struct study_device *d, struct err *err);
 int study_device_case(struct study_device *d, struct study_case *c, struct err *err);
 void study_device_release(struct study_device *d);
 
-/* Adds to an answer what its intervals cover. errors may be NULL. */
-void study_device_say_intervals(const struct application_errors *errors, struct answer *a);
+/*
+ * Adds to an answer what its intervals cover. errors may be NULL; device says whether the answer
+ * comes from a simulated device.
+ */
+void study_device_say_intervals(const struct application_errors *errors, bool device,
+				struct answer *a);
 
 #endif

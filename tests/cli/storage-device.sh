@@ -93,7 +93,7 @@ number "$(found .servers) >= 3 && $(found .servers) <= 5" "it finds how many req
 near() { number "($1) / $2 > 1 - $3 && ($1) / $2 < 1 + $3" "$4"; }
 near "$(found '.read.base_s + .read.seek_s + .read.latency_s')" 0.0015 0.06 "the time of reads"
 near "$(found '.write.base_s + .write.seek_s + .write.latency_s')" 0.003 0.06 "the time of writes"
-near "$(found '.write.byte_s')" 1e-8 0.15 "the time per byte"
+near "$(found '.write.byte_s + .write.latency_byte_s')" 1e-8 0.15 "the time per byte"
 near "$(found '.flush.base_s')" 0.003 0.15 "the time of flushes"
 number "$(found '.held_out_errors.read.mean.mean_ratio') < 0.06" "held-out errors are small"
 is "$(found '.covered | [.concurrency, .flush, .durable, .read.low_bytes, .write.high_bytes] | tostring')" '"[16,true,true,4096,262144]"' "what was covered"
@@ -126,7 +126,7 @@ is "$(rows '.case != "alone" and .load == 1' "$T/out")" "$(rows '.case != "alone
 is "$(jq '[.results[] | select(.case != "alone" and .target_s < .before_s)] | length' "$T/out")" 0 "nothing is better than alone"
 number "$(jq '[.results[] | select(.case != "alone" and .target_s > .before_s)] | length' "$T/out") > 4" "and most is worse"
 is "$(jq -r '[.results[].point] | unique | join(" ")' "$T/out")" "mean p50 p95 p99" "with percentiles"
-is "$(jq -r '.study, .by, .intervals_cover' "$T/out" | paste -sd' ')" "consolidate device configurations" "and the keys of a study"
+is "$(jq -r '.study, .by, .intervals_cover' "$T/out" | paste -sd' ')" "consolidate device applications" "and the keys of a study"
 is "$(jq '[.throughput[] | select(.limited_by == null)] | length' "$T/out")" 0 "each throughput has what limits it"
 like "$(jq -r .conclusion "$T/out")" "^Cannot tell: .*the campaign measured no reads; measure with --run" "it says what was not measured"
 cp "$T/out" "$T/both"
@@ -142,7 +142,7 @@ status=$("$blkcast" headroom "$demo" --storage "$T/all.json" --slo read.mean=8ms
 number "$(today | jq '.[0]') > 1000000" "headroom answers"
 is "$(today)" "$(jq -c '[(.results[] | select(.type == "read" and .point == "mean")), (.results[] | select(.type == "write" and .point == "p95"))] |
 	map(.target_s * 1e9 | round)' "$T/alone")" "today's times are those of migrate"
-is "$status $(jq -r '.schema, .objectives[0].load, .intervals_cover' "$T/out" | paste -sd' ')" "1 blkcast.headroom/1 clients configurations" "with the keys of headroom"
+is "$status $(jq -r '.schema, .objectives[0].load, .intervals_cover' "$T/out" | paste -sd' ')" "1 blkcast.headroom/1 clients applications" "with the keys of headroom"
 is "$(jq '.objectives[0] | .low.factor <= .headroom.factor and .headroom.factor <= .high.factor and .headroom.factor > 1 and (.curve | length) < 52' "$T/out")" true \
 	"the interval holds the factor, and simulations are few"
 cp "$T/out" "$T/once"
@@ -192,15 +192,42 @@ done
 answer i.old.10 0.005 0.001
 answer i.new.10 0.0015 0.009
 answer i.old.11 0.005 0.001
+echo '{"held_out_errors": {"read": {"mean": {"log_half": 0.1}}, "flush": {"mean": {"log_half": 0.2}, "p99": {"log_half": null}}}}' \
+	>"$T/study/new.json"
 exits 0 "the study of applications makes a table" scripts/study-applications-table.sh "$T/study"
 is "$(wc -l <"$T/out") $(head -n 2 "$T/out" | paste -sd' ') $(tail -n 1 "$T/out")" \
-	"11 application,type,point,predicted,measured a,read,mean,0.002,0.003 i,read,mean,0.001,0.0015" \
+	"11 application,type,point,predicted,measured,half a,read,mean,0.002,0.003,0.1 i,read,mean,0.001,0.0015,0.1" \
 	"with a row for each pair and point that has both times"
 cp "$T/out" "$T/study.csv"
-is "$(scripts/study-applications-table.sh "$T/study" .relative.json | sed -n 2p)" "a,read,mean,0.004,0.003" \
+is "$(scripts/study-applications-table.sh "$T/study" .relative.json | sed -n 2p)" "a,read,mean,0.004,0.003,0.1" \
 	"relative answers have a table of their own"
 "$blkcast" study migrate "$demo" --storage "$T/slow.json" --intervals "$T/study.csv" --json -q >"$T/out"
 is "$(ends '.type == "read" and .point == "mean"')" "[[667,1500]]" "which --intervals reads"
+
+# The intervals that hold for a new application by default. Nine of ten applications of a made table are not off by more
+# than configurations were, and one is.
+{
+	echo application,type,point,predicted,measured,half
+	for app in a b c d e f g h i; do echo "$app,read,mean,1.1,1,0.1"; done
+	echo j,read,mean,1.6487213,1,0.1
+} >"$T/ten.csv"
+is "$(scripts/study-applications-coverage.sh "$T/ten.csv" | paste -sd' ')" \
+	"mean excess 0.00 left out 9 of 10 all left out 9 of 10 = 0.900" "the excess is what nine of ten applications need"
+sed -i '2s/1.1/1.2/' "$T/ten.csv"
+like "$(scripts/study-applications-coverage.sh "$T/ten.csv")" "mean excess 0.15 left out 9 of 10" "of two that are off more, it is that of the better one"
+scripts/study-applications-coverage.sh docs/studies/applications/applications.csv >"$T/coverage"
+is "$(sed -n 's/.*application_excess\[.*{ \(.*\) };/\1/p' analyzer/models/storage/device_model.c)" \
+	"$(awk '$2 == "excess" { printf "%s%s", comma, $3 + 0; comma = ", " }' "$T/coverage")" "the recorded applications give the numbers that devices use"
+number "$(awk '/^all/ { print $NF }' "$T/coverage") >= 0.85 && $(awk '/^all/ { print $NF }' "$T/coverage") <= 0.95" \
+	"of an application that is left out, 85 to 95 % of the values lie within"
+jq '.held_out_errors = {read: {mean: {configurations: 20, mean_ratio: 0.1, log_half: 0.3}}} | .covered.concurrency = 1000' "$T/all.json" >"$T/three.json"
+"$blkcast" study migrate "$demo" --storage "$T/three.json" --json -q >"$T/out"
+excess() { awk -v p="$1" '$1 == p { print $3 }' "$T/coverage"; }
+for point in mean p99; do
+	half=$(jq "[.results[] | select(.type == \"read\" and .point == \"$point\") | (.ci[1] / .target_s | log)][0]" "$T/out")
+	number "($half) ^ 2 - $(excess $point) ^ 2 > 0.0899 && ($half) ^ 2 - $(excess $point) ^ 2 < 0.0901" \
+		"the interval of $point is that of configurations, and the excess"
+done
 
 # Nets from the same store.
 exits 0 "qpn calibrate takes a store" "$blkcast" qpn calibrate --db "$T/r.db" --where type=read --where pattern=random -o "$T/net.yaml"

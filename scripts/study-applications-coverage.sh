@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# How wide an interval for a new application has to be, from answers about recorded ones:
+#
+#	scripts/study-applications-coverage.sh docs/studies/applications/applications.csv
+#
+# The table is that of scripts/study-applications-table.sh. For each point, the errors |ln(measured / predicted)| of nine
+# tenths of the values, each application having the same weight, are at most hypot(half, excess), where half is the bound
+# of held-out configurations. The excess of each point is printed: device_model.c has these numbers, rounded. For the
+# coverage each application is left out in turn, and its values are held against the excess of all others.
+set -euo pipefail
+export LC_ALL=C
+awk -F, '
+	function bound(point, skip, i, k, v, best, sum, within, of, a) {
+		best = -1
+		for (i = 1; i <= n; i++) {
+			if (pt[i] != point || app[i] == skip || (best >= 0 && x[i] >= best)) continue
+			delete within; delete of
+			for (k = 1; k <= n; k++) if (pt[k] == point && app[k] != skip) {
+				of[app[k]]++
+				within[app[k]] += x[k] <= x[i]
+			}
+			sum = v = 0
+			for (a in of) { sum += within[a] / of[a]; v++ }
+			if (sum >= 0.9 * v - 1e-9) best = x[i]
+		}
+		return best
+	}
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; if (!at["half"]) { print FILENAME ": expected a column half" >"/dev/stderr"; bad = 1; exit 2 } next }
+	$at["half"] > 0 && $at["predicted"] > 0 && $at["measured"] > 0 {
+		n++
+		app[n] = $at["application"]; pt[n] = $at["point"]; half[n] = $at["half"]
+		e[n] = log($at["predicted"] / $at["measured"]); if (e[n] < 0) e[n] = -e[n]
+		x[n] = e[n] > half[n] ? sqrt(e[n] ^ 2 - half[n] ^ 2) : 0
+	}
+	END {
+		if (bad) exit 2
+		nr = split("mean p50 p95 p99", order, " ")
+		for (k = 1; k <= nr; k++) {
+			point = order[k]
+			in_ = all = 0
+			delete known
+			for (i = 1; i <= n; i++) if (pt[i] == point) {
+				if (!(app[i] in known)) known[app[i]] = bound(point, app[i])
+				all++
+				in_ += known[app[i]] >= 0 && e[i] <= sqrt(half[i] ^ 2 + known[app[i]] ^ 2) + 1e-9
+			}
+			if (all) printf "%s excess %.2f left out %d of %d\n", point, bound(point, ""), in_, all
+			sum_in += in_; sum += all
+		}
+		if (sum) printf "all left out %d of %d = %.3f\n", sum_in, sum, sum_in / sum
+	}' "$1"
