@@ -153,80 +153,6 @@ static void cache(void)
 	device_sim_release(&d);
 }
 
-/*
- * A cache that takes ten writes of 10 ms drains until 100 ms. A flush that comes at 5 ms waits for
- * it, and the servers serve reads meanwhile: each as if there were no flush. Of waits that differ,
- * those of the reads have the same mean with the flush as without it.
- */
-static void flush_behind_cache(void)
-{
-	double sum_s[2] = { 0, 0 };
-	struct device_model m;
-
-	device_model_init(&m);
-	m.base_s[0] = 0.004;
-	m.flush_s = 0.002;
-	m.cache = (struct device_cache){ .bytes = 10 * 4096, .drain_bytes_per_s = 4096 / 0.01 };
-	for (int k = 0; k < 2; k++) {
-		m.wait_sigma = 0;
-		for (uint64_t seed = 0; seed < 2000; seed++) {
-			struct device_request r = { .at_s = 0.005, .type = DEVICE_FLUSH };
-			struct device_sim d;
-			double end_s = 0;
-
-			ok(device_sim_init(&d, &m, seed) == 0);
-			for (uint64_t i = 1; i <= 10; i++)
-				submit(&d, 0, DEVICE_WRITE, i << 20, 4096);
-			if (k)
-				ok(!device_sim_submit(&d, &r, &end_s) && fabs(end_s - 0.1) < 1e-9);
-			for (uint64_t i = 1; i <= 8; i++) {
-				double end = submit(&d, 0.01, DEVICE_READ, i << 24, 4096);
-
-				if (!seed)
-					ok_near(end, 0.01 + 0.004 * (double)i, 1e-9);
-				sum_s[k] += end;
-			}
-			r.at_s = end_s;
-			if (k)
-				ok(device_sim_submit(&d, &r, &end_s) && fabs(end_s - 0.102) < 1e-9);
-			device_sim_release(&d);
-			m.wait_sigma = 0.5;
-		}
-	}
-	ok_near(sum_s[1], sum_s[0], 1e-9);
-}
-
-/* A flush behind a cache holds back those that come while it drains; the first one is shared. */
-static void flushes_behind_cache(void)
-{
-	struct device_request first = { .type = DEVICE_FLUSH }, same = first;
-	struct device_request later = { .at_s = 0.004, .type = DEVICE_FLUSH };
-	struct device_model m;
-	struct device_sim d;
-	double end_s;
-
-	device_model_init(&m);
-	m.flush_s = 0.002;
-	m.cache = (struct device_cache){ .bytes = 4096, .drain_bytes_per_s = 4096 / 0.01 };
-	for (int alone = 0; alone < 2; alone++) {
-		m.flush_alone = alone;
-		first = same = (struct device_request){ .type = DEVICE_FLUSH };
-		later = (struct device_request){ .at_s = 0.004, .type = DEVICE_FLUSH };
-		ok(device_sim_init(&d, &m, 1) == 0);
-		submit(&d, 0, DEVICE_WRITE, 0, 4096);
-		ok(!device_sim_submit(&d, &first, &end_s));
-		ok(!device_sim_submit(&d, &same, &end_s));
-		ok(!device_sim_submit(&d, &later, &end_s) && fabs(end_s - 0.01) < 1e-9);
-		first.at_s = same.at_s = later.at_s = end_s;
-		ok(device_sim_submit(&d, &first, &end_s) && fabs(end_s - 0.012) < 1e-9);
-		ok(device_sim_submit(&d, &same, &end_s));
-		ok_near(end_s, alone ? 0.014 : 0.012, 1e-9);
-		ok(device_sim_submit(&d, &later, &end_s) == alone);
-		ok_near(end_s, alone ? 0.016 : 0.012, 1e-9);
-		device_sim_release(&d);
-	}
-}
-
 /* Of 1 MiB in units of 256 KiB, four operations: a server's time and tokens count for each. */
 static void units(void)
 {
@@ -628,10 +554,6 @@ static const struct tap_test tests[] = {
 	{ "a token bucket gives its burst at once and then its rate", bucket },
 	{ "a limit of bytes without burst is paid for by the next request", bytes_without_burst },
 	{ "a write-back cache fills, drains, and is waited for by flushes", cache },
-	{ "a flush behind a write-back cache leaves the servers to other requests",
-	  flush_behind_cache },
-	{ "flushes behind a write-back cache share, or are served one by one",
-	  flushes_behind_cache },
 	{ "a request larger than an operation is served as several", units },
 	{ "service times go by direction, size and what a request follows", service },
 	{ "flushes that meet share the next one", flushes },

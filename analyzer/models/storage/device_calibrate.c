@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analyzer/models/num/lsq.h"
-#include "analyzer/models/num/stats.h"
 #include "analyzer/models/storage/device_fit.h"
 
 #define STEPS_START  5 /* steps for each number of servers */
@@ -507,52 +506,6 @@ static int device_search_prune(struct device_search *s, struct device_model *m, 
 
 /* ---- held-out rows ---- */
 
-static void device_calibrate_errors(struct device_model *m, const struct device_table *d,
-				    const struct device_held_out *held, double *scratch)
-{
-	for (int t = 0; t < DEVICE_NR_TYPES; t++)
-		for (int p = 0; p < DEVICE_NR_POINTS; p++) {
-			struct device_error *e = &m->errors[t][p];
-			double sum = 0;
-			size_t nr = 0, rank;
-
-			for (size_t i = 0; i < d->nr; i++) {
-				double ratio =
-					held[i].simulated_s[t][p] / d->rows[i].measured_s[t][p];
-
-				if (!isfinite(ratio) || !(ratio > 0))
-					continue;
-				scratch[nr++] = fabs(log(ratio));
-				sum += fabs(ratio - 1);
-			}
-			*e = (struct device_error){ nr, nr ? sum / (double)nr : NAN, NAN };
-			stats_sort(scratch, nr);
-			/*
-			 * Split conformal prediction: the rank of which a further error stays
-			 * below in 90 % of all cases (Lei, G'Sell, Rinaldo, Tibshirani and
-			 * Wasserman, Distribution-Free Predictive Inference for Regression, 2018,
-			 * section 2.2).
-			 */
-			rank = (size_t)ceil(DEVICE_LEVEL * (double)(nr + 1));
-			if (nr && rank <= nr)
-				e->log_half = scratch[rank - 1];
-		}
-}
-
-/* Assigns whole configurations to folds, by their numbers in the order of the table. */
-static void device_folds(const struct device_table *d, size_t *fold)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < d->nr; i++) {
-		size_t k = 0;
-
-		while (k < i && d->rows[k].configuration != d->rows[i].configuration)
-			k++;
-		fold[i] = k < i ? fold[k] : nr++ % DEVICE_FOLDS;
-	}
-}
-
 static int device_hold_out(struct device_search *s, struct device_model *m,
 			   struct device_held_out *held)
 {
@@ -564,7 +517,7 @@ static int device_hold_out(struct device_search *s, struct device_model *m,
 	int ret = one && scratch && fold && use ? 0 : -ENOMEM;
 
 	if (!ret)
-		device_folds(d, fold);
+		device_fit_folds(d, fold);
 	for (size_t k = 0; k < DEVICE_FOLDS && !ret; k++) {
 		struct device_model part = *m;
 
@@ -580,7 +533,7 @@ static int device_hold_out(struct device_search *s, struct device_model *m,
 	}
 	s->fit.use = NULL;
 	if (!ret)
-		device_calibrate_errors(m, d, held, scratch);
+		device_fit_errors(m, d, held, scratch);
 	free(one);
 	free(scratch);
 	free(fold);

@@ -8,6 +8,7 @@
 
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/models/num/parallel.h"
+#include "analyzer/models/num/stats.h"
 
 #define REQUESTS 2000
 /* requests to simulate for each request that can be under way, at least */
@@ -329,4 +330,51 @@ int device_fit_run(const struct device_fit *f, struct device_model *m, unsigned 
 out:
 	device_buffers_release(&b);
 	return ret;
+}
+
+/* ---- held-out rows ---- */
+
+void device_fit_errors(struct device_model *m, const struct device_table *d,
+		       const struct device_held_out *held, double *scratch)
+{
+	for (int t = 0; t < DEVICE_NR_TYPES; t++)
+		for (int p = 0; p < DEVICE_NR_POINTS; p++) {
+			struct device_error *e = &m->errors[t][p];
+			double sum = 0;
+			size_t nr = 0, rank;
+
+			for (size_t i = 0; i < d->nr; i++) {
+				double ratio =
+					held[i].simulated_s[t][p] / d->rows[i].measured_s[t][p];
+
+				if (!isfinite(ratio) || !(ratio > 0))
+					continue;
+				scratch[nr++] = fabs(log(ratio));
+				sum += fabs(ratio - 1);
+			}
+			*e = (struct device_error){ nr, nr ? sum / (double)nr : NAN, NAN };
+			stats_sort(scratch, nr);
+			/*
+			 * Split conformal prediction: the rank of which a further error stays
+			 * below in 90 % of all cases (Lei, G'Sell, Rinaldo, Tibshirani and
+			 * Wasserman, Distribution-Free Predictive Inference for Regression, 2018,
+			 * section 2.2).
+			 */
+			rank = (size_t)ceil(DEVICE_LEVEL * (double)(nr + 1));
+			if (nr && rank <= nr)
+				e->log_half = scratch[rank - 1];
+		}
+}
+
+void device_fit_folds(const struct device_table *d, size_t *fold)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < d->nr; i++) {
+		size_t k = 0;
+
+		while (k < i && d->rows[k].configuration != d->rows[i].configuration)
+			k++;
+		fold[i] = k < i ? fold[k] : nr++ % DEVICE_FOLDS;
+	}
 }

@@ -72,4 +72,13 @@ int device_fit_simulate(const struct device_fit *f, const struct device_model *m
 int device_fit_run(const struct device_fit *f, struct device_model *m, unsigned int nr_steps,
 		   double *loss);
 
+/* Assigns whole configurations to folds, by their numbers in the order of the table. */
+void device_fit_folds(const struct device_table *d, size_t *fold);
+/*
+ * Computes the model's errors from what each row was predicted while it was held out. scratch has
+ * one item per row.
+ */
+void device_fit_errors(struct device_model *m, const struct device_table *d,
+		       const struct device_held_out *held, double *scratch);
+
 #endif

@@ -17,8 +17,9 @@
  *
  * Three kinds of requests take part in the queue a second time, later, so that the caller has to
  * submit them again at a time that the device names: a flush that finds another flush under way, a
- * flush behind a cache that is not empty, and the flush of a forced write after its data. All flushes that wait for the same end share the
- * next flush, as in the block layer of Linux (block/blk-flush.c).
+ * flush behind a cache that is not empty, and the flush of a forced write after its data. All
+ * flushes that wait for the same end share the next flush, as in the block layer of Linux
+ * (block/blk-flush.c).
  *
  * A request follows an earlier one (is sequential) if it begins at the offset where one of the
  * last requests ended.
