@@ -23,10 +23,11 @@ const char *const device_law_names[] = { "lognormal", "exponential", NULL };
 /*
  * By how much applications were off beyond what held-out configurations were: 90 % of the values of
  * docs/studies/applications/applications.csv lie within, each application having the same weight.
+ * Values that an application itself repeats only within more than a tenth are not counted.
  * scripts/study-applications-coverage.sh computes these numbers, and how many values of an
  * application lie within the interval that all others give.
  */
-static const double application_excess[DEVICE_NR_POINTS] = { 0.03, 0, 0.17, 0.16 };
+static const double application_excess[DEVICE_NR_POINTS] = { 0, 0.05, 0.15, 0.29 };
 
 /* Describes a number of the model: its location in the file and in the struct, and its range. */
 struct device_field {
