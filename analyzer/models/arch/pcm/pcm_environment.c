@@ -2,6 +2,7 @@
 /* Types of resources, containers with their resources, and links. */
 #include <ctype.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,7 @@ int pcm_types_init(struct pcm_importer *im)
 }
 
 int pcm_resource_type(struct pcm_importer *im, const xmlNode *node, const char *reference,
-		      uint32_t *type)
+		      void *type)
 {
 	const char *id = pcm_reference_id(node, reference);
 	const xmlNode *target;
@@ -69,13 +70,15 @@ int pcm_resource_type(struct pcm_importer *im, const xmlNode *node, const char *
 
 	for (uint32_t i = 0; id && i < im->nr_types; i++)
 		if (!strcmp(im->types[i].id, id)) {
-			*type = i;
+			*(uint32_t *)type = i;
 			return 0;
 		}
 	ret = pcm_follow(im, node, reference, "availableResourceTypes_ResourceRepository", &target);
-	if (!ret && strcmp(pcm_type(target), "ProcessingResourceType"))
-		ret = pcm_fail(im, target, "not supported: %s", pcm_type(target));
-	return ret ? ret : add_type(im, pcm_name(target), id, type);
+	if (ret)
+		return ret;
+	if (strcmp(pcm_type(target), "ProcessingResourceType"))
+		return pcm_fail(im, target, "not supported: %s", pcm_type(target));
+	return add_type(im, pcm_name(target), id, type);
 }
 
 /* Finds the type of the same file that offers the interface. */
@@ -108,35 +111,36 @@ static int own_interface(struct pcm_importer *im, const xmlNode *role, uint32_t 
 	return pcm_fail(im, target, "%s is offered by no type of resource", pcm_name(target));
 }
 
-int pcm_resource_call(struct pcm_importer *im, const xmlNode *call, uint32_t *type,
-		      enum arch_direction *direction)
+int pcm_resource_call(struct pcm_importer *im, const xmlNode *call, const char *reference,
+		      void *action)
 {
+	struct arch_action *a = action;
 	const char *service = pcm_reference_id(call, "signature__ResourceCall"), *id;
 	const xmlNode *role, *target;
-	int ret = pcm_follow(im, call, "resourceRequiredRole__ResourceCall",
+	int ret = pcm_follow(im, call, reference,
 			     "resourceRequiredRoles__ResourceInterfaceRequiringEntity", &role);
 
 	if (ret)
 		return ret;
-	*direction = ARCH_ANY;
+	a->demand.direction = ARCH_ANY;
 	id = pcm_reference_id(role, "requiredResourceInterface__ResourceRequiredRole");
 	for (size_t i = 0; id && service && i < COUNT(standard); i++) {
 		if (!standard[i].interface || strcmp(standard[i].interface, id))
 			continue;
-		*type = (uint32_t)i;
+		a->demand.type = (uint32_t)i;
 		for (size_t k = 0; k < COUNT(services); k++)
 			if (!strcmp(services[k].id, service)) {
-				*direction = services[k].direction;
+				a->demand.direction = services[k].direction;
 				return 0;
 			}
 		return pcm_fail(im, call, "%s is no service of the %s", service, standard[i].name);
 	}
 	ret = pcm_follow(im, call, "signature__ResourceCall",
 			 "resourceSignatures__ResourceInterface", &target);
-	return ret ? ret : own_interface(im, role, type);
+	return ret ? ret : own_interface(im, role, &a->demand.type);
 }
 
-int pcm_policy(struct pcm_importer *im, const xmlNode *spec, enum arch_policy *policy)
+static int read_policy(struct pcm_importer *im, const xmlNode *spec, const char *name, void *out)
 {
 	static const struct {
 		const char *id;
@@ -146,13 +150,13 @@ int pcm_policy(struct pcm_importer *im, const xmlNode *spec, enum arch_policy *p
 		{ "FCFS", ARCH_FCFS },		 { "Delay", ARCH_DELAY },
 		{ "DELAY", ARCH_DELAY },
 	};
-	const char *id = pcm_reference_id(spec, "schedulingPolicy");
+	const char *id = pcm_reference_id(spec, name);
 
 	if (!id)
-		return pcm_fail(im, spec, "schedulingPolicy is missing");
+		return pcm_fail(im, spec, "%s is missing", name);
 	for (size_t i = 0; i < COUNT(known); i++)
 		if (!strcmp(known[i].id, id)) {
-			*policy = known[i].policy;
+			*(enum arch_policy *)out = known[i].policy;
 			return 0;
 		}
 	return pcm_fail(im, spec, "scheduling policy that is not supported: %.200s", id);
@@ -181,61 +185,70 @@ static int read_rates(struct pcm_importer *im, const xmlNode *node, struct arch_
 	int ret = pcm_expression(im, node, "processingRate_ProcessingResourceSpecification",
 				 &r->rate);
 
-	if (!ret && *pcm_type(node) && !disk &&
-	    strcmp(pcm_type(node), "ProcessingResourceSpecification"))
-		ret = pcm_fail(im, node, "not supported: %s", pcm_type(node));
-	if (ret || !disk)
+	if (ret)
 		return ret;
+	if (*pcm_type(node) && !disk && strcmp(pcm_type(node), "ProcessingResourceSpecification"))
+		return pcm_fail(im, node, "not supported: %s", pcm_type(node));
+	if (!disk)
+		return 0;
 	ret = read_disk_rate(im, node, "readProcessingRate", r->rate, &r->read_rate);
 	return ret ? ret : read_disk_rate(im, node, "writeProcessingRate", r->rate, &r->write_rate);
 }
 
-static int read_resource(struct pcm_importer *im, const xmlNode *node, uint32_t container)
+static int read_replicas(struct pcm_importer *im, const xmlNode *node, const char *name, void *out)
 {
-	struct arch_resource *r = ARCH_ADD(im->m->resources, im->m->nr_resources);
 	double replicas;
+	int ret = pcm_number(im, node, name, 1, &replicas);
+
+	if (ret)
+		return ret;
+	if (!(replicas >= 1 && replicas <= 1e6 && replicas == (uint32_t)replicas))
+		return pcm_fail(im, node, "%s: expected 1 or more, got %g", name, replicas);
+	*(uint32_t *)out = (uint32_t)replicas;
+	return 0;
+}
+
+static const struct pcm_field resource_fields[] = {
+	PCM_ATTRIBUTE("MTTF", pcm_refuse_above_0, 0),
+	PCM_REFERENCE("schedulingPolicy", read_policy, offsetof(struct arch_resource, policy)),
+	PCM_ATTRIBUTE("numberOfReplicas", read_replicas, offsetof(struct arch_resource, servers)),
+	PCM_CHILD("activeResourceType_ActiveResourceSpecification", pcm_resource_type,
+		  offsetof(struct arch_resource, type)),
+	{ 0 },
+};
+
+static int read_resource(struct pcm_importer *im, const xmlNode *node, void *out)
+{
+	uint32_t container = *(const uint32_t *)out;
+	struct arch_resource *r = ARCH_ADD(im->m->resources, im->m->nr_resources);
 	int ret;
 
 	if (!r)
 		return pcm_out_of_memory(im);
 	r->container = container;
 	r->at = pcm_place(im, node);
-	ret = pcm_allow(im, node, "MTTR MTTF numberOfReplicas requiredByContainer schedulingPolicy",
-			"schedulingPolicy activeResourceType_ActiveResourceSpecification "
-			"processingRate_ProcessingResourceSpecification "
-			"writeProcessingRate readProcessingRate");
-	if (!ret)
-		ret = pcm_refuse_above_0(im, node, "MTTF");
-	if (!ret)
-		ret = pcm_policy(im, node, &r->policy);
-	if (!ret)
-		ret = pcm_number(im, node, "numberOfReplicas", 1, &replicas);
-	if (!ret && !(replicas >= 1 && replicas <= 1e6 && replicas == (uint32_t)replicas))
-		ret = pcm_fail(im, node, "numberOfReplicas: expected 1 or more, got %g", replicas);
+	ret = pcm_read(im, node, "MTTR requiredByContainer",
+		       "processingRate_ProcessingResourceSpecification "
+		       "writeProcessingRate readProcessingRate",
+		       resource_fields, r);
 	if (ret)
 		return ret;
-	r->servers = (uint32_t)replicas;
-	ret = pcm_resource_type(im, node, "activeResourceType_ActiveResourceSpecification",
-				&r->type);
-	if (ret)
-		return ret;
-	for (uint32_t i = 0; i + 1 < im->m->nr_resources; i++) {
+	for (uint32_t i = 0; i + 1 < im->m->nr_resources; i++)
 		if (im->m->resources[i].container == container &&
 		    im->m->resources[i].type == r->type)
-			ret = pcm_fail(im, node, "a second %s of one container",
-				       im->m->types[r->type].name);
-		if (ret)
-			return ret;
-	}
+			return pcm_fail(im, node, "a second %s of one container",
+					im->m->types[r->type].name);
 	r->name = strdup(im->m->types[r->type].name);
-	ret = r->name ? read_rates(im, node, r) : pcm_out_of_memory(im);
-	return ret;
+	return r->name ? read_rates(im, node, r) : pcm_out_of_memory(im);
 }
 
-static int read_container(struct pcm_importer *im, const xmlNode *node, uint32_t parent)
+static int read_container(struct pcm_importer *im, const xmlNode *node, void *parent)
 {
-	const char *const nested = "nestedResourceContainers__ResourceContainer";
-	const char *const active = "activeResourceSpecifications_ResourceContainer";
+	static const struct pcm_field fields[] = {
+		PCM_EACH("activeResourceSpecifications_ResourceContainer", read_resource, 0),
+		PCM_EACH("nestedResourceContainers__ResourceContainer", read_container, 0),
+		{ 0 },
+	};
 	uint32_t index = im->m->nr_containers;
 	struct arch_container *c = ARCH_ADD(im->m->containers, im->m->nr_containers);
 	int ret;
@@ -243,7 +256,7 @@ static int read_container(struct pcm_importer *im, const xmlNode *node, uint32_t
 	if (!c)
 		return pcm_out_of_memory(im);
 	c->at = pcm_place(im, node);
-	c->parent = parent;
+	c->parent = *(const uint32_t *)parent;
 	c->storage = ARCH_NONE;
 	c->name = strdup(pcm_name(node));
 	if (!c->name)
@@ -251,52 +264,73 @@ static int read_container(struct pcm_importer *im, const xmlNode *node, uint32_t
 	pcm_set_index(node, index);
 	if (im->depth++ == PCM_MAX_DEPTH)
 		return pcm_fail(im, node, "containers nested too deep");
-	ret = pcm_allow(im, node, "",
-			"activeResourceSpecifications_ResourceContainer "
-			"nestedResourceContainers__ResourceContainer");
-	for (const xmlNode *r = pcm_first(node, active); !ret && r; r = pcm_next(r, active))
-		ret = read_resource(im, r, index);
-	for (const xmlNode *n = pcm_first(node, nested); !ret && n; n = pcm_next(n, nested))
-		ret = read_container(im, n, index);
+	ret = pcm_read(im, node, "", "", fields, &index);
 	im->depth--;
 	return ret;
 }
 
-static int join_containers(struct pcm_importer *im, const xmlNode *node, struct arch_link *l)
+static int join_containers(struct pcm_importer *im, const xmlNode *node, const char *name,
+			   void *link)
 {
+	struct arch_link *l = link;
 	const xmlNode **targets;
-	uint32_t nr;
-	int ret = pcm_follow_ids(im, node, "connectedResourceContainers_LinkingResource", &targets,
-				 &nr);
+	uint32_t nr, *slot;
+	int ret = pcm_follow_ids(im, node, name, &targets, &nr);
 
 	if (ret)
-		goto out;
+		return ret;
 	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t *slot = ARCH_ADD(l->containers, l->nr);
-
+		slot = ARCH_ADD(l->containers, l->nr);
 		if (!slot) {
 			ret = pcm_out_of_memory(im);
-			break;
+			goto out;
 		}
 		*slot = pcm_index(targets[i]);
-		if (targets[i]->doc != node->doc || *slot >= im->m->nr_containers)
+		if (targets[i]->doc != node->doc || *slot >= im->m->nr_containers) {
 			ret = pcm_fail(im, node, "connects what is no container of this file");
-		if (ret)
 			goto out;
+		}
 	}
 out:
 	free(targets);
 	return ret;
 }
 
-static int read_link(struct pcm_importer *im, const xmlNode *node)
+static int read_throughput(struct pcm_importer *im, const xmlNode *node, const char *name,
+			   void *link)
 {
-	const char *const spec = "communicationLinkResourceSpecifications_LinkingResource";
+	const struct arch_link *l = link;
+
+	return pcm_expression(im, node, name, &im->m->resources[l->resource].rate);
+}
+
+static int read_link_specification(struct pcm_importer *im, const xmlNode *node, void *link)
+{
+	static const struct pcm_field fields[] = {
+		PCM_ATTRIBUTE("failureProbability", pcm_refuse_above_0, 0),
+		PCM_CHILD("latency_CommunicationLinkResourceSpecification", pcm_expression,
+			  offsetof(struct arch_link, latency)),
+		PCM_CHILD("throughput_CommunicationLinkResourceSpecification", read_throughput, 0),
+		{ 0 },
+	};
+
+	return pcm_read(im, node, "",
+			"communicationLinkResourceType_CommunicationLinkResourceSpecification",
+			fields, link);
+}
+
+static int read_link(struct pcm_importer *im, const xmlNode *node, void *out)
+{
+	static const struct pcm_field fields[] = {
+		PCM_REFERENCE("connectedResourceContainers_LinkingResource", join_containers, 0),
+		PCM_ONE("communicationLinkResourceSpecifications_LinkingResource",
+			read_link_specification, 0),
+		{ 0 },
+	};
 	struct arch_link *l = ARCH_ADD(im->m->links, im->m->nr_links);
 	struct arch_resource *r = l ? ARCH_ADD(im->m->resources, im->m->nr_resources) : NULL;
-	const xmlNode *s;
-	int ret;
 
+	(void)out;
 	if (!r)
 		return pcm_out_of_memory(im);
 	l->resource = im->m->nr_resources - 1;
@@ -306,51 +340,17 @@ static int read_link(struct pcm_importer *im, const xmlNode *node)
 	r->servers = 1;
 	r->name = strdup(pcm_name(node));
 	r->type = arch_find_type(im->m, "lan");
-	ret = r->name ? 0 : pcm_out_of_memory(im);
-	if (!ret)
-		ret = pcm_allow(im, node, "connectedResourceContainers_LinkingResource",
-				"connectedResourceContainers_LinkingResource "
-				"communicationLinkResourceSpecifications_LinkingResource");
-	if (!ret)
-		ret = join_containers(im, node, l);
-	if (!ret)
-		ret = pcm_need(im, node, spec, &s);
-	if (!ret)
-		ret = pcm_allow(
-			im, s, "failureProbability",
-			"communicationLinkResourceType_CommunicationLinkResourceSpecification "
-			"latency_CommunicationLinkResourceSpecification "
-			"throughput_CommunicationLinkResourceSpecification");
-	if (!ret)
-		ret = pcm_refuse_above_0(im, s, "failureProbability");
-	if (!ret)
-		ret = pcm_expression(im, s, "latency_CommunicationLinkResourceSpecification",
-				     &l->latency);
-	return ret ? ret
-		   : pcm_expression(im, s, "throughput_CommunicationLinkResourceSpecification",
-				    &r->rate);
+	return r->name ? pcm_read(im, node, "", "", fields, l) : pcm_out_of_memory(im);
 }
 
 int pcm_read_environment(struct pcm_importer *im)
 {
-	const char *const container = "resourceContainer_ResourceEnvironment";
-	const char *const link = "linkingResources__ResourceEnvironment";
-	const xmlNode *root = im->environment;
-	int ret = pcm_allow(im, root, "",
-			    "resourceContainer_ResourceEnvironment "
-			    "linkingResources__ResourceEnvironment");
+	static const struct pcm_field fields[] = {
+		PCM_EACH("resourceContainer_ResourceEnvironment", read_container, 0),
+		PCM_EACH("linkingResources__ResourceEnvironment", read_link, 0),
+		{ 0 },
+	};
+	uint32_t parent = ARCH_NONE;
 
-	if (ret)
-		return ret;
-	for (const xmlNode *c = pcm_first(root, container); c; c = pcm_next(c, container)) {
-		ret = read_container(im, c, ARCH_NONE);
-		if (ret)
-			return ret;
-	}
-	for (const xmlNode *l = pcm_first(root, link); l; l = pcm_next(l, link)) {
-		ret = read_link(im, l);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return pcm_read(im, im->environment, "", "", fields, &parent);
 }

@@ -47,7 +47,7 @@ static int pcm_import_list(struct pcm_importer *im, const char *ending, struct n
 	*out = (struct names){ 0 };
 	if (!d)
 		return err_set(im->err, errno, "%s: %s", im->dir, strerror(errno));
-	while (!ret && (e = readdir(d))) {
+	while ((e = readdir(d))) {
 		char **slot;
 
 		if (!ends_in(e->d_name, ending))
@@ -55,15 +55,16 @@ static int pcm_import_list(struct pcm_importer *im, const char *ending, struct n
 		slot = ARCH_ADD(out->items, out->nr);
 		if (slot)
 			*slot = strdup(e->d_name);
-		if (!slot || !*slot)
+		if (!slot || !*slot) {
 			ret = pcm_out_of_memory(im);
+			goto out;
+		}
 	}
-	closedir(d);
-	if (ret)
-		return ret;
 	if (out->nr)
 		qsort(out->items, out->nr, sizeof(*out->items), compare_names);
-	return 0;
+out:
+	closedir(d);
+	return ret;
 }
 
 bool pcm_is_palladio(const char *path)
@@ -79,15 +80,8 @@ static const xmlNode *first_below(const xmlNode *root, const char *name)
 {
 	const xmlNode *n = root;
 
-	while (n && !pcm_is(n, name)) {
-		if (n->type == XML_ELEMENT_NODE && n->children) {
-			n = n->children;
-			continue;
-		}
-		while (n != root && !n->next)
-			n = n->parent;
-		n = n == root ? NULL : n->next;
-	}
+	while (n && !pcm_is(n, name))
+		n = pcm_below(root, n);
 	return n;
 }
 
@@ -133,23 +127,25 @@ static int pcm_import_choose(struct pcm_importer *im, const char *ending, const 
 	uint32_t nr = 0, chosen = 0;
 	int ret = pcm_import_list(im, ending, &found);
 
-	if (!ret && other && found.nr > 1)
+	if (ret)
+		goto out;
+	if (other && found.nr > 1)
 		ret = system_of(im, other, other_element, wanted, sizeof(wanted));
-	for (uint32_t i = 0; !ret && i < found.nr; i++) {
+	for (uint32_t i = 0; i < found.nr; i++) {
 		if (*wanted)
 			ret = system_of(im, found.items[i], element, system, sizeof(system));
-		if (!ret && *wanted && strcmp(system, wanted))
+		if (ret)
+			goto out;
+		if (*wanted && strcmp(system, wanted))
 			continue;
 		chosen = i;
 		nr++;
 	}
-	if (ret)
-		goto out;
-	if (nr != 1)
+	if (nr != 1) {
 		ret = err_set(im->err, EINVAL, "%s: %u %s files%s%s: expected one, or its name",
 			      im->dir, nr, ending, *wanted ? " of " : "", wanted);
-	if (ret)
 		goto out;
+	}
 	*out = found.items[chosen];
 	found.items[chosen] = NULL;
 out:
@@ -192,14 +188,9 @@ static int open_models(struct pcm_importer *im, const char *path)
 
 	if (ret)
 		goto out;
-	if (!allocation && usage)
+	if (!allocation)
 		ret = pcm_import_choose(im, ALLOCATION, SYSTEM_IN_ALLOCATION, usage,
 					SYSTEM_IN_USAGE, &allocation);
-	if (ret)
-		goto out;
-	if (!allocation)
-		ret = pcm_import_choose(im, ALLOCATION, SYSTEM_IN_ALLOCATION, NULL, NULL,
-					&allocation);
 	if (ret)
 		goto out;
 	if (!usage)
@@ -225,27 +216,36 @@ out:
 	return ret;
 }
 
+static int follow_targets(struct pcm_importer *im)
+{
+	int ret = pcm_follow(im, im->allocation, "targetResourceEnvironment_Allocation",
+			     "ResourceEnvironment", &im->environment);
+
+	return ret ? ret
+		   : pcm_follow(im, im->allocation, "system_Allocation", "System", &im->system);
+}
+
 static int read_model(struct pcm_importer *im, const char *path, const struct pcm_options *o)
 {
-	int ret = pcm_types_init(im);
+	static int (*const parts[])(struct pcm_importer *) = {
+		pcm_types_init,	 follow_targets, pcm_read_environment,
+		pcm_read_system, pcm_read_usage,
+	};
+	int ret = 0;
 
 	/* The reference simulator requires links too. */
 	im->m->needs_links = true;
 	im->m->clips = true;
-	if (!ret)
-		ret = pcm_follow(im, im->allocation, "targetResourceEnvironment_Allocation",
-				 "ResourceEnvironment", &im->environment);
-	if (!ret)
-		ret = pcm_follow(im, im->allocation, "system_Allocation", "System", &im->system);
-	if (!ret)
-		ret = pcm_read_environment(im);
-	if (!ret)
-		ret = pcm_read_system(im);
-	if (!ret)
-		ret = pcm_read_usage(im);
-	if (!ret && o && o->storages)
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		ret = parts[i](im);
+		if (ret)
+			return ret;
+	}
+	if (o && o->storages)
 		ret = arch_bind(im->m, o->storages, im->err);
-	if (!ret && o)
+	if (ret)
+		return ret;
+	if (o)
 		ret = arch_change(im->m, path, o->settings, o->nr_settings, im->err);
 	return ret ? ret : arch_finish(im->m, im->err);
 }

@@ -148,12 +148,16 @@ int pcm_follow(struct pcm_importer *im, const xmlNode *node, const char *name, c
 	return ret;
 }
 
-/* Appends one target. Returns 0 or -ENOMEM. */
-static int add_target(struct pcm_importer *im, const xmlNode ***targets, uint32_t *nr,
-		      const xmlNode *target)
+/* Follows one reference, and appends its target. */
+static int add_target(struct pcm_importer *im, const xmlNode *at, const char *text, size_t len,
+		      const xmlNode ***targets, uint32_t *nr)
 {
-	const xmlNode **slot = ARCH_ADD(*targets, *nr);
+	const xmlNode *target, **slot;
+	int ret = pcm_reference_follow(im, at, text, len, &target);
 
+	if (ret)
+		return ret;
+	slot = ARCH_ADD(*targets, *nr);
 	if (!slot)
 		return pcm_out_of_memory(im);
 	*slot = target;
@@ -164,29 +168,23 @@ int pcm_follow_ids(struct pcm_importer *im, const xmlNode *node, const char *nam
 		   const xmlNode ***targets, uint32_t *nr)
 {
 	const char *text = pcm_attribute(node, name);
-	const xmlNode *target;
 	int ret = 0;
 
 	*targets = NULL;
 	*nr = 0;
-	while (!ret && text && *(text += strspn(text, " \t\r\n"))) {
+	while (text && *(text += strspn(text, " \t\r\n"))) {
 		size_t len = strcspn(text, " \t\r\n");
 
-		ret = pcm_reference_follow(im, node, text, len, &target);
-		if (!ret)
-			ret = add_target(im, targets, nr, target);
+		ret = add_target(im, node, text, len, targets, nr);
+		if (ret)
+			goto out;
 		text += len;
 	}
-	if (ret)
-		goto out;
 	for (const xmlNode *c = pcm_first(node, name); c; c = pcm_next(c, name)) {
 		const char *href = pcm_attribute(c, "href");
 
-		ret = href ? pcm_reference_follow(im, c, href, strlen(href), &target)
+		ret = href ? add_target(im, c, href, strlen(href), targets, nr)
 			   : pcm_fail(im, c, "href is missing");
-		if (ret)
-			goto out;
-		ret = add_target(im, targets, nr, target);
 		if (ret)
 			goto out;
 	}

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Behaviours of components: the actions between a Start and a Stop. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/models/arch/pcm/pcm_parts.h"
 
-#define ORDER "predecessor_AbstractAction successor_AbstractAction"
+#define AT(member) offsetof(struct arch_action, member)
 
-int pcm_add_behaviour(struct pcm_importer *im, uint32_t *behaviour)
-{
-	*behaviour = im->m->nr_behaviours;
-	return ARCH_ADD(im->m->behaviours, im->m->nr_behaviours) ? 0 : pcm_out_of_memory(im);
-}
+static int read_body(struct pcm_importer *im, const xmlNode *node, void *out);
 
-struct arch_action *pcm_add_action(struct pcm_importer *im, uint32_t behaviour, const xmlNode *at,
-				   enum arch_action_kind kind)
+static struct arch_action *add_action(struct pcm_importer *im, uint32_t behaviour,
+				      const xmlNode *at, enum arch_action_kind kind)
 {
 	struct arch_action *a = arch_add_action(&im->m->behaviours[behaviour]);
 	const char *name = pcm_attribute(at, "entityName");
@@ -27,6 +24,8 @@ struct arch_action *pcm_add_action(struct pcm_importer *im, uint32_t behaviour, 
 	}
 	a->kind = kind;
 	a->at = pcm_place(im, at);
+	if (kind == ARCH_LOOP)
+		a->loop.collection = ARCH_NONE;
 	if (name && *name) {
 		a->name = strdup(name);
 		if (!a->name) {
@@ -37,268 +36,266 @@ struct arch_action *pcm_add_action(struct pcm_importer *im, uint32_t behaviour, 
 	return a;
 }
 
-int pcm_probability(struct pcm_importer *im, const xmlNode *node, double *probability)
+int pcm_probability(struct pcm_importer *im, const xmlNode *node, const char *name, void *out)
 {
-	int ret = pcm_number(im, node, "branchProbability", 0, probability);
+	double *probability = out;
+	int ret = pcm_number(im, node, name, 0, probability);
 
-	if (ret)
+	if (ret || (*probability >= 0 && *probability <= 1))
 		return ret;
-	if (!(*probability >= 0 && *probability <= 1))
-		ret = pcm_fail(im, node, "branchProbability: expected 0 to 1, got %g",
-			       *probability);
-	return ret;
+	return pcm_fail(im, node, "%s: expected 0 to 1, got %g", name, *probability);
 }
 
 /* Finds the only step of a kind. */
-static int find_start(struct pcm_importer *im, const xmlNode *node, const char *step,
-		      const char *start, const xmlNode **out)
+static int find_start(struct pcm_importer *im, const xmlNode *node, const struct pcm_steps *steps,
+		      const xmlNode **out)
 {
+	const char *const step = steps->element;
+
 	*out = NULL;
 	for (const xmlNode *s = pcm_first(node, step); s; s = pcm_next(s, step)) {
-		if (strcmp(pcm_type(s), start))
+		if (strcmp(pcm_type(s), steps->start))
 			continue;
 		if (*out)
-			return pcm_fail(im, s, "a second %s", start);
+			return pcm_fail(im, s, "a second %s", steps->start);
 		*out = s;
 	}
-	return *out ? 0 : pcm_fail(im, node, "has no %s", start);
+	return *out ? 0 : pcm_fail(im, node, "has no %s", steps->start);
 }
 
-int pcm_chain(struct pcm_importer *im, const xmlNode *node, const char *step, const char *start,
-	      const char *stop, const char *successor, const xmlNode ***chain, uint32_t *nr)
+static int read_step(struct pcm_importer *im, const xmlNode *node, const struct pcm_steps *steps,
+		     uint32_t behaviour)
 {
-	const xmlNode *at;
-	uint32_t nr_steps = 0;
-	int ret = find_start(im, node, step, start, &at);
+	const char *type = pcm_type(node);
+	const struct pcm_step *s = steps->known;
+	struct arch_action *a;
+
+	while (s->type && strcmp(s->type, type))
+		s++;
+	if (!s->type)
+		return pcm_fail(im, node, "action that is not supported: %s",
+				*type ? type : "of no type");
+	if (s->many)
+		return pcm_read(im, node, steps->ignored, "", s->fields, &behaviour);
+	a = add_action(im, behaviour, node, s->kind);
+	return a ? pcm_read(im, node, steps->ignored, "", s->fields, a) : -ENOMEM;
+}
+
+/* Finds the step after a step. It is NULL at the Stop, which must come after all the others. */
+static int follow_step(struct pcm_importer *im, const xmlNode *node, const struct pcm_steps *steps,
+		       uint32_t nr_left, const xmlNode **at)
+{
+	const xmlNode *next;
+	int ret = pcm_follow(im, *at, steps->successor, steps->element, &next);
+
+	if (ret)
+		return ret;
+	if (next->parent != node)
+		return pcm_fail(im, *at, "its successor is in another behaviour");
+	if (!nr_left)
+		return pcm_fail(im, next, "its successors come back to it");
+	*at = next;
+	if (strcmp(pcm_type(next), steps->stop))
+		return 0;
+	if (nr_left > 1)
+		return pcm_fail(im, node, "%u of its steps do not follow the %s", nr_left - 1,
+				steps->start);
+	*at = NULL;
+	return 0;
+}
+
+/* Follows successors from Start to Stop. The caller frees *chain, also after an error. */
+static int find_chain(struct pcm_importer *im, const xmlNode *node, const struct pcm_steps *steps,
+		      const xmlNode ***chain, uint32_t *nr)
+{
+	const char *const step = steps->element;
+	const xmlNode *at, **slot;
+	uint32_t nr_left = 0;
+	int ret = find_start(im, node, steps, &at);
 
 	*chain = NULL;
 	*nr = 0;
+	if (ret)
+		return ret;
 	for (const xmlNode *s = pcm_first(node, step); s; s = pcm_next(s, step))
-		nr_steps++;
-	for (uint32_t i = 1; !ret; i++) {
-		const xmlNode *next, **slot;
-
-		ret = pcm_follow(im, at, successor, step, &next);
-		if (ret)
-			break;
-		if (next->parent != node)
-			ret = pcm_fail(im, at, "its successor is in another behaviour");
-		else if (i >= nr_steps)
-			ret = pcm_fail(im, next, "its successors come back to it");
-		if (ret || !strcmp(pcm_type(next), stop)) {
-			if (!ret && i + 1 < nr_steps)
-				ret = pcm_fail(im, node, "%u of its steps do not follow the %s",
-					       nr_steps - i - 1, start);
-			break;
-		}
+		nr_left++;
+	for (;;) {
+		ret = follow_step(im, node, steps, --nr_left, &at);
+		if (ret || !at)
+			return ret;
 		slot = ARCH_ADD(*chain, *nr);
 		if (!slot)
-			ret = pcm_out_of_memory(im);
-		else
-			*slot = next;
-		at = next;
+			return pcm_out_of_memory(im);
+		*slot = at;
 	}
-	if (ret) {
-		free(*chain);
-		*chain = NULL;
+}
+
+int pcm_read_steps(struct pcm_importer *im, const xmlNode *node, const struct pcm_steps *steps,
+		   uint32_t *behaviour)
+{
+	const xmlNode **chain = NULL;
+	uint32_t nr;
+	int ret;
+
+	*behaviour = im->m->nr_behaviours;
+	if (!ARCH_ADD(im->m->behaviours, im->m->nr_behaviours))
+		return pcm_out_of_memory(im);
+	/*
+	 * The index is set before the steps are read, so that a behaviour that calls itself is
+	 * found as a cycle.
+	 */
+	pcm_set_index(node, *behaviour);
+	if (im->depth++ == PCM_MAX_DEPTH)
+		return pcm_fail(im, node, "behaviours nested too deep");
+	ret = find_chain(im, node, steps, &chain, &nr);
+	if (ret)
+		goto out;
+	for (uint32_t i = 0; i < nr; i++) {
+		ret = read_step(im, chain[i], steps, *behaviour);
+		if (ret)
+			goto out;
 	}
+out:
+	free(chain);
+	im->depth--;
 	return ret;
 }
 
-static int read_demand(struct pcm_importer *im, const xmlNode *node, const xmlNode *owner,
-		       uint32_t behaviour)
+static int read_role(struct pcm_importer *im, const xmlNode *node, const char *name, void *out)
 {
-	struct arch_action *a = pcm_add_action(im, behaviour, owner, ARCH_DEMAND);
-	int ret;
-
-	if (!a)
-		return -ENOMEM;
-	a->at = pcm_place(im, node);
-	ret = pcm_allow(im, node, "",
-			"specification_ParametericResourceDemand "
-			"requiredResource_ParametricResourceDemand");
-	if (!ret)
-		ret = pcm_resource_type(im, node, "requiredResource_ParametricResourceDemand",
-					&a->demand.type);
-	return ret ? ret
-		   : pcm_expression(im, node, "specification_ParametericResourceDemand",
-				    &a->demand.amount);
-}
-
-static int read_resource_call(struct pcm_importer *im, const xmlNode *node, const xmlNode *owner,
-			      uint32_t behaviour)
-{
-	struct arch_action *a = pcm_add_action(im, behaviour, owner, ARCH_DEMAND);
-	int ret;
-
-	if (!a)
-		return -ENOMEM;
-	a->at = pcm_place(im, node);
-	ret = pcm_allow(im, node, "resourceRequiredRole__ResourceCall signature__ResourceCall",
-			"signature__ResourceCall numberOfCalls__ResourceCall");
-	if (!ret)
-		ret = pcm_resource_call(im, node, &a->demand.type, &a->demand.direction);
-	return ret ? ret
-		   : pcm_expression(im, node, "numberOfCalls__ResourceCall", &a->demand.amount);
-}
-
-/* Reads the role and the signature of a call from the references of these names. */
-static int read_target(struct pcm_importer *im, const xmlNode *node, const char *role_name,
-		       const char *signature_name, struct arch_action *a)
-{
-	const xmlNode *role, *signature;
-	int ret = pcm_follow(im, node, role_name, NULL, &role);
+	const xmlNode *role;
+	uint32_t *index = out;
+	int ret = pcm_follow(im, node, name, NULL, &role);
 
 	if (ret)
 		return ret;
-	a->call.role = pcm_role(im, role);
-	if (a->call.role == ARCH_NONE)
+	*index = ARCH_NONE;
+	if (pcm_is(role, "requiredRoles_InterfaceRequiringEntity") && role->parent == im->component)
+		*index = pcm_index(role);
+	if (*index == ARCH_NONE)
 		return pcm_fail(im, node, "%s is no required role of %s", pcm_name(role),
 				pcm_name(im->component));
-	ret = pcm_follow(im, node, signature_name, NULL, &signature);
-	return ret ? ret : pcm_signature(im, signature, &a->call.signature);
-}
-
-/*
- * Reads an infrastructure call as the body of a loop. The number of turns is truncated to a whole
- * number.
- */
-static int read_infrastructure_call(struct pcm_importer *im, const xmlNode *node,
-				    uint32_t behaviour)
-{
-	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_LOOP);
-	int ret;
-
-	if (!a)
-		return -ENOMEM;
-	a->loop.collection = ARCH_NONE;
-	ret = pcm_allow(im, node, "signature__InfrastructureCall requiredRole__InfrastructureCall",
-			"signature__InfrastructureCall requiredRole__InfrastructureCall "
-			"numberOfCalls__InfrastructureCall inputVariableUsages__CallAction");
-	if (!ret)
-		ret = pcm_expression_in(im, node, "numberOfCalls__InfrastructureCall", "Trunc(",
-					")", &a->loop.count);
-	if (!ret)
-		ret = pcm_add_behaviour(im, &a->loop.body);
-	if (ret)
-		return ret;
-	a = pcm_add_action(im, a->loop.body, node, ARCH_CALL);
-	if (!a)
-		return -ENOMEM;
-	ret = read_target(im, node, "requiredRole__InfrastructureCall",
-			  "signature__InfrastructureCall", a);
-	return ret ? ret : pcm_variables(im, node, "inputVariableUsages__CallAction", &a->call.in);
-}
-
-static int refuse_failures(struct pcm_importer *im, const xmlNode *node)
-{
-	const char *const failure = "internalFailureOccurrenceDescriptions__InternalAction";
-	int ret = 0;
-
-	for (const xmlNode *f = pcm_first(node, failure); f; f = pcm_next(f, failure)) {
-		ret = pcm_refuse_above_0(im, f, "failureProbability");
-		if (ret)
-			return ret;
-	}
 	return 0;
 }
 
-static int read_internal(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
+/* Adds one of the demands of an internal action. */
+static int add_demand(struct pcm_importer *im, const xmlNode *node, const char *attributes,
+		      const char *children, const struct pcm_field *fields, uint32_t behaviour)
 {
-	const char *const demand = "resourceDemand_Action", *const call = "resourceCall__Action";
-	const char *const infrastructure = "infrastructureCall__Action";
-	int ret = pcm_allow(im, node, ORDER,
-			    "resourceDemand_Action resourceCall__Action "
-			    "infrastructureCall__Action "
-			    "internalFailureOccurrenceDescriptions__InternalAction");
-
-	if (ret)
-		return ret;
-	ret = refuse_failures(im, node);
-	if (ret)
-		return ret;
-	for (const xmlNode *n = pcm_first(node, demand); n; n = pcm_next(n, demand)) {
-		ret = read_demand(im, n, node, behaviour);
-		if (ret)
-			return ret;
-	}
-	for (const xmlNode *n = pcm_first(node, call); n; n = pcm_next(n, call)) {
-		ret = read_resource_call(im, n, node, behaviour);
-		if (ret)
-			return ret;
-	}
-	for (const xmlNode *n = pcm_first(node, infrastructure); n;
-	     n = pcm_next(n, infrastructure)) {
-		ret = read_infrastructure_call(im, n, behaviour);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-static int read_external_call(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
-{
-	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_CALL);
-	int ret;
+	struct arch_action *a = add_action(im, behaviour, node->parent, ARCH_DEMAND);
 
 	if (!a)
 		return -ENOMEM;
-	ret = pcm_allow(im, node,
-			ORDER " calledService_ExternalService role_ExternalService retryCount",
-			"calledService_ExternalService role_ExternalService "
-			"inputVariableUsages__CallAction returnVariableUsage__CallReturnAction");
-	if (!ret)
-		ret = pcm_refuse_above_0(im, node, "retryCount");
-	if (!ret)
-		ret = read_target(im, node, "role_ExternalService", "calledService_ExternalService",
-				  a);
-	if (!ret)
-		ret = pcm_variables(im, node, "inputVariableUsages__CallAction", &a->call.in);
-	return ret ? ret
-		   : pcm_variables(im, node, "returnVariableUsage__CallReturnAction", &a->call.out);
+	a->at = pcm_place(im, node);
+	return pcm_read(im, node, attributes, children, fields, a);
 }
 
-/* Reads the behaviour in a child element; *behaviour becomes its index. */
-static int read_body(struct pcm_importer *im, const xmlNode *node, const char *child,
-		     uint32_t *behaviour)
+static int read_demand(struct pcm_importer *im, const xmlNode *node, void *out)
 {
-	const xmlNode *body;
-	int ret = pcm_need(im, node, child, &body);
+	static const struct pcm_field fields[] = {
+		PCM_CHILD("requiredResource_ParametricResourceDemand", pcm_resource_type,
+			  AT(demand.type)),
+		PCM_CHILD("specification_ParametericResourceDemand", pcm_expression,
+			  AT(demand.amount)),
+		{ 0 },
+	};
 
-	if (!ret)
-		ret = pcm_allow(im, body, "", "steps_Behaviour");
-	return ret ? ret : pcm_read_steps(im, body, behaviour);
+	return add_demand(im, node, "", "", fields, *(uint32_t *)out);
 }
 
-static int read_loop(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
+static int read_resource_call(struct pcm_importer *im, const xmlNode *node, void *out)
 {
-	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_LOOP);
+	static const struct pcm_field fields[] = {
+		PCM_ATTRIBUTE("resourceRequiredRole__ResourceCall", pcm_resource_call, 0),
+		PCM_CHILD("numberOfCalls__ResourceCall", pcm_expression, AT(demand.amount)),
+		{ 0 },
+	};
+	const char *const signature = "signature__ResourceCall";
+
+	return add_demand(im, node, signature, signature, fields, *(uint32_t *)out);
+}
+
+/* Reads the number of calls, which is truncated to a whole number. */
+static int read_turns(struct pcm_importer *im, const xmlNode *node, const char *name, void *out)
+{
+	return pcm_expression_in(im, node, name, "Trunc(", ")", out);
+}
+
+/* Reads the call in the body of the loop that an infrastructure call becomes. */
+static int read_turn(struct pcm_importer *im, const xmlNode *node, const char *name, void *out)
+{
+	struct arch_action *a = out;
 	int ret;
 
+	a->loop.body = im->m->nr_behaviours;
+	if (!ARCH_ADD(im->m->behaviours, im->m->nr_behaviours))
+		return pcm_out_of_memory(im);
+	a = add_action(im, a->loop.body, node, ARCH_CALL);
 	if (!a)
 		return -ENOMEM;
-	a->loop.collection = ARCH_NONE;
-	ret = pcm_allow(im, node, ORDER, "iterationCount_LoopAction bodyBehaviour_Loop");
-	if (!ret)
-		ret = pcm_expression(im, node, "iterationCount_LoopAction", &a->loop.count);
-	return ret ? ret : read_body(im, node, "bodyBehaviour_Loop", &a->loop.body);
+	ret = read_role(im, node, name, &a->call.role);
+	if (ret)
+		return ret;
+	ret = pcm_signature(im, node, "signature__InfrastructureCall", &a->call.signature);
+	if (ret)
+		return ret;
+	return pcm_variables(im, node, "inputVariableUsages__CallAction", &a->call.in);
 }
 
-static int read_iterator(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
+static int read_infrastructure_call(struct pcm_importer *im, const xmlNode *node, void *out)
 {
-	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_LOOP);
+	static const struct pcm_field fields[] = {
+		PCM_CHILD("numberOfCalls__InfrastructureCall", read_turns, AT(loop.count)),
+		PCM_REFERENCE("requiredRole__InfrastructureCall", read_turn, 0),
+		{ 0 },
+	};
+	const char *const signature = "signature__InfrastructureCall";
+	const char *const children =
+		"signature__InfrastructureCall inputVariableUsages__CallAction";
+	struct arch_action *a = add_action(im, *(uint32_t *)out, node, ARCH_LOOP);
+
+	return a ? pcm_read(im, node, signature, children, fields, a) : -ENOMEM;
+}
+
+static int read_failure(struct pcm_importer *im, const xmlNode *node, void *out)
+{
+	return pcm_refuse_above_0(im, node, "failureProbability", out);
+}
+
+static const struct pcm_field internal_fields[] = {
+	PCM_EACH("internalFailureOccurrenceDescriptions__InternalAction", read_failure, 0),
+	PCM_EACH("resourceDemand_Action", read_demand, 0),
+	PCM_EACH("resourceCall__Action", read_resource_call, 0),
+	PCM_EACH("infrastructureCall__Action", read_infrastructure_call, 0),
+	{ 0 },
+};
+
+static const struct pcm_field external_call_fields[] = {
+	PCM_ATTRIBUTE("retryCount", pcm_refuse_above_0, 0),
+	PCM_REFERENCE("role_ExternalService", read_role, AT(call.role)),
+	PCM_REFERENCE("calledService_ExternalService", pcm_signature, AT(call.signature)),
+	PCM_CHILD("inputVariableUsages__CallAction", pcm_variables, AT(call.in)),
+	PCM_CHILD("returnVariableUsage__CallReturnAction", pcm_variables, AT(call.out)),
+	{ 0 },
+};
+
+static const struct pcm_field loop_fields[] = {
+	PCM_CHILD("iterationCount_LoopAction", pcm_expression, AT(loop.count)),
+	PCM_ONE("bodyBehaviour_Loop", read_body, AT(loop.body)),
+	{ 0 },
+};
+
+/* Reads the collection whose number of elements is that of the turns. */
+static int read_collection(struct pcm_importer *im, const xmlNode *node, const char *reference,
+			   void *out)
+{
+	struct arch_action *a = out;
 	const xmlNode *parameter;
 	const char *name;
 	char count[512];
 	struct err why = { 0 };
-	int ret;
+	int ret = pcm_follow(im, node, reference, NULL, &parameter);
 
-	if (!a)
-		return -ENOMEM;
-	ret = pcm_allow(im, node, ORDER " parameter_CollectionIteratorAction",
-			"parameter_CollectionIteratorAction bodyBehaviour_Loop");
-	if (!ret)
-		ret = pcm_follow(im, node, "parameter_CollectionIteratorAction", NULL, &parameter);
 	if (ret)
 		return ret;
 	name = pcm_attribute(parameter, "parameterName");
@@ -308,69 +305,51 @@ static int read_iterator(struct pcm_importer *im, const xmlNode *node, uint32_t 
 	if (stoex_parse(&a->loop.count, count, STOEX_PALLADIO, &im->m->names, &why))
 		return pcm_fail(im, node, "%s", why.line);
 	a->loop.collection = stoex_name(&im->m->names, name, strlen(name));
-	if (a->loop.collection == UINT32_MAX)
-		return pcm_out_of_memory(im);
-	return read_body(im, node, "bodyBehaviour_Loop", &a->loop.body);
+	return a->loop.collection == UINT32_MAX ? pcm_out_of_memory(im) : 0;
 }
 
-static int read_case(struct pcm_importer *im, const xmlNode *node, bool guarded,
-		     struct arch_case *c)
+static const struct pcm_field iterator_fields[] = {
+	PCM_REFERENCE("parameter_CollectionIteratorAction", read_collection, 0),
+	PCM_ONE("bodyBehaviour_Loop", read_body, AT(loop.body)),
+	{ 0 },
+};
+
+static int read_case(struct pcm_importer *im, const xmlNode *node, void *out)
 {
-	int ret = pcm_allow(im, node, guarded ? "" : "branchProbability",
-			    guarded ? "branchBehaviour_BranchTransition "
-				      "branchCondition_GuardedBranchTransition"
-				    : "branchBehaviour_BranchTransition");
+	static const struct pcm_field guarded[] = {
+		PCM_CHILD("branchCondition_GuardedBranchTransition", pcm_expression, offsetof(struct arch_case, guard)),
+		PCM_ONE("branchBehaviour_BranchTransition", read_body, offsetof(struct arch_case, body)),
+		{ 0 },
+	}, probable[] = {
+		PCM_ATTRIBUTE("branchProbability", pcm_probability, offsetof(struct arch_case, probability)),
+		PCM_ONE("branchBehaviour_BranchTransition", read_body, offsetof(struct arch_case, body)),
+		{ 0 },
+	};
+	struct arch_action *a = out;
+	struct arch_case *c;
 
-	if (!ret && guarded)
-		ret = pcm_expression(im, node, "branchCondition_GuardedBranchTransition",
-				     &c->guard);
-	if (!ret && !guarded)
-		ret = pcm_probability(im, node, &c->probability);
-	return ret ? ret : read_body(im, node, "branchBehaviour_BranchTransition", &c->body);
+	if (!a->branch.nr)
+		a->branch.guarded = !strcmp(pcm_type(node), "GuardedBranchTransition");
+	if (strcmp(pcm_type(node),
+		   a->branch.guarded ? "GuardedBranchTransition" : "ProbabilisticBranchTransition"))
+		return pcm_fail(im, node, "not supported among the first: %s", pcm_type(node));
+	c = ARCH_ADD(a->branch.cases, a->branch.nr);
+	return c ? pcm_read(im, node, "", "", a->branch.guarded ? guarded : probable, c)
+		 : pcm_out_of_memory(im);
 }
 
-static int read_branch(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
-{
-	const char *const item = "branches_Branch";
-	const xmlNode *first = pcm_first(node, item);
-	bool guarded = first && !strcmp(pcm_type(first), "GuardedBranchTransition");
-	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_BRANCH);
-	int ret;
-
-	if (!a)
-		return -ENOMEM;
-	a->branch.guarded = guarded;
-	ret = pcm_allow(im, node, ORDER, "branches_Branch");
-	if (ret)
-		return ret;
-	for (const xmlNode *n = first; n; n = pcm_next(n, item)) {
-		struct arch_case c = { 0 }, *slot;
-
-		if (strcmp(pcm_type(n),
-			   guarded ? "GuardedBranchTransition" : "ProbabilisticBranchTransition"))
-			return pcm_fail(im, n, "not supported among the first: %s", pcm_type(n));
-		ret = read_case(im, n, guarded, &c);
-		slot = ARCH_ADD(a->branch.cases, a->branch.nr);
-		if (slot) {
-			*slot = c;
-		} else {
-			stoex_free(c.guard);
-			return pcm_out_of_memory(im);
-		}
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
+static const struct pcm_field branch_fields[] = {
+	PCM_EACH("branches_Branch", read_case, 0),
+	{ 0 },
+};
 
 /* Adds one body to a fork. */
-static int read_forked(struct pcm_importer *im, const xmlNode *node, struct arch_action *a)
+static int read_forked(struct pcm_importer *im, const xmlNode *node, void *out)
 {
+	struct arch_action *a = out;
 	uint32_t body, *slot;
-	int ret = pcm_allow(im, node, "", "steps_Behaviour");
+	int ret = read_body(im, node, &body);
 
-	if (!ret)
-		ret = pcm_read_steps(im, node, &body);
 	if (ret)
 		return ret;
 	slot = ARCH_ADD(a->fork.bodies, a->fork.nr);
@@ -380,157 +359,122 @@ static int read_forked(struct pcm_importer *im, const xmlNode *node, struct arch
 	return 0;
 }
 
-static int read_fork(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
+/* Reads the bodies that the fork waits for. */
+static int read_joined(struct pcm_importer *im, const xmlNode *node, const char *name, void *out)
 {
-	const char *const free_one = "asynchronousForkedBehaviours_ForkAction";
-	const char *const joined = "synchronousForkedBehaviours_SynchronisationPoint";
-	const xmlNode *point = pcm_first(node, "synchronisingBehaviours_ForkAction");
-	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_FORK);
+	static const struct pcm_field fields[] = {
+		PCM_EACH("synchronousForkedBehaviours_SynchronisationPoint", read_forked, 0),
+		{ 0 },
+	};
+	struct arch_action *a = out;
+	const xmlNode *point = pcm_first(node, name);
 	int ret;
 
-	if (!a)
-		return -ENOMEM;
-	ret = pcm_allow(im, node, ORDER,
-			"asynchronousForkedBehaviours_ForkAction "
-			"synchronisingBehaviours_ForkAction");
-	if (!ret && point && pcm_next(point, "synchronisingBehaviours_ForkAction"))
-		ret = pcm_fail(im, node, "more than one synchronisation point");
-	if (!ret && point)
-		ret = pcm_allow(im, point, "", "synchronousForkedBehaviours_SynchronisationPoint");
-	for (const xmlNode *n = point ? pcm_first(point, joined) : NULL; !ret && n;
-	     n = pcm_next(n, joined))
-		ret = read_forked(im, n, a);
+	if (!point)
+		return 0;
+	if (pcm_next(point, name))
+		return pcm_fail(im, node, "more than one synchronisation point");
+	ret = pcm_read(im, point, "", "", fields, a);
 	a->fork.nr_joined = a->fork.nr;
-	if (ret)
-		return ret;
-	for (const xmlNode *n = pcm_first(node, free_one); n; n = pcm_next(n, free_one)) {
-		ret = read_forked(im, n, a);
-		if (ret)
-			return ret;
-	}
+	return ret;
+}
+
+static const struct pcm_field fork_fields[] = {
+	PCM_CHILD("synchronisingBehaviours_ForkAction", read_joined, 0),
+	PCM_EACH("asynchronousForkedBehaviours_ForkAction", read_forked, 0),
+	{ 0 },
+};
+
+static int refuse_timeout(struct pcm_importer *im, const xmlNode *node, const char *name, void *out)
+{
+	const char *timeout = pcm_attribute(node, name);
+
+	(void)out;
+	if (timeout && strcmp(timeout, "false"))
+		return pcm_fail(im, node, "a timeout is not supported");
 	return 0;
 }
 
-static int read_lock(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour, bool acquire)
+static int read_passive(struct pcm_importer *im, const xmlNode *node, const char *name, void *out)
 {
-	const char *reference =
-		acquire ? "passiveresource_AcquireAction" : "passiveResource_ReleaseAction";
-	struct arch_action *a =
-		pcm_add_action(im, behaviour, node, acquire ? ARCH_ACQUIRE : ARCH_RELEASE);
-	const char *timeout = pcm_attribute(node, "timeout");
 	const xmlNode *passive;
-	int ret;
+	int ret = pcm_follow(im, node, name, "passiveResource_BasicComponent", &passive);
 
-	if (!a)
-		return -ENOMEM;
-	ret = pcm_allow(im, node,
-			acquire ? ORDER " passiveresource_AcquireAction timeout timeoutValue"
-				: ORDER " passiveResource_ReleaseAction",
-			reference);
-	if (ret)
-		return ret;
-	if (timeout && strcmp(timeout, "false"))
-		ret = pcm_fail(im, node, "a timeout is not supported");
-	if (ret)
-		return ret;
-	ret = pcm_follow(im, node, reference, "passiveResource_BasicComponent", &passive);
 	if (ret)
 		return ret;
 	if (passive->parent != im->component)
-		ret = pcm_fail(im, node, "%s is no passive resource of %s", pcm_name(passive),
-			       pcm_name(im->component));
-	if (ret)
-		return ret;
-	a->passive = pcm_index(passive);
+		return pcm_fail(im, node, "%s is no passive resource of %s", pcm_name(passive),
+				pcm_name(im->component));
+	*(uint32_t *)out = pcm_index(passive);
 	return 0;
 }
 
-static int read_set_variable(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
-{
-	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_SET);
-	int ret;
+static const struct pcm_field acquire_fields[] = {
+	PCM_ATTRIBUTE("timeout", refuse_timeout, 0),
+	PCM_ATTRIBUTE("timeoutValue", NULL, 0),
+	PCM_REFERENCE("passiveresource_AcquireAction", read_passive, AT(passive)),
+	{ 0 },
+};
 
-	if (!a)
-		return -ENOMEM;
-	ret = pcm_allow(im, node, ORDER, "localVariableUsages_SetVariableAction");
-	return ret ? ret
-		   : pcm_variables(im, node, "localVariableUsages_SetVariableAction", &a->set);
-}
+static const struct pcm_field release_fields[] = {
+	PCM_REFERENCE("passiveResource_ReleaseAction", read_passive, AT(passive)),
+	{ 0 },
+};
 
-static int read_internal_call(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
+static const struct pcm_field set_fields[] = {
+	PCM_CHILD("localVariableUsages_SetVariableAction", pcm_variables, AT(set)),
+	{ 0 },
+};
+
+static int read_internal_behaviour(struct pcm_importer *im, const xmlNode *node, const char *name,
+				   void *out)
 {
-	const char *const reference = "calledResourceDemandingInternalBehaviour";
-	struct arch_action *a = pcm_add_action(im, behaviour, node, ARCH_BODY);
 	const xmlNode *called;
-	int ret;
+	uint32_t *body = out;
+	int ret = pcm_follow(im, node, name, "resourceDemandingInternalBehaviours", &called);
 
-	if (!a)
-		return -ENOMEM;
-	ret = pcm_allow(im, node, ORDER " calledResourceDemandingInternalBehaviour",
-			"calledResourceDemandingInternalBehaviour "
-			"inputVariableUsages__CallAction");
-	if (!ret)
-		ret = pcm_variables(im, node, "inputVariableUsages__CallAction", &a->inner.in);
-	if (!ret)
-		ret = pcm_follow(im, node, reference, "resourceDemandingInternalBehaviours",
-				 &called);
-	if (!ret && called->parent->parent != im->component)
-		ret = pcm_fail(im, node, "calls a behaviour of another component");
 	if (ret)
 		return ret;
-	a->inner.body = pcm_index(called);
-	if (a->inner.body != ARCH_NONE)
-		return 0;
-	ret = pcm_allow(im, called, "", "steps_Behaviour");
-	return ret ? ret : pcm_read_steps(im, called, &a->inner.body);
+	if (called->parent->parent != im->component)
+		return pcm_fail(im, node, "calls a behaviour of another component");
+	*body = pcm_index(called);
+	return *body == ARCH_NONE ? read_body(im, called, body) : 0;
 }
 
-static int read_action(struct pcm_importer *im, const xmlNode *node, uint32_t behaviour)
+static const struct pcm_field internal_call_fields[] = {
+	PCM_CHILD("inputVariableUsages__CallAction", pcm_variables, AT(inner.in)),
+	PCM_REFERENCE("calledResourceDemandingInternalBehaviour", read_internal_behaviour,
+		      AT(inner.body)),
+	{ 0 },
+};
+
+static const struct pcm_step seff_steps[] = {
+	{ "InternalAction", 0, true, internal_fields },
+	{ "ExternalCallAction", ARCH_CALL, false, external_call_fields },
+	{ "InternalCallAction", ARCH_BODY, false, internal_call_fields },
+	{ "LoopAction", ARCH_LOOP, false, loop_fields },
+	{ "CollectionIteratorAction", ARCH_LOOP, false, iterator_fields },
+	{ "BranchAction", ARCH_BRANCH, false, branch_fields },
+	{ "ForkAction", ARCH_FORK, false, fork_fields },
+	{ "AcquireAction", ARCH_ACQUIRE, false, acquire_fields },
+	{ "ReleaseAction", ARCH_RELEASE, false, release_fields },
+	{ "SetVariableAction", ARCH_SET, false, set_fields },
+	{ 0 },
+};
+
+const struct pcm_steps pcm_seff = {
+	.element = "steps_Behaviour",
+	.start = "StartAction",
+	.stop = "StopAction",
+	.successor = "successor_AbstractAction",
+	.ignored = "predecessor_AbstractAction successor_AbstractAction",
+	.known = seff_steps,
+};
+
+/* Reads a nested behaviour. */
+static int read_body(struct pcm_importer *im, const xmlNode *node, void *out)
 {
-	const char *type = pcm_type(node);
+	int ret = pcm_allow(im, node, "", "steps_Behaviour");
 
-	if (!strcmp(type, "InternalAction"))
-		return read_internal(im, node, behaviour);
-	if (!strcmp(type, "ExternalCallAction"))
-		return read_external_call(im, node, behaviour);
-	if (!strcmp(type, "InternalCallAction"))
-		return read_internal_call(im, node, behaviour);
-	if (!strcmp(type, "LoopAction"))
-		return read_loop(im, node, behaviour);
-	if (!strcmp(type, "CollectionIteratorAction"))
-		return read_iterator(im, node, behaviour);
-	if (!strcmp(type, "BranchAction"))
-		return read_branch(im, node, behaviour);
-	if (!strcmp(type, "ForkAction"))
-		return read_fork(im, node, behaviour);
-	if (!strcmp(type, "AcquireAction") || !strcmp(type, "ReleaseAction"))
-		return read_lock(im, node, behaviour, *type == 'A');
-	if (!strcmp(type, "SetVariableAction"))
-		return read_set_variable(im, node, behaviour);
-	return pcm_fail(im, node, "action that is not supported: %s", *type ? type : "of no type");
-}
-
-int pcm_read_steps(struct pcm_importer *im, const xmlNode *node, uint32_t *behaviour)
-{
-	const xmlNode **chain;
-	uint32_t nr;
-	int ret = pcm_add_behaviour(im, behaviour);
-
-	/*
-	 * The index is set before the steps are read, so that a behaviour that calls itself is
-	 * found as a cycle.
-	 */
-	pcm_set_index(node, *behaviour);
-	if (!ret && im->depth++ == PCM_MAX_DEPTH)
-		return pcm_fail(im, node, "behaviours nested too deep");
-	if (!ret)
-		ret = pcm_chain(im, node, "steps_Behaviour", "StartAction", "StopAction",
-				"successor_AbstractAction", &chain, &nr);
-	if (ret)
-		return ret;
-	for (uint32_t i = 0; !ret && i < nr; i++)
-		ret = read_action(im, chain[i], *behaviour);
-	free(chain);
-	im->depth--;
-	return ret;
+	return ret ? ret : pcm_read_steps(im, node, &pcm_seff, out);
 }

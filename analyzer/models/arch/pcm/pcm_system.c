@@ -61,7 +61,7 @@ static const struct connector *connector_of(const xmlNode *node)
  * Checks that every reference of a connector leads to an element, even if the connector is never
  * used.
  */
-static int check_connector(struct pcm_importer *im, const xmlNode *node)
+static int check_connector(struct pcm_importer *im, const xmlNode *node, void *unused)
 {
 	const struct connector *c = connector_of(node);
 	const char *names[4];
@@ -69,6 +69,7 @@ static int check_connector(struct pcm_importer *im, const xmlNode *node)
 	const xmlNode *target;
 	int ret;
 
+	(void)unused;
 	if (!c)
 		return pcm_fail(im, node, "connector that is not supported: %s", pcm_type(node));
 	names[0] = c->from;
@@ -90,48 +91,38 @@ static int check_connector(struct pcm_importer *im, const xmlNode *node)
 	return 0;
 }
 
-static int check_roles(struct pcm_importer *im, const xmlNode *node, const char *child)
+static int check_role(struct pcm_importer *im, const xmlNode *node, void *unused)
 {
-	for (const xmlNode *r = pcm_first(node, child); r; r = pcm_next(r, child))
-		if (strncmp(pcm_type(r), "Operation", 9) &&
-		    strncmp(pcm_type(r), "Infrastructure", 14))
-			return pcm_fail(im, r, "not supported: %s", pcm_type(r));
+	const char *type = pcm_type(node);
+
+	(void)unused;
+	if (strncmp(type, "Operation", 9) && strncmp(type, "Infrastructure", 14))
+		return pcm_fail(im, node, "not supported: %s", type);
 	return 0;
 }
 
 /* Checks the system or a composite, each only once. */
 static int check_structure(struct pcm_importer *im, const xmlNode *node)
 {
-	int ret;
+	static const struct pcm_field fields[] = {
+		PCM_EACH("providedRoles_InterfaceProvidingEntity", check_role, 0),
+		PCM_EACH("requiredRoles_InterfaceRequiringEntity", check_role, 0),
+		PCM_EACH(connector_element, check_connector, 0),
+		{ 0 },
+	};
 
 	if (pcm_index(node) != ARCH_NONE)
 		return 0;
 	pcm_set_index(node, 0);
-	ret = pcm_allow(im, node, "componentType parentCompleteComponentTypes",
-			"assemblyContexts__ComposedStructure connectors__ComposedStructure "
-			"providedRoles_InterfaceProvidingEntity "
-			"requiredRoles_InterfaceRequiringEntity "
+	return pcm_read(im, node, "componentType parentCompleteComponentTypes",
+			"assemblyContexts__ComposedStructure "
 			"resourceRequiredRoles__ResourceInterfaceRequiringEntity "
 			"resourceRequiredDelegationConnectors_ComposedStructure "
-			"parentCompleteComponentTypes");
-	if (ret)
-		return ret;
-	ret = check_roles(im, node, "providedRoles_InterfaceProvidingEntity");
-	if (ret)
-		return ret;
-	ret = check_roles(im, node, "requiredRoles_InterfaceRequiringEntity");
-	if (ret)
-		return ret;
-	for (const xmlNode *c = pcm_first(node, connector_element); c;
-	     c = pcm_next(c, connector_element)) {
-		ret = check_connector(im, c);
-		if (ret)
-			return ret;
-	}
-	return 0;
+			"parentCompleteComponentTypes",
+			fields, im);
 }
 
-static int read_allocation_context(struct pcm_importer *im, const xmlNode *node)
+static int read_allocation_context(struct pcm_importer *im, const xmlNode *node, void *unused)
 {
 	const char *const to = "resourceContainer_AllocationContext";
 	const xmlNode *container, *context;
@@ -139,11 +130,13 @@ static int read_allocation_context(struct pcm_importer *im, const xmlNode *node)
 		pcm_allow(im, node, "",
 			  "resourceContainer_AllocationContext assemblyContext_AllocationContext");
 
-	if (!ret)
-		ret = pcm_follow(im, node, to, NULL, &container);
-	if (!ret)
-		ret = pcm_follow(im, node, "assemblyContext_AllocationContext", assembly_context,
-				 &context);
+	(void)unused;
+	if (ret)
+		return ret;
+	ret = pcm_follow(im, node, to, NULL, &container);
+	if (ret)
+		return ret;
+	ret = pcm_follow(im, node, "assemblyContext_AllocationContext", assembly_context, &context);
 	if (ret)
 		return ret;
 	if (container->doc != im->environment->doc ||
@@ -159,19 +152,13 @@ static int read_allocation_context(struct pcm_importer *im, const xmlNode *node)
 
 static int read_allocation(struct pcm_importer *im)
 {
-	const char *const item = "allocationContexts_Allocation";
-	int ret = pcm_allow(im, im->allocation, "",
-			    "targetResourceEnvironment_Allocation system_Allocation "
-			    "allocationContexts_Allocation");
+	static const struct pcm_field fields[] = {
+		PCM_EACH("allocationContexts_Allocation", read_allocation_context, 0),
+		{ 0 },
+	};
 
-	if (ret)
-		return ret;
-	for (const xmlNode *n = pcm_first(im->allocation, item); n; n = pcm_next(n, item)) {
-		ret = read_allocation_context(im, n);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return pcm_read(im, im->allocation, "",
+			"targetResourceEnvironment_Allocation system_Allocation", fields, im);
 }
 
 /* Names a part after the parts that contain it. The name must be unique. */
@@ -254,8 +241,9 @@ static int read_part(struct pcm_importer *im, const xmlNode *context, uint32_t p
 			basic ? "encapsulatedComponent__AssemblyContext "
 				"configParameterUsages__AssemblyContext"
 			      : "encapsulatedComponent__AssemblyContext");
-	if (!ret)
-		ret = name_part(im, part);
+	if (ret)
+		return ret;
+	ret = name_part(im, part);
 	if (ret)
 		return ret;
 	if (basic) {
@@ -319,8 +307,9 @@ static int find_connector(struct pcm_importer *im, const xmlNode *structure,
 			continue;
 		if (context)
 			ret = pcm_follow(im, n, c->from, NULL, &from);
-		if (!ret)
-			ret = pcm_follow(im, n, c->from_role, NULL, &from_role);
+		if (ret)
+			return ret;
+		ret = pcm_follow(im, n, c->from_role, NULL, &from_role);
 		if (ret)
 			return ret;
 		if (from != context || from_role != role)
@@ -332,12 +321,30 @@ static int find_connector(struct pcm_importer *im, const xmlNode *structure,
 	return 0;
 }
 
+/* Finds the part to which a connector leads within a whole, and the role of that part. */
+static int follow_connector(struct pcm_importer *im, const xmlNode *c, uint32_t whole,
+			    uint32_t *part, const xmlNode **role)
+{
+	const xmlNode *context;
+	int ret = pcm_follow(im, c, connector_of(c)->to, NULL, &context);
+
+	if (ret)
+		return ret;
+	ret = pcm_follow(im, c, connector_of(c)->to_role, NULL, role);
+	if (ret)
+		return ret;
+	*part = find_part(im, whole, context);
+	return *part != ARCH_NONE ? 0
+				  : pcm_fail(im, c, "%s is no part of %s", pcm_name(context),
+					     pcm_name(im->parts[whole].structure));
+}
+
 /* Finds the instance that does the work of a role that a part provides. */
 static int pcm_system_provider(struct pcm_importer *im, const xmlNode *at, uint32_t part,
 			       const xmlNode *role, uint32_t *instance)
 {
 	while (im->parts[part].instance == ARCH_NONE) {
-		const xmlNode *structure = im->parts[part].structure, *c, *context;
+		const xmlNode *structure = im->parts[part].structure, *c;
 		int ret = find_connector(im, structure, PROVIDED, NULL, role, &c);
 
 		if (ret)
@@ -346,16 +353,10 @@ static int pcm_system_provider(struct pcm_importer *im, const xmlNode *at, uint3
 			return pcm_fail(im, at,
 					"leads to the role %s of %s, which is not connected",
 					pcm_name(role), pcm_name(structure));
-		ret = pcm_follow(im, c, connector_of(c)->to, NULL, &context);
-		if (!ret)
-			ret = pcm_follow(im, c, connector_of(c)->to_role, NULL, &role);
+		ret = follow_connector(im, c, part, &part, &role);
 		if (ret)
 			return ret;
 		at = c;
-		part = find_part(im, part, context);
-		if (part == ARCH_NONE)
-			return pcm_fail(im, c, "%s is no part of %s", pcm_name(context),
-					pcm_name(structure));
 	}
 	if (role->parent != im->parts[part].structure ||
 	    !pcm_is(role, "providedRoles_InterfaceProvidingEntity"))
@@ -375,7 +376,7 @@ static int pcm_system_server(struct pcm_importer *im, uint32_t part, const xmlNo
 	*instance = ARCH_NONE;
 	for (; part; part = im->parts[part].parent) {
 		const struct pcm_part *p = &im->parts[part], *whole = &im->parts[p->parent];
-		const xmlNode *c, *context;
+		const xmlNode *c;
 		int ret = find_connector(im, whole->structure, ASSEMBLY, p->context, role, &c);
 
 		if (ret)
@@ -383,16 +384,8 @@ static int pcm_system_server(struct pcm_importer *im, uint32_t part, const xmlNo
 		if (c) {
 			uint32_t to;
 
-			ret = pcm_follow(im, c, connector_of(c)->to, NULL, &context);
-			if (!ret)
-				ret = pcm_follow(im, c, connector_of(c)->to_role, NULL, &role);
-			if (ret)
-				return ret;
-			to = find_part(im, p->parent, context);
-			if (to == ARCH_NONE)
-				return pcm_fail(im, c, "%s is no part of %s", pcm_name(context),
-						pcm_name(whole->structure));
-			return pcm_system_provider(im, c, to, role, instance);
+			ret = follow_connector(im, c, p->parent, &to, &role);
+			return ret ? ret : pcm_system_provider(im, c, to, role, instance);
 		}
 		ret = find_connector(im, whole->structure, REQUIRED, p->context, role, &c);
 		if (ret || !c)
@@ -421,12 +414,17 @@ static int pcm_system_wire(struct pcm_importer *im, uint32_t part)
 	return 0;
 }
 
-int pcm_provider(struct pcm_importer *im, const xmlNode *at, const xmlNode *role,
-		 uint32_t *instance)
+int pcm_provider(struct pcm_importer *im, const xmlNode *node, const char *reference,
+		 void *instance)
 {
+	const xmlNode *role;
+	int ret = pcm_follow(im, node, reference, "providedRoles_InterfaceProvidingEntity", &role);
+
+	if (ret)
+		return ret;
 	if (role->parent != im->system)
-		return pcm_fail(im, at, "%s is no role of the system", pcm_name(role));
-	return pcm_system_provider(im, at, 0, role, instance);
+		return pcm_fail(im, node, "%s is no role of the system", pcm_name(role));
+	return pcm_system_provider(im, node, 0, role, instance);
 }
 
 int pcm_read_system(struct pcm_importer *im)

@@ -16,8 +16,9 @@ int pcm_expression_in(struct pcm_importer *im, const xmlNode *node, const char *
 	char *whole;
 	int ret = pcm_need(im, node, child, &box);
 
-	if (!ret)
-		ret = pcm_allow(im, box, "specification", "");
+	if (ret)
+		return ret;
+	ret = pcm_allow(im, box, "specification", "");
 	if (ret)
 		return ret;
 	text = pcm_attribute(box, "specification");
@@ -32,8 +33,7 @@ int pcm_expression_in(struct pcm_importer *im, const xmlNode *node, const char *
 	return ret ? pcm_fail(im, box, "%s", why.line) : 0;
 }
 
-int pcm_expression(struct pcm_importer *im, const xmlNode *node, const char *child,
-		   struct stoex **out)
+int pcm_expression(struct pcm_importer *im, const xmlNode *node, const char *child, void *out)
 {
 	return pcm_expression_in(im, node, child, "", "", out);
 }
@@ -47,19 +47,22 @@ static int variable_name(struct pcm_importer *im, const xmlNode *usage, char *na
 	int ret = pcm_need(im, usage, "namedReference__VariableUsage", &n);
 
 	*inner = false;
-	while (!ret && n) {
+	if (ret)
+		return ret;
+	for (; n; n = pcm_first(n, "innerReference_NamespaceReference")) {
 		const char *part = pcm_attribute(n, "referenceName");
 
 		if (!part || !*part)
 			return pcm_fail(im, n, "referenceName is missing");
 		ret = pcm_allow(im, n, "referenceName", "innerReference_NamespaceReference");
+		if (ret)
+			return ret;
 		*inner = *inner || !strcmp(part, "INNER");
 		len += (size_t)snprintf(name + len, size - len, "%s.", part);
 		if (len >= size)
 			return pcm_fail(im, n, "a name that is too long");
-		n = pcm_first(n, "innerReference_NamespaceReference");
 	}
-	return ret;
+	return 0;
 }
 
 static int pcm_value_characterisation(struct pcm_importer *im, const xmlNode *node,
@@ -75,12 +78,13 @@ static int pcm_value_characterisation(struct pcm_importer *im, const xmlNode *no
 	size_t i = 0;
 	int ret = pcm_allow(im, node, "type", "specification_VariableCharacterisation");
 
-	while (!ret && type && i < 5 && strcmp(known[i], type))
+	if (ret)
+		return ret;
+	while (type && i < 5 && strcmp(known[i], type))
 		i++;
 	if (i == 5)
 		return pcm_fail(im, node, "unknown type of characterisation: %.40s", type);
-	if (!ret)
-		ret = pcm_expression(im, node, "specification_VariableCharacterisation", &value);
+	ret = pcm_expression(im, node, "specification_VariableCharacterisation", &value);
 	if (ret)
 		return ret;
 	snprintf(name, sizeof(name), "%s%s", variable, known[i]);
@@ -95,10 +99,9 @@ static int pcm_value_characterisation(struct pcm_importer *im, const xmlNode *no
 	return set->name == UINT32_MAX ? pcm_out_of_memory(im) : 0;
 }
 
-int pcm_variables(struct pcm_importer *im, const xmlNode *node, const char *child,
-		  struct arch_sets *out)
+int pcm_variables(struct pcm_importer *im, const xmlNode *node, const char *child, void *out)
 {
-	int ret = 0;
+	int ret;
 
 	for (const xmlNode *u = pcm_first(node, child); u; u = pcm_next(u, child)) {
 		const char *const item = "variableCharacterisation_VariableUsage";
@@ -108,12 +111,16 @@ int pcm_variables(struct pcm_importer *im, const xmlNode *node, const char *chil
 		ret = pcm_allow(im, u, "",
 				"variableCharacterisation_VariableUsage "
 				"namedReference__VariableUsage");
-		if (!ret)
-			ret = variable_name(im, u, variable, sizeof(variable), &inner);
-		for (const xmlNode *c = pcm_first(u, item); !ret && c; c = pcm_next(c, item))
-			ret = pcm_value_characterisation(im, c, variable, inner, out);
 		if (ret)
 			return ret;
+		ret = variable_name(im, u, variable, sizeof(variable), &inner);
+		if (ret)
+			return ret;
+		for (const xmlNode *c = pcm_first(u, item); c; c = pcm_next(c, item)) {
+			ret = pcm_value_characterisation(im, c, variable, inner, out);
+			if (ret)
+				return ret;
+		}
 	}
 	return 0;
 }

@@ -121,20 +121,69 @@ static bool is_of_profile(const xmlNode *node)
 		strstr(space, "/emfprofile/"));
 }
 
-int pcm_allow(const struct pcm_importer *im, const xmlNode *node, const char *attributes,
-	      const char *children)
+/* Returns true if one of the fields may be an attribute, or otherwise a child, of this name. */
+static bool is_field_of(const struct pcm_field *f, const xmlChar *name, bool attribute)
+{
+	for (; f->name; f++)
+		if (!strcmp(f->name, (const char *)name) &&
+		    (attribute ? f->is_attribute : f->is_child))
+			return true;
+	return false;
+}
+
+static int allow(const struct pcm_importer *im, const xmlNode *node, const char *attributes,
+		 const char *children, const struct pcm_field *fields)
 {
 	for (const xmlAttr *a = node->properties; a; a = a->next)
 		if (!a->ns && !is_word_of("id entityName", a->name) &&
-		    !is_word_of(attributes, a->name))
+		    !is_word_of(attributes, a->name) && !is_field_of(fields, a->name, true))
 			return pcm_fail(im, node, "attribute that is not supported: %s",
 					(const char *)a->name);
 	for (const xmlNode *c = node->children; c; c = c->next)
 		if (c->type == XML_ELEMENT_NODE && !is_of_profile(c) &&
-		    !is_word_of(children, c->name))
+		    !is_word_of(children, c->name) && !is_field_of(fields, c->name, false))
 			return pcm_fail(im, c, "not supported in a %s",
 					*pcm_type(node) ? pcm_type(node)
 							: (const char *)node->name);
+	return 0;
+}
+
+int pcm_allow(const struct pcm_importer *im, const xmlNode *node, const char *attributes,
+	      const char *children)
+{
+	return allow(im, node, attributes, children, &(struct pcm_field){ 0 });
+}
+
+static int read_field(struct pcm_importer *im, const xmlNode *node, const struct pcm_field *f,
+		      void *out)
+{
+	const xmlNode *child;
+	int ret = f->must_exist ? pcm_need(im, node, f->name, &child) : 0;
+
+	if (ret)
+		return ret;
+	if (!f->element)
+		return f->read ? f->read(im, node, f->name, out) : 0;
+	for (child = pcm_first(node, f->name); child; child = pcm_next(child, f->name)) {
+		ret = f->element(im, child, out);
+		if (ret || f->must_exist)
+			return ret;
+	}
+	return 0;
+}
+
+int pcm_read(struct pcm_importer *im, const xmlNode *node, const char *attributes,
+	     const char *children, const struct pcm_field *fields, void *to)
+{
+	int ret = allow(im, node, attributes, children, fields);
+
+	if (ret)
+		return ret;
+	for (const struct pcm_field *f = fields; f->name; f++) {
+		ret = read_field(im, node, f, (char *)to + f->offset);
+		if (ret)
+			return ret;
+	}
 	return 0;
 }
 
@@ -160,11 +209,12 @@ int pcm_number(const struct pcm_importer *im, const xmlNode *node, const char *n
 	return 0;
 }
 
-int pcm_refuse_above_0(const struct pcm_importer *im, const xmlNode *node, const char *name)
+int pcm_refuse_above_0(struct pcm_importer *im, const xmlNode *node, const char *name, void *unused)
 {
 	double value;
 	int ret = pcm_number(im, node, name, 0, &value);
 
+	(void)unused;
 	if (ret || value == 0)
 		return ret;
 	if (im->without_failures) {
@@ -187,11 +237,18 @@ void pcm_set_index(const xmlNode *node, uint32_t index)
 	((xmlNode *)node)->_private = (void *)(uintptr_t)(index + 1);
 }
 
+const xmlNode *pcm_below(const xmlNode *root, const xmlNode *n)
+{
+	if (n->type == XML_ELEMENT_NODE && n->children)
+		return n->children;
+	while (n != root && !n->next)
+		n = n->parent;
+	return n == root ? NULL : n->next;
+}
+
 static int add_ids(struct pcm_importer *im, xmlHashTable *ids, const xmlNode *root)
 {
-	const xmlNode *n = root;
-
-	while (n) {
+	for (const xmlNode *n = root; n; n = pcm_below(root, n)) {
 		const char *id = n->type == XML_ELEMENT_NODE ? id_of(n) : NULL;
 
 		if (id && xmlHashAddEntry(ids, (const xmlChar *)id, (void *)n)) {
@@ -199,13 +256,6 @@ static int add_ids(struct pcm_importer *im, xmlHashTable *ids, const xmlNode *ro
 				return pcm_out_of_memory(im);
 			return pcm_fail(im, n, "a second element of the id %.100s", id);
 		}
-		if (n->type == XML_ELEMENT_NODE && n->children) {
-			n = n->children;
-			continue;
-		}
-		while (n != root && !n->next)
-			n = n->parent;
-		n = n == root ? NULL : n->next;
 	}
 	return 0;
 }
@@ -324,26 +374,20 @@ int pcm_open(struct pcm_importer *im, const char *name, const xmlNode **root)
 {
 	char *path;
 	uint32_t i = 0;
+	int ret;
 
 	if (asprintf(&path, "%s/%s", im->dir, name) < 0)
 		return pcm_out_of_memory(im);
 	while (i < im->nr_files && strcmp(im->m->files[i], path))
 		i++;
-	if (i < im->nr_files) {
+	if (i < im->nr_files || i == PCM_MAX_FILES) {
 		free(path);
-	} else {
-		int ret;
-
-		if (im->nr_files == PCM_MAX_FILES) {
-			free(path);
-			return err_set(im->err, EINVAL, "%s: more than %d files", im->dir,
-				       PCM_MAX_FILES);
-		}
-		ret = read_file(im, path);
-		if (ret)
-			return ret;
+		return i < im->nr_files ? pcm_root(im, i, root)
+					: err_set(im->err, EINVAL, "%s: more than %d files",
+						  im->dir, PCM_MAX_FILES);
 	}
-	return pcm_root(im, i, root);
+	ret = read_file(im, path);
+	return ret ? ret : pcm_root(im, i, root);
 }
 
 void pcm_close_all(struct pcm_importer *im)

@@ -76,9 +76,54 @@ const xmlNode *pcm_first(const xmlNode *node, const char *name);
 const xmlNode *pcm_next(const xmlNode *node, const char *name);
 /* Returns entityName, or otherwise the id, or otherwise the name of the element. */
 const char *pcm_name(const xmlNode *node);
+/*
+ * Returns the element after n in the order of the document, at or below root, or NULL after the
+ * last one. Texts and comments count as elements here.
+ */
+const xmlNode *pcm_below(const xmlNode *root, const xmlNode *n);
 /* Refuses attributes and child elements that are not in these lists of words. */
 int pcm_allow(const struct pcm_importer *im, const xmlNode *node, const char *attributes,
 	      const char *children);
+
+/* An attribute or child of an element, and the member of a struct that gets its value. */
+struct pcm_field {
+	const char *name; /* NULL at the end of a table */
+	bool is_attribute, is_child, must_exist;
+	size_t offset; /* of the member */
+	/* Reads the attributes or children of this name in a node. NULL: they are only allowed. */
+	int (*read)(struct pcm_importer *im, const xmlNode *node, const char *name, void *out);
+	/* Reads one child of this name. */
+	int (*element)(struct pcm_importer *im, const xmlNode *child, void *out);
+};
+
+#define PCM_ATTRIBUTE(name, read, offset)                    \
+	{                                                    \
+		name, true, false, false, offset, read, NULL \
+	}
+#define PCM_CHILD(name, read, offset)                        \
+	{                                                    \
+		name, false, true, false, offset, read, NULL \
+	}
+#define PCM_REFERENCE(name, read, offset)                   \
+	{                                                   \
+		name, true, true, false, offset, read, NULL \
+	}
+/* A child that must exist, and any number of children */
+#define PCM_ONE(name, element, offset)                         \
+	{                                                      \
+		name, false, true, true, offset, NULL, element \
+	}
+#define PCM_EACH(name, element, offset)                         \
+	{                                                       \
+		name, false, true, false, offset, NULL, element \
+	}
+
+/*
+ * Reads an element into a struct, field by field in the order of the table. Attributes and children
+ * that are neither in the table nor in these lists of words are refused first.
+ */
+int pcm_read(struct pcm_importer *im, const xmlNode *node, const char *attributes,
+	     const char *children, const struct pcm_field *fields, void *to);
 /* Returns a child that must exist. */
 int pcm_need(const struct pcm_importer *im, const xmlNode *node, const char *name,
 	     const xmlNode **child);
@@ -89,7 +134,8 @@ int pcm_number(const struct pcm_importer *im, const xmlNode *node, const char *n
  * Refuses an attribute of failures that is above 0. With without_failures, it leaves the attribute
  * out and counts it.
  */
-int pcm_refuse_above_0(const struct pcm_importer *im, const xmlNode *node, const char *name);
+int pcm_refuse_above_0(struct pcm_importer *im, const xmlNode *node, const char *name,
+		       void *unused);
 
 /*
  * Finds the element to which `node` refers by this attribute or child element. Returns -EINVAL if
@@ -108,14 +154,15 @@ const char *pcm_reference_id(const xmlNode *node, const char *name);
 uint32_t pcm_index(const xmlNode *node);
 void pcm_set_index(const xmlNode *node, uint32_t index);
 
-/* Reads the expression in the attribute "specification" of the child. The caller owns *out. */
-int pcm_expression(struct pcm_importer *im, const xmlNode *node, const char *child,
-		   struct stoex **out);
+/*
+ * Reads the expression in the attribute "specification" of the child as a struct stoex *. The
+ * caller owns it.
+ */
+int pcm_expression(struct pcm_importer *im, const xmlNode *node, const char *child, void *out);
 /* Does the same with a text before and after the expression, such as "Trunc(" and ")". */
 int pcm_expression_in(struct pcm_importer *im, const xmlNode *node, const char *child,
 		      const char *before, const char *after, struct stoex **out);
-/* Reads the variables that the children of this name set, and appends them to *out. */
-int pcm_variables(struct pcm_importer *im, const xmlNode *node, const char *child,
-		  struct arch_sets *out);
+/* Reads the variables that the children of this name set. They are added to a struct arch_sets. */
+int pcm_variables(struct pcm_importer *im, const xmlNode *node, const char *child, void *out);
 
 #endif
