@@ -123,21 +123,22 @@ int durable_mkdir(const char *path, struct err *err)
 {
 	char part[PATH_MAX];
 	size_t len = strlen(path);
-	int fd, ret = 0;
+	int fd, ret;
 
 	if (!len || len >= sizeof(part))
 		return err_set(err, ENAMETOOLONG, "%.80s...: expected the path of a folder", path);
 	memcpy(part, path, len + 1);
-	for (size_t i = 1; i <= len && !ret; i++) {
+	for (size_t i = 1; i <= len; i++) {
 		if (part[i] && part[i] != '/')
 			continue;
 		part[i] = 0;
 		ret = make_one(part);
+		if (ret)
+			return err_set(err, -ret, "%s: cannot make the folder: %s", path,
+				       strerror(-ret));
 		if (i < len)
 			part[i] = '/';
 	}
-	if (ret)
-		return err_set(err, -ret, "%s: cannot make the folder: %s", path, strerror(-ret));
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(err, errno, "%s: %s: expected a folder", path, strerror(errno));

@@ -196,8 +196,9 @@ static int bind_action(struct bind *b, struct bind_entry *e, struct arch_action 
 				  "the side file on line %u may say 'request: read' or 'write'",
 				  e->at.line);
 	ret = bind_expression(b, e, e->size, &size);
-	if (!ret)
-		ret = bind_expression(b, e, e->sequential, &sequential);
+	if (ret)
+		return ret;
+	ret = bind_expression(b, e, e->sequential, &sequential);
 	if (ret) {
 		stoex_free(size);
 		return ret;
@@ -219,25 +220,23 @@ static int bind_behaviour(struct bind *b, uint32_t container, uint32_t behaviour
 			  unsigned int nested)
 {
 	const struct arch_behaviour *x = &b->m->behaviours[behaviour];
-	int ret = 0;
+	uint32_t body;
 
-	for (uint32_t i = 0; i < x->nr && !ret && nested < NESTED_MAX; i++) {
+	for (uint32_t i = 0; i < x->nr && nested < NESTED_MAX; i++) {
 		struct arch_action *a = &x->actions[i];
 		struct bind_entry *e =
 			a->kind == ARCH_DEMAND ? bind_entry_for(b, container, a) : NULL;
+		int ret = e ? bind_action(b, e, a) : 0;
 
-		if (e)
-			ret = bind_action(b, e, a);
-		else if (a->kind == ARCH_LOOP)
-			ret = bind_behaviour(b, container, a->loop.body, nested + 1);
-		else if (a->kind == ARCH_BODY)
-			ret = bind_behaviour(b, container, a->inner.body, nested + 1);
-		for (uint32_t k = 0; !ret && a->kind == ARCH_BRANCH && k < a->branch.nr; k++)
-			ret = bind_behaviour(b, container, a->branch.cases[k].body, nested + 1);
-		for (uint32_t k = 0; !ret && a->kind == ARCH_FORK && k < a->fork.nr; k++)
-			ret = bind_behaviour(b, container, a->fork.bodies[k], nested + 1);
+		if (ret)
+			return ret;
+		for (uint32_t k = 0; (body = arch_action_body(a, k)) != ARCH_NONE; k++) {
+			ret = bind_behaviour(b, container, body, nested + 1);
+			if (ret)
+				return ret;
+		}
 	}
-	return ret;
+	return 0;
 }
 
 /*
@@ -298,10 +297,13 @@ int arch_bind(struct arch_model *m, const char *path, struct err *err)
 		return ret;
 	r.tree = tree;
 	ret = fields_read(&r, &bind_table, yaml_tree_root(tree), &b);
-	if (!ret)
-		ret = bind_place(&b, path, first_storage);
-	if (!ret)
-		ret = bind_demands(&b);
+	if (ret)
+		goto out;
+	ret = bind_place(&b, path, first_storage);
+	if (ret)
+		goto out;
+	ret = bind_demands(&b);
+out:
 	for (uint32_t i = 0; i < b.nr; i++)
 		bind_entry_release(&b.entries[i]);
 	free(b.entries);

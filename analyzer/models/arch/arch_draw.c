@@ -143,16 +143,12 @@ static void draw_calls(const struct arch_model *m, uint32_t scenario, uint32_t b
 
 	for (uint32_t i = 0; i < b->nr; i++) {
 		const struct arch_action *a = &b->actions[i];
+		uint32_t body;
 
-		if (a->kind == ARCH_CALL) {
+		if (a->kind == ARCH_CALL)
 			draw_call(m, scenario, a, out);
-		} else if (a->kind == ARCH_LOOP) {
-			draw_calls(m, scenario, a->loop.body, out);
-		}
-		for (uint32_t k = 0; a->kind == ARCH_BRANCH && k < a->branch.nr; k++)
-			draw_calls(m, scenario, a->branch.cases[k].body, out);
-		for (uint32_t k = 0; a->kind == ARCH_FORK && k < a->fork.nr; k++)
-			draw_calls(m, scenario, a->fork.bodies[k], out);
+		for (uint32_t k = 0; (body = arch_action_body(a, k)) != ARCH_NONE; k++)
+			draw_calls(m, scenario, body, out);
 	}
 }
 

@@ -114,11 +114,13 @@ static int arch_fit_evaluate(struct search *s, const struct arch_fit_parameter *
 {
 	struct arch_errors e;
 	int ret = s->f->predict(s->f->ctx, p, &e, err);
-	double sum_m = 0, sum_p = 0;
+	double sum_m = 0, sum_p = 0, all;
 
 	*cost = 0;
 	s->f->solutions++;
-	for (size_t i = 0; !ret && i < s->f->measured->nr; i++) {
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < s->f->measured->nr; i++) {
 		const struct arch_measured *m = &s->f->measured->items[i];
 
 		/* A predicted time of 0 counts as a thousandth of the measured time. */
@@ -127,13 +129,10 @@ static int arch_fit_evaluate(struct search *s, const struct arch_fit_parameter *
 		sum_m += m->per_round * m->mean_s;
 		sum_p += m->per_round * m->predicted_s;
 	}
-	if (!ret) {
-		double all = SUM_WEIGHT * log(fmax(sum_p, 1e-3 * sum_m) / sum_m);
-
-		r[s->f->measured->nr] = all;
-		*cost += all * all;
-	}
-	return ret;
+	all = SUM_WEIGHT * log(fmax(sum_p, 1e-3 * sum_m) / sum_m);
+	r[s->f->measured->nr] = all;
+	*cost += all * all;
+	return 0;
 }
 
 /*

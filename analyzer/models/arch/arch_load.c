@@ -119,15 +119,18 @@ int arch_load(struct arch_load *out, const struct arch_model *m, uint64_t seed, 
 	l.passives = calloc((size_t)m->nr_passives + 1, sizeof(*l.passives));
 	if (!loads || !l.resources || !l.passives)
 		ret = load_no_memory(err);
-	for (uint32_t i = 0; i < m->nr_scenarios && !ret; i++) {
+	if (ret)
+		goto out;
+	for (uint32_t i = 0; i < m->nr_scenarios; i++) {
 		if (!m->scenarios[i].open)
 			continue;
 		l.open = true;
-		for (size_t k = 0; k < REPLICATIONS && !ret; k++)
+		for (size_t k = 0; k < REPLICATIONS; k++) {
 			ret = load_replicate(loads + k * stride, m, i, seed + k, err);
+			if (ret)
+				goto out;
+		}
 	}
-	if (ret)
-		goto out;
 	ret = load_judge_all(&l, m, loads, stride, err);
 out:
 	free(loads);

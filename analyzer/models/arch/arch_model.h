@@ -128,6 +128,26 @@ struct arch_action {
 	};
 };
 
+/*
+ * Returns the i-th behaviour inside an action, in the order of the file, or ARCH_NONE where there
+ * are fewer.
+ */
+static inline uint32_t arch_action_body(const struct arch_action *a, uint32_t i)
+{
+	switch (a->kind) {
+	case ARCH_LOOP:
+		return i ? ARCH_NONE : a->loop.body;
+	case ARCH_BODY:
+		return i ? ARCH_NONE : a->inner.body;
+	case ARCH_BRANCH:
+		return i < a->branch.nr ? a->branch.cases[i].body : ARCH_NONE;
+	case ARCH_FORK:
+		return i < a->fork.nr ? a->fork.bodies[i] : ARCH_NONE;
+	default:
+		return ARCH_NONE;
+	}
+}
+
 struct arch_behaviour {
 	struct arch_action *actions;
 	uint32_t nr;

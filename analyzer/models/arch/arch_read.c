@@ -99,7 +99,9 @@ int reader_expression(const struct fields_reader *r, const struct field *f,
 	double value;
 	int ret = reader_parse(r, n, out);
 
-	if (!ret && stoex_is_constant(*out, &value))
+	if (ret)
+		return ret;
+	if (stoex_is_constant(*out, &value))
 		ret = reader_check_range(r, f, n, value);
 	return ret ? ret : reader_note_use(r, n, *out);
 }
@@ -121,15 +123,16 @@ int reader_number(const struct fields_reader *r, const struct field *f, const st
 	return ret;
 }
 
-static int reader_whole(const struct fields_reader *r, const struct field *f,
-			const struct yaml_node *n, void *to)
+int reader_whole(const struct fields_reader *r, const struct field *f, const struct yaml_node *n,
+		 void *to)
 {
 	double value;
 	int ret = reader_number(r, f, n, &value);
 
-	if (!ret)
-		*(uint32_t *)to = (uint32_t)value;
-	return ret;
+	if (ret)
+		return ret;
+	*(uint32_t *)to = (uint32_t)value;
+	return 0;
 }
 
 #define EXPRESSION_HELP \

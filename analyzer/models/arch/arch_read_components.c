@@ -334,17 +334,6 @@ static int instance_add(const struct fields_reader *r, const struct yaml_node *n
 	return ret ? ret : instance_sets(r, n, instance);
 }
 
-static int instance_read_replicas(const struct fields_reader *r, const struct field *f,
-				  const struct yaml_node *n, void *to)
-{
-	double value;
-	int ret = reader_number(r, f, n, &value);
-
-	if (!ret)
-		*(uint32_t *)to = (uint32_t)value;
-	return ret;
-}
-
 static const struct field instance_connect = { .type = FIELD_TEXT,
 					       .expected = "the name of an instance" };
 static const struct field instance_fields[] = {
@@ -366,7 +355,7 @@ static const struct field instance_fields[] = {
 	  .low = 1,
 	  .high = MAX_REPLICAS,
 	  .offset = SAID(replicas),
-	  .read = instance_read_replicas },
+	  .read = reader_whole },
 	{ .name = "connects",
 	  .type = FIELD_MAP,
 	  .item = &instance_connect,

@@ -338,9 +338,10 @@ static int scenario_read(const struct fields_reader *r, const struct field *f,
 	s->open = yaml_node_get(n, "interarrival") != NULL;
 	reader->component = ARCH_NONE;
 	ret = fields_read(r, f->of, n, s);
-	if (!ret && !s->time && !(s->time = stoex_number(0, &m->names)))
-		ret = fields_no_memory(r);
-	return ret;
+	if (ret || s->time)
+		return ret;
+	s->time = stoex_number(0, &m->names);
+	return s->time ? 0 : fields_no_memory(r);
 }
 
 static const struct field scenario_item = { .type = FIELD_STRUCT,

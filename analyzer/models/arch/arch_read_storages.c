@@ -322,9 +322,11 @@ static int storage_read(const struct fields_reader *r, const struct field *f,
 	ret = fields_read(r, f->of, n, &said);
 	s->list_length = said.list_length;
 	s->concurrency = said.concurrency;
-	if (!ret)
-		ret = said.repository ? repository_open(r, n, &said, &s->model)
-				      : storage_open(r, n, &said, &s->model);
+	if (ret)
+		goto out;
+	ret = said.repository ? repository_open(r, n, &said, &s->model)
+			      : storage_open(r, n, &said, &s->model);
+out:
 	storage_said_release(&said);
 	return ret;
 }

@@ -79,11 +79,17 @@ int arch_sample_pieces(struct arch_sample *x, const struct arch_model *m, struct
 		{ x->controls, x->nr_controls * sizeof(*x->controls) },
 	};
 
-	for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces) && !ret; i++)
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces); i++) {
 		ret = parallel_piece(b, pieces[i].at, pieces[i].size);
-	for (uint32_t i = 0; i < x->nr_times && !ret; i++)
+		if (ret)
+			return ret;
+	}
+	for (uint32_t i = 0; i < x->nr_times; i++) {
 		ret = qhist_pieces(&x->hists[i], b);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static void collect_resources(struct arch_sim *s, struct arch_sample *x)

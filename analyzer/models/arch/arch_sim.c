@@ -321,9 +321,12 @@ int arch_sim_drain(struct arch_sim *s, struct err *err)
 
 	s->closed_doors = true;
 	eventq_cancel(&s->events, s->m->nr_resources + s->alone);
-	while (!ret && eventq_first(&s->events))
+	while (eventq_first(&s->events)) {
 		ret = arch_sim_run(s, INFINITY, 1, err);
-	return ret;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 double arch_sim_work(const struct arch_sim *s, uint32_t resource)

@@ -95,6 +95,7 @@ static int derive_io(struct arch_model *m, uint32_t behaviour, const char *compo
 	for (uint32_t i = 0; i < b->nr; i++) {
 		struct arch_action *a = &b->actions[i];
 		char line[32];
+		uint32_t body;
 		int ret = 0;
 
 		if (a->kind == ARCH_IO) {
@@ -102,17 +103,14 @@ static int derive_io(struct arch_model *m, uint32_t behaviour, const char *compo
 			a->io.measure = m->nr_measures;
 			ret = add_measure(m, ARCH_NONE, true, component, a->name ? a->name : line,
 					  err);
-		} else if (a->kind == ARCH_LOOP) {
-			ret = derive_io(m, a->loop.body, component, seen, err);
-		} else if (a->kind == ARCH_BODY) {
-			ret = derive_io(m, a->inner.body, component, seen, err);
 		}
-		for (uint32_t k = 0; !ret && a->kind == ARCH_BRANCH && k < a->branch.nr; k++)
-			ret = derive_io(m, a->branch.cases[k].body, component, seen, err);
-		for (uint32_t k = 0; !ret && a->kind == ARCH_FORK && k < a->fork.nr; k++)
-			ret = derive_io(m, a->fork.bodies[k], component, seen, err);
 		if (ret)
 			return ret;
+		for (uint32_t k = 0; (body = arch_action_body(a, k)) != ARCH_NONE; k++) {
+			ret = derive_io(m, body, component, seen, err);
+			if (ret)
+				return ret;
+		}
 	}
 	return 0;
 }
@@ -138,11 +136,12 @@ static int derive_measures(struct arch_model *m, struct err *err)
 	if (!seen)
 		return no_memory(err);
 	for (uint32_t c = 0; c < m->nr_components; c++) {
-		for (uint32_t k = 0; !ret && k < m->components[c].nr_operations; k++)
+		for (uint32_t k = 0; k < m->components[c].nr_operations; k++) {
 			ret = derive_io(m, m->components[c].operations[k].behaviour,
 					m->components[c].name, seen, err);
-		if (ret)
-			goto out;
+			if (ret)
+				goto out;
+		}
 	}
 out:
 	free(seen);
@@ -169,10 +168,23 @@ static int derive_environment(struct arch_model *m, struct err *err)
 	return 0;
 }
 
-static int check_branch(struct walk *w, uint32_t instance, const struct arch_action *a)
+/* Checks the behaviours inside an action. */
+static int walk_bodies(struct walk *w, uint32_t instance, const struct arch_action *a)
+{
+	uint32_t body;
+	int ret;
+
+	for (uint32_t i = 0; (body = arch_action_body(a, i)) != ARCH_NONE; i++) {
+		ret = walk_behaviour(w, instance, body);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int check_branch(struct walk *w, const struct arch_action *a)
 {
 	double sum = 0;
-	int ret = 0;
 
 	for (uint32_t i = 0; i < a->branch.nr; i++) {
 		sum += a->branch.cases[i].probability;
@@ -184,11 +196,6 @@ static int check_branch(struct walk *w, uint32_t instance, const struct arch_act
 	if (!a->branch.guarded && fabs(sum - 1) > 1e-6)
 		return arch_error(w->m, a->at, w->err,
 				  "the probabilities of a branch sum to %.9g: expected 1", sum);
-	for (uint32_t i = 0; i < a->branch.nr; i++) {
-		ret = walk_behaviour(w, instance, a->branch.cases[i].body);
-		if (ret)
-			return ret;
-	}
 	return 0;
 }
 
@@ -318,15 +325,12 @@ static int check_action(struct walk *w, uint32_t instance, const struct arch_act
 	case ARCH_CALL:
 		return check_call(w, instance, a);
 	case ARCH_LOOP:
-		return walk_behaviour(w, instance, a->loop.body);
 	case ARCH_BODY:
-		return walk_behaviour(w, instance, a->inner.body);
-	case ARCH_BRANCH:
-		return check_branch(w, instance, a);
 	case ARCH_FORK:
-		for (uint32_t i = 0; !ret && i < a->fork.nr; i++)
-			ret = walk_behaviour(w, instance, a->fork.bodies[i]);
-		return ret;
+		return walk_bodies(w, instance, a);
+	case ARCH_BRANCH:
+		ret = check_branch(w, a);
+		return ret ? ret : walk_bodies(w, instance, a);
 	case ARCH_ACQUIRE:
 	case ARCH_RELEASE:
 		if (instance == ARCH_NONE ||
@@ -408,9 +412,11 @@ int arch_finish(struct arch_model *m, struct err *err)
 	int ret = derive_operations(m, err);
 
 	derive_means(m);
-	if (!ret)
-		ret = derive_measures(m, err);
-	if (!ret)
-		ret = derive_environment(m, err);
+	if (ret)
+		return ret;
+	ret = derive_measures(m, err);
+	if (ret)
+		return ret;
+	ret = derive_environment(m, err);
 	return ret ? ret : model_finish_check(m, err);
 }

@@ -84,11 +84,11 @@ static int sim_action_demand(struct arch_sim *s, uint32_t thread, const struct a
 								       : r->rate;
 	if (rate_of)
 		ret = thread_number(s, t, rate_of, &rate);
-	if (!ret && !(rate > 0))
-		ret = err_set(s->err, ERANGE, "resource %s: a rate of %g: expected one above 0",
-			      r->name, rate);
 	if (ret)
 		return ret;
+	if (!(rate > 0))
+		return err_set(s->err, ERANGE, "resource %s: a rate of %g: expected one above 0",
+			       r->name, rate);
 	if (!isnan(x->demand.mean))
 		s->controls[resource] += (amount - x->demand.mean) / rate;
 	return resource_arrive(s, resource, thread, amount / rate);
@@ -103,15 +103,19 @@ static int sim_action_io(struct arch_sim *s, uint32_t thread, const struct arch_
 	struct storage_level *l = &s->storage_levels[storage];
 	int ret = thread_number(s, t, x->io.size, &r.size);
 
-	if (!ret && x->io.sequential)
-		ret = thread_number(s, t, x->io.sequential, &r.sequential);
-	if (!ret && x->io.file_set != ARCH_NONE)
-		ret = thread_number(s, t, s->m->file_sets[x->io.file_set].size, &r.file_set);
-	if (!ret && !(r.size > 0))
-		ret = err_set(s->err, ERANGE, "a request of %g bytes: expected more than 0",
-			      r.size);
 	if (ret)
 		return ret;
+	if (x->io.sequential)
+		ret = thread_number(s, t, x->io.sequential, &r.sequential);
+	if (ret)
+		return ret;
+	if (x->io.file_set != ARCH_NONE)
+		ret = thread_number(s, t, s->m->file_sets[x->io.file_set].size, &r.file_set);
+	if (ret)
+		return ret;
+	if (!(r.size > 0))
+		return err_set(s->err, ERANGE, "a request of %g bytes: expected more than 0",
+			       r.size);
 	if (s->alone != ARCH_NONE)
 		/* the predictions of the model mean nothing for so many requests at once */
 		return GOES;
@@ -129,7 +133,9 @@ int sim_pass_link(struct arch_sim *s, uint32_t thread, uint32_t link, double byt
 	double latency = 0, throughput = 0;
 	int ret = l->latency ? thread_number(s, s->threads[thread], l->latency, &latency) : 0;
 
-	if (!ret && s->m->resources[l->resource].rate)
+	if (ret)
+		return ret;
+	if (s->m->resources[l->resource].rate)
 		ret = thread_number(s, s->threads[thread], s->m->resources[l->resource].rate,
 				    &throughput);
 	if (ret)

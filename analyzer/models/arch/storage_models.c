@@ -264,10 +264,12 @@ static int open_regression(struct fitted *f, struct answer *a,
 	json_t *root = NULL;
 	int ret = model_file_read(path, &root, &kind, err);
 
-	if (!ret && strcmp(kind, "regression"))
+	if (ret)
+		return ret;
+	if (strcmp(kind, "regression")) {
 		ret = err_set(err, EINVAL, "%s: kind: expected 'regression', got '%.40s'", path,
 			      kind);
-	else if (!ret) {
+	} else {
 		ret = model_from_json(&a->model, root, err);
 		if (ret)
 			err_prefix(err, "%s", path);

@@ -439,8 +439,7 @@ int net_check(const struct net *n, void (*say)(void *ctx, const struct finding *
 		check_traps(&c);
 		check_loops(&c);
 		ret = check_stability(&c);
-		if (!ret)
-			ret = check_conserved(&c);
+		ret = ret ? ret : check_conserved(&c);
 	}
 	free(c.reachable);
 	free(c.fires);

@@ -159,13 +159,14 @@ static int check_flows_solve(struct flows *f)
 	double *vt = malloc(sizeof(double) * (size_t)(nr * nr));
 	int ret = a && u && s && vt ? 0 : -ENOMEM;
 
-	if (!ret) {
-		memcpy(a, f->a, sizeof(double) * (size_t)(rows * nr));
-		if (LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'A', 'A', rows, nr, a, nr, s, u, rows, vt, nr,
-				   s + least))
-			ret = -EINVAL;
-	}
-	for (lapack_int i = 0; !ret && i < nr; i++) {
+	if (ret)
+		goto out;
+	ret = -EINVAL;
+	memcpy(a, f->a, sizeof(double) * (size_t)(rows * nr));
+	if (LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'A', 'A', rows, nr, a, nr, s, u, rows, vt, nr,
+			   s + least))
+		goto out;
+	for (lapack_int i = 0; i < nr; i++) {
 		double part = 0;
 
 		if (i >= least || s[i] <= RANK_TOLERANCE * s[0]) {
@@ -178,10 +179,7 @@ static int check_flows_solve(struct flows *f)
 		for (lapack_int m = 0; m < nr; m++)
 			f->rate[m] += vt[i * nr + m] * part / s[i];
 	}
-	if (ret)
-		goto out;
-	if (!is_met(f))
-		ret = -EINVAL;
+	ret = is_met(f) ? 0 : -EINVAL;
 out:
 	free(a);
 	free(u);
@@ -373,18 +371,16 @@ int check_flows(const struct net *n, const struct net_mode *const *modes,
 	f.rate = calloc(nr_modes, sizeof(double));
 	f.null = calloc((size_t)nr_modes * nr_modes, sizeof(double));
 	weight = calloc((size_t)n->nr_slots + 1, sizeof(*weight));
-	if (f.a && f.b && f.rate && f.null && weight) {
-		ret = 0;
-		check_flows_balance(&f);
-		tie_modes(&f);
-		if (add_sources(&f)) {
-			ret = check_flows_solve(&f);
-			if (!ret)
-				check_queues(&f, weight, say, ctx);
-			if (!ret)
-				ret = check_pools(&f, weight, say, ctx);
-		}
-	}
+	if (!f.a || !f.b || !f.rate || !f.null || !weight)
+		goto out;
+	check_flows_balance(&f);
+	tie_modes(&f);
+	ret = add_sources(&f) ? check_flows_solve(&f) : -EINVAL;
+	if (ret)
+		goto out;
+	check_queues(&f, weight, say, ctx);
+	ret = check_pools(&f, weight, say, ctx);
+out:
 	free(f.a);
 	free(f.b);
 	free(f.rate);

@@ -71,10 +71,11 @@ int expr_value(struct expr_scope *s, const char *text, double *value, struct err
 	if (ret)
 		return ret;
 	ret = stoex_eval_number(e, &scope, &result, err);
-	if (!ret && !isfinite(result))
-		ret = err_set(err, EINVAL, "\"%.100s\": the value is not finite", text);
-	if (!ret)
-		*value = result;
 	stoex_free(e);
-	return ret;
+	if (ret)
+		return ret;
+	if (!isfinite(result))
+		return err_set(err, EINVAL, "\"%.100s\": the value is not finite", text);
+	*value = result;
+	return 0;
 }

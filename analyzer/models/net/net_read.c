@@ -234,8 +234,9 @@ static int place_read_count(const struct fields_reader *r, const struct field *f
 	int ret = place_slot(r, n, n->key, &slot);
 
 	(void)to;
-	if (!ret)
-		ret = fields_number(r, f, n, &value);
+	if (ret)
+		return ret;
+	ret = fields_number(r, f, n, &value);
 	if (ret)
 		return ret;
 	if (f == &place_tokens)

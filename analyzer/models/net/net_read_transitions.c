@@ -77,8 +77,9 @@ static int mode_add_arc(const struct fields_reader *r, const struct yaml_node *a
 		return fields_expected(r, &arc_colour, at);
 	if (at->key)
 		ret = fields_number(r, &arc_count, at, &count);
-	if (!ret)
-		ret = net_read_known_colour(r, at, name, place, &colour, &slot);
+	if (ret)
+		return ret;
+	ret = net_read_known_colour(r, at, name, place, &colour, &slot);
 	if (ret)
 		return ret;
 	return net_add_arc(to->arcs, to->nr, slot, (uint32_t)count) ? fields_no_memory(r) : 0;
@@ -95,9 +96,9 @@ static int mode_read_arcs_of_place(const struct fields_reader *r, const struct y
 		return ret;
 	if (n->kind == YAML_SCALAR) {
 		ret = net_read_known_colour(r, n, n->text, place, &colour, &slot);
-		if (!ret && net_add_arc(to->arcs, to->nr, slot, 1))
-			ret = fields_no_memory(r);
-		return ret;
+		if (ret)
+			return ret;
+		return net_add_arc(to->arcs, to->nr, slot, 1) ? fields_no_memory(r) : 0;
 	}
 	for (size_t k = 0; k < n->nr; k++) {
 		ret = mode_add_arc(r, n->items[k], place, to);

@@ -43,16 +43,18 @@ static int number_file_add(struct numbers *x, double value)
 static int add_line(struct numbers *x, char *text)
 {
 	char *rest, *word;
-	int ret = 0;
+	int ret;
 
-	for (word = strtok_r(text, " \t\r\n;", &rest); !ret && word;
+	for (word = strtok_r(text, " \t\r\n;", &rest); word;
 	     word = strtok_r(NULL, " \t\r\n;", &rest)) {
 		char *end;
 		double v = strtod(word, &end);
 
 		ret = *end || !isfinite(v) || v < 0 ? -EINVAL : number_file_add(x, v);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int read_lines(struct numbers *x, FILE *file, const char *path, struct err *err)
@@ -61,9 +63,11 @@ static int read_lines(struct numbers *x, FILE *file, const char *path, struct er
 	char *text = NULL;
 	int ret = 0;
 
-	while (!ret && getline(&text, &cap, file) >= 0) {
+	while (getline(&text, &cap, file) >= 0) {
 		line++;
 		ret = add_line(x, text);
+		if (ret)
+			break;
 	}
 	free(text);
 	if (ret == -EINVAL)
@@ -71,11 +75,9 @@ static int read_lines(struct numbers *x, FILE *file, const char *path, struct er
 	if (ret == -E2BIG)
 		return err_set(err, EINVAL, "%s:%zu: more than %d numbers", path, line,
 			       DIST_MAX_POINTS);
-	if (!ret && ferror(file))
-		ret = -EIO;
-	if (!ret && !x->nr)
-		return err_set(err, EINVAL, "%s:1: expected numbers at or above 0", path);
-	return ret ? err_set(err, -ret, "%s: %s", path, strerror(-ret)) : 0;
+	if (ret || ferror(file))
+		return err_set(err, ret ? -ret : EIO, "%s: %s", path, strerror(ret ? -ret : EIO));
+	return x->nr ? 0 : err_set(err, EINVAL, "%s:1: expected numbers at or above 0", path);
 }
 
 /* Opens a regular file. Reading any other file could block for ever. */

@@ -28,7 +28,9 @@ static int qpe_empirical_path(struct qpe_importer *im, const xmlNode *node, doub
 				NULL);
 	/* The older name of the attribute is tried first. */
 	ret = qpe_attribute(im, node, "input-file", &name);
-	if (!ret && !name)
+	if (ret)
+		return ret;
+	if (!name)
 		ret = qpe_need(im, node, "pdf_filename", &name);
 	if (ret)
 		return ret;

@@ -173,14 +173,16 @@ int qpe_read_all(struct qpe_importer *im, const xmlNode *parent, const char *con
 		 const char *name, int (*read)(struct qpe_importer *, const xmlNode *))
 {
 	const xmlNode *box = qpe_child(parent, container), *c = box ? box->children : NULL;
-	int ret = qpe_each(im, c, name, &c);
 
-	while (!ret && c) {
+	for (;; c = c->next) {
+		int ret = qpe_each(im, c, name, &c);
+
+		if (ret || !c)
+			return ret;
 		ret = read(im, c);
-		if (!ret)
-			ret = qpe_each(im, c->next, name, &c);
+		if (ret)
+			return ret;
 	}
-	return ret;
 }
 
 /* Refuses child elements that are not in the list, which ends with NULL. */

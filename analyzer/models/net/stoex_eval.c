@@ -314,9 +314,9 @@ static int stoex_eval_function(const struct eval *v, const struct stoex_node *n,
 		return 0;
 	default:
 		ret = stoex_eval_draw(v, n->function, a, out);
-		if (!ret && out->type == STOEX_DOUBLE && !isfinite(out->d))
-			ret = stoex_eval_fail(v, ERANGE, "a draw that is no finite number");
-		return ret;
+		if (ret || out->type != STOEX_DOUBLE || isfinite(out->d))
+			return ret;
+		return stoex_eval_fail(v, ERANGE, "a draw that is no finite number");
 	}
 }
 
