@@ -115,14 +115,19 @@ int configurations_random(struct configurations *c, const struct factors *f, siz
 		ret = err_set(err, EINVAL,
 			      "design: %zu random configurations asked for; there are %llu", nr,
 			      (unsigned long long)most);
-	for (uint64_t tries = 0; c->nr < end && !ret; tries++) {
+	if (ret)
+		goto out;
+	for (uint64_t tries = 0; c->nr < end; tries++) {
 		for (size_t i = 0; i < f->nr; i++)
 			cells[i] = configurations_draw(&f->items[i], rng);
 		if (tries < DRAWS_PER_CONFIGURATION * (uint64_t)nr &&
 		    configurations_contains(c, cells))
 			continue;
 		ret = configurations_add(c, f->nr, cells);
+		if (ret)
+			goto out;
 	}
+out:
 	free(cells);
 	return ret;
 }

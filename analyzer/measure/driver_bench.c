@@ -23,12 +23,23 @@ static int filebench_run(const struct drive *d, struct buf *shell, struct err *e
 	return ret ? ret : shell->error;
 }
 
-static int driver_bench_put(struct readings *r, const char *who, const char *what, double value)
+struct bench_metric {
+	const char *who, *what;
+	double value;
+};
+
+static int driver_bench_put(struct readings *r, const struct bench_metric *all, size_t nr)
 {
 	char name[2 * READING_NAME_BYTES];
+	int ret;
 
-	snprintf(name, sizeof(name), "%s_%s", who, what);
-	return readings_put(r, 0, name, value);
+	for (size_t i = 0; i < nr; i++) {
+		snprintf(name, sizeof(name), "%s_%s", all[i].who, all[i].what);
+		ret = readings_put(r, 0, name, all[i].value);
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 /* Reads "readfile1   9787ops   163ops/s  10.0mb/s   0.043ms/op [0.00ms - 0.88ms]". */
@@ -36,14 +47,14 @@ static int take_flowop(const char *line, struct readings *r)
 {
 	char name[32];
 	double ops, rate, mb, ms;
-	int ret;
 
 	if (sscanf(line, "%31s %lfops %lfops/s %lfmb/s %lfms/op", name, &ops, &rate, &mb, &ms) != 5)
 		return 0;
-	ret = driver_bench_put(r, name, "s", ms / 1e3);
-	if (!ret)
-		ret = driver_bench_put(r, name, "per_s", rate);
-	return ret ? ret : driver_bench_put(r, name, "bytes_per_s", mb * MB);
+	return driver_bench_put(r,
+				(struct bench_metric[]){ { name, "s", ms / 1e3 },
+							 { name, "per_s", rate },
+							 { name, "bytes_per_s", mb * MB } },
+				3);
 }
 
 /* Reads the line "IO Summary: 303389 ops 5055.849 ops/s 1631/163 rd/wr 100.7mb/s 0.012ms/op". */
@@ -51,20 +62,18 @@ static int take_summary(const char *line, struct readings *r, bool *found)
 {
 	const char *at = strstr(line, "IO Summary:");
 	double ops, rate, reads, writes, mb, ms;
-	int ret;
 
 	if (!at || sscanf(at, "IO Summary: %lf ops %lf ops/s %lf/%lf rd/wr %lfmb/s %lfms/op", &ops,
 			  &rate, &reads, &writes, &mb, &ms) != 6)
 		return 0;
 	*found = true;
-	ret = driver_bench_put(r, "operation", "per_s", rate);
-	if (!ret)
-		ret = driver_bench_put(r, "read", "per_s", reads);
-	if (!ret)
-		ret = driver_bench_put(r, "write", "per_s", writes);
-	if (!ret)
-		ret = driver_bench_put(r, "operation", "bytes_per_s", mb * MB);
-	return ret ? ret : driver_bench_put(r, "operation", "s", ms / 1e3);
+	return driver_bench_put(r,
+				(struct bench_metric[]){ { "operation", "per_s", rate },
+							 { "read", "per_s", reads },
+							 { "write", "per_s", writes },
+							 { "operation", "bytes_per_s", mb * MB },
+							 { "operation", "s", ms / 1e3 } },
+				5);
 }
 
 /*
@@ -74,22 +83,17 @@ static int take_summary(const char *line, struct readings *r, bool *found)
 static int take_transaction(const char *line, struct readings *r)
 {
 	char name[32], unit = 0;
-	double count, rate, amount;
+	double count, rate, amount = 0;
 	int nr = sscanf(line, " %31s : %lf %lf %*f%% %*f%% %lf%cB/sec", name, &count, &rate,
 			&amount, &unit);
-	int ret;
 
 	if (nr < 3)
 		return 0;
-	ret = driver_bench_put(r, name, "per_s", rate);
-	if (ret)
-		return ret;
-	if (nr == 5)
-		ret = driver_bench_put(r, name, "bytes_per_s",
-				       amount * (unit == 'G'   ? MB * 1024
-						 : unit == 'M' ? MB
-							       : 1024));
-	return ret;
+	amount *= unit == 'G' ? MB * 1024 : unit == 'M' ? MB : 1024;
+	return driver_bench_put(r,
+				(struct bench_metric[]){ { name, "per_s", rate },
+							 { name, "bytes_per_s", amount } },
+				nr == 5 ? 2 : 1);
 }
 
 /* Reads "[   read]  0.003000  0.005743  5.221000  11698"; the times are in milliseconds. */
@@ -97,13 +101,14 @@ static int take_call(const char *line, struct readings *r, bool *found)
 {
 	char name[32];
 	double least, mean, most, count;
-	int ret;
 
 	if (sscanf(line, "[ %31[a-z0-9]] %lf %lf %lf %lf", name, &least, &mean, &most, &count) != 5)
 		return 0;
 	*found = true;
-	ret = driver_bench_put(r, name, "s", mean / 1e3);
-	return ret ? ret : driver_bench_put(r, name, "requests", count);
+	return driver_bench_put(r,
+				(struct bench_metric[]){ { name, "s", mean / 1e3 },
+							 { name, "requests", count } },
+				2);
 }
 
 static int take_lines(const char *text, size_t len, bool ffsb, struct readings *r, struct err *err)

@@ -44,10 +44,10 @@ static int command_take(const struct drive *d, const char *text, size_t len, boo
 {
 	const char *at = text, *end = text + len;
 	unsigned int nr = 0;
-	int ret = 0;
+	int ret;
 
 	(void)d;
-	while (!ret) {
+	for (;;) {
 		json_error_t why;
 		json_t *root;
 
@@ -61,12 +61,16 @@ static int command_take(const struct drive *d, const char *text, size_t len, boo
 					   : err_set(err, EINVAL, "command: expected an object");
 		at += why.position;
 		json_decref(root);
+		if (ret)
+			return ret;
 	}
-	if (!ret && final && at < end)
-		ret = err_set(err, EINVAL, "command: expected JSON, got '%.60s'", at);
-	if (!ret && final && !nr)
-		ret = err_set(err, EINVAL, "command: expected JSON, got nothing");
-	return !ret && final ? readings_take_means(r) : ret;
+	if (!final)
+		return 0;
+	if (at < end)
+		return err_set(err, EINVAL, "command: expected JSON, got '%.60s'", at);
+	if (!nr)
+		return err_set(err, EINVAL, "command: expected JSON, got nothing");
+	return readings_take_means(r);
 }
 
 static int none_run(const struct drive *d, struct buf *shell, struct err *err)

@@ -69,8 +69,12 @@ static int fio_prepare(const struct drive *d, struct buf *shell, struct err *err
 	const struct plan *p = d->plan;
 	int ret = put_job(d, "job.fio", p->interval_s * (double)plan_most_intervals(p), shell, err);
 
-	if (!ret && p->warm_up_s > 0)
+	if (ret)
+		return ret;
+	if (p->warm_up_s > 0)
 		ret = put_job(d, "warm.fio", p->warm_up_s, shell, err);
+	if (ret)
+		return ret;
 
 	/*
 	 * File layout holds the options that decide which files fio makes. Where they are the same
@@ -84,7 +88,7 @@ static int fio_prepare(const struct drive *d, struct buf *shell, struct err *err
 		   "cmp -s layout laid || { fio --create_only=1 --output=/dev/null job.fio && "
 		   "mv layout laid; } || exit 1\n",
 		   strstr(d->load->job, "overwrite=1") ? "" : "rw|readwrite|");
-	return ret ? ret : shell->error;
+	return shell->error;
 }
 
 static int fio_run(const struct drive *d, struct buf *shell, struct err *err)
@@ -197,16 +201,20 @@ static int put_percentiles(struct readings *r, const char *key, const char *side
 	}
 	if (driver_fio_number(lat, "N") > 1)
 		ret = driver_fio_put(r, 0, side, "sd_s", driver_fio_number(lat, "stddev") / 1e9);
+	if (ret)
+		return ret;
 	percentiles = json_object_get(lat, "percentile");
-	for (i = 0; i < sizeof(points) / sizeof(*points) && !ret; i++) {
+	for (i = 0; i < sizeof(points) / sizeof(*points); i++) {
 		const json_t *v = json_object_get(percentiles, points[i].key);
 
 		if (json_is_number(v) &&
 		    driver_fio_number(lat, "N") * points[i].beyond >= TAIL_REQUESTS)
 			ret = driver_fio_put(r, 0, side, points[i].name,
 					     json_number_value(v) / 1e9);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 static int put_whole(struct readings *r, const json_t *jobs, const struct snapshot *last)
@@ -263,10 +271,13 @@ static int put_flushes(struct readings *r, const json_t *jobs, const struct snap
 	if (!(nr > 0))
 		return 0;
 	ret = driver_fio_put(r, 0, "flush", "requests", nr);
-	if (!ret && last->runtime_ms > 0)
+	if (ret)
+		return ret;
+	if (last->runtime_ms > 0)
 		ret = driver_fio_put(r, 0, "flush", "per_s", nr / last->runtime_ms * 1e3);
-	if (!ret)
-		ret = driver_fio_put(r, 0, "flush", "s", sum_ns / nr / 1e9);
+	if (ret)
+		return ret;
+	ret = driver_fio_put(r, 0, "flush", "s", sum_ns / nr / 1e9);
 	return ret ? ret : put_percentiles(r, "sync", "flush", jobs);
 }
 
@@ -285,6 +296,20 @@ static int job_error(const json_t *jobs, struct err *err)
 				       strerror(code));
 	}
 	return 0;
+}
+
+/* Adds the metrics of the whole run. */
+static int put_end(struct readings *r, const json_t *jobs, const struct snapshot *last,
+		   struct err *err)
+{
+	int ret = job_error(jobs, err);
+
+	if (ret)
+		return ret;
+	if (last->side[0].ios + last->side[1].ios == 0)
+		return err_set(err, EINVAL, "fio: no request was completed");
+	ret = put_whole(r, jobs, last);
+	return ret ? ret : put_flushes(r, jobs, last);
 }
 
 /*
@@ -313,38 +338,28 @@ static int fio_take(const struct drive *d, const char *text, size_t len, bool fi
 	unsigned int nr = 0;
 	int ret = 0;
 
-	while (!ret && (root = next_object(&at, end))) {
+	while ((root = next_object(&at, end))) {
 		json_decref(last);
 		last = root;
 		jobs = json_object_get(root, "jobs");
 		if (!json_is_array(jobs) || !json_array_size(jobs)) {
 			ret = err_set(err, EINVAL, "fio: its JSON has no jobs");
-			break;
+			goto out;
 		}
 		take_snapshot(jobs, &now);
 		if (now.runtime_ms - from.runtime_ms < least_ms)
 			continue;
 		ret = put_interval(r, ++nr, &from, &now);
+		if (ret)
+			goto out;
 		from = now;
 	}
-	if (ret)
+	if (!final)
 		goto out;
-	if (final && !last)
+	if (!last)
 		ret = err_set(err, EINVAL, "fio: expected JSON, got '%.60s'", len ? text : "");
-	if (ret)
-		goto out;
-	if (final)
-		ret = job_error(jobs, err);
-	if (ret)
-		goto out;
-	if (final && now.side[0].ios + now.side[1].ios == 0)
-		ret = err_set(err, EINVAL, "fio: no request was completed");
-	if (ret)
-		goto out;
-	if (final)
-		ret = put_whole(r, jobs, &now);
-	if (final && !ret)
-		ret = put_flushes(r, jobs, &now);
+	else
+		ret = put_end(r, jobs, &now, err);
 out:
 	json_decref(last);
 	return ret;

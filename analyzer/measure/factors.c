@@ -273,21 +273,22 @@ int factor_cell_text(const struct factor *f, double cell, struct buf *out)
 int configuration_set(const struct factors *f, const double *cells, struct params *p,
 		      struct err *err)
 {
-	int ret = 0;
-
-	for (size_t i = 0; i < f->nr && !ret; i++) {
+	for (size_t i = 0; i < f->nr; i++) {
 		const struct factor *factor = &f->items[i];
-		const struct level *l;
+		const struct level *l =
+			factor->nr_levels ? &factor->levels[(size_t)cells[i]] : NULL;
+		int ret = l ? params_set(p, factor->name, l->text, l->word, err)
+			    : params_set_number(p, factor->name, cells[i], err);
 
-		if (!factor->nr_levels) {
-			ret = params_set_number(p, factor->name, cells[i], err);
-			continue;
+		if (ret)
+			return ret;
+		for (size_t k = 0; l && k < l->settings.nr; k++) {
+			const struct level_setting *s = &l->settings.items[k];
+
+			ret = params_set(p, s->name, s->text, s->word, err);
+			if (ret)
+				return ret;
 		}
-		l = &factor->levels[(size_t)cells[i]];
-		ret = params_set(p, factor->name, l->text, l->word, err);
-		for (size_t s = 0; s < l->settings.nr && !ret; s++)
-			ret = params_set(p, l->settings.items[s].name, l->settings.items[s].text,
-					 l->settings.items[s].word, err);
 	}
-	return ret;
+	return 0;
 }

@@ -124,6 +124,28 @@ static void list_names(const struct params *p, char *out, size_t size)
 
 static int expand_one(struct params *p, const char *expression, struct buf *out, struct err *err);
 
+/* Expands a text into a new one, which the caller frees. */
+static int expand_text(int (*expand)(struct params *, const char *, struct buf *, struct err *),
+		       struct params *p, const char *text, char **out, struct err *err)
+{
+	struct buf b;
+	int ret;
+
+	buf_init(&b);
+	ret = expand(p, text, &b, err);
+	if (ret)
+		goto out;
+	if (buf_put_u8(&b, 0)) {
+		ret = err_set(err, ENOMEM, "out of memory");
+		goto out;
+	}
+	*out = (char *)b.data;
+	return 0;
+out:
+	buf_release(&b);
+	return ret;
+}
+
 /*
  * Expands "list EXPRESSION PREFIX" to PREFIX0:PREFIX1:..., with as many names as the expression's
  * value.
@@ -131,24 +153,18 @@ static int expand_one(struct params *p, const char *expression, struct buf *out,
 static int expand_list(struct params *p, const char *words, struct buf *out, struct err *err)
 {
 	const char *prefix = strrchr(words, ' ');
-	char expression[PARAM_TEXT_MAX], *end;
-	struct buf number;
+	char expression[PARAM_TEXT_MAX], *end, *number = NULL;
 	double nr;
 	int ret;
 
 	if (!prefix || !prefix[1])
 		return err_set(err, EINVAL, "{list %.60s}: expected a number and a name", words);
 	snprintf(expression, sizeof(expression), "%.*s", (int)(prefix - words), words);
-	buf_init(&number);
-	ret = expand_one(p, expression, &number, err);
-	if (!ret && buf_put_u8(&number, 0))
-		ret = err_set(err, ENOMEM, "out of memory");
-	if (ret) {
-		buf_release(&number);
+	ret = expand_text(expand_one, p, expression, &number, err);
+	if (ret)
 		return ret;
-	}
-	nr = strtod((char *)number.data, &end);
-	buf_release(&number);
+	nr = strtod(number, &end);
+	free(number);
 	if (!(nr >= 1 && nr <= LIST_MAX))
 		return err_set(err, EINVAL, "{list %.60s}: %g names: expected 1 to %d", words, nr,
 			       LIST_MAX);
@@ -196,7 +212,7 @@ int params_expand(struct params *p, const char *text, struct buf *out, struct er
 	char expression[PARAM_TEXT_MAX];
 	int ret = 0;
 
-	for (const char *at = text; *at && !ret; at++) {
+	for (const char *at = text; *at; at++) {
 		const char *end = NULL;
 
 		if (at[0] == '{' && at[1] == '{') {
@@ -210,30 +226,21 @@ int params_expand(struct params *p, const char *text, struct buf *out, struct er
 				return err_set(err, EINVAL,
 					       "a { without its }: write {{ for a brace");
 		}
-		if (!end) {
+		if (end) {
+			snprintf(expression, sizeof(expression), "%.*s", (int)(end - at - 1),
+				 at + 1);
+			ret = expand_one(p, expression, out, err);
+			at = end;
+		} else {
 			ret = buf_put_u8(out, (uint8_t)*at);
-			continue;
 		}
-		snprintf(expression, sizeof(expression), "%.*s", (int)(end - at - 1), at + 1);
-		ret = expand_one(p, expression, out, err);
-		at = end;
+		if (ret)
+			return ret == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : ret;
 	}
-	return ret == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : ret;
+	return 0;
 }
 
 int params_expand_text(struct params *p, const char *text, char **out, struct err *err)
 {
-	struct buf b;
-	int ret;
-
-	buf_init(&b);
-	ret = params_expand(p, text, &b, err);
-	if (!ret && buf_put_u8(&b, 0))
-		ret = err_set(err, ENOMEM, "out of memory");
-	if (ret) {
-		buf_release(&b);
-		return ret;
-	}
-	*out = (char *)b.data;
-	return 0;
+	return expand_text(params_expand, p, text, out, err);
 }

@@ -95,9 +95,12 @@ int plan_configurations(const struct plan *p, struct configurations *c, struct e
 		ret = configurations_random(c, &p->factors, p->random_configurations, &rng, err);
 		break;
 	case DESIGN_LIST:
-		for (size_t i = 0; i < p->list.nr && !ret; i++)
+		for (size_t i = 0; i < p->list.nr; i++) {
 			ret = configurations_add(c, p->factors.nr,
 						 p->list.cells + i * p->factors.nr);
+			if (ret)
+				return ret;
+		}
 		break;
 	case DESIGN_SEQUENTIAL:
 		return configurations_random(c, &p->factors, p->sequential.start, &rng, err);
@@ -206,6 +209,32 @@ out:
 	return ret;
 }
 
+/* Expands every text of a target once, and marks the factors that the texts use. */
+static int check_target(const struct plan *p, const struct plan_target *t, const double *cells,
+			bool *used, struct err *err)
+{
+	struct params params = { 0 };
+	int ret = plan_params(p, t, cells, t->directory, &params, err);
+
+	if (ret)
+		goto out;
+	ret = expand_all(p, t, &params, err);
+	if (ret)
+		goto out;
+	for (size_t k = 0; k < p->factors.nr; k++) {
+		const struct level *l = p->factors.items[k].levels;
+
+		used[k] |= params_find(&params, p->factors.items[k].name)->used;
+		for (size_t s = 0; l && s < l->settings.nr; s++)
+			used[k] |= params_find(&params, l->settings.items[s].name)->used;
+	}
+out:
+	if (ret)
+		err_prefix(err, "%s:%u: target %s", p->path, t->load.line, t->name);
+	params_release(&params);
+	return ret;
+}
+
 /* Expands every text once, and refuses a factor that no text uses. */
 static int check_texts(const struct plan *p, const struct configurations *c, struct err *err)
 {
@@ -215,22 +244,7 @@ static int check_texts(const struct plan *p, const struct configurations *c, str
 	if (ret)
 		goto out;
 	for (size_t i = 0; i < p->nr_targets; i++) {
-		struct params params = { 0 };
-		const struct plan_target *t = &p->targets[i];
-
-		ret = plan_params(p, t, c->cells, t->directory, &params, err);
-		if (!ret)
-			ret = expand_all(p, t, &params, err);
-		if (ret)
-			err_prefix(err, "%s:%u: target %s", p->path, t->load.line, t->name);
-		for (size_t k = 0; k < p->factors.nr && !ret; k++) {
-			const struct level *l = p->factors.items[k].levels;
-
-			used[k] |= params_find(&params, p->factors.items[k].name)->used;
-			for (size_t s = 0; l && s < l->settings.nr; s++)
-				used[k] |= params_find(&params, l->settings.items[s].name)->used;
-		}
-		params_release(&params);
+		ret = check_target(p, &p->targets[i], c->cells, used, err);
 		if (ret)
 			goto out;
 	}
@@ -289,8 +303,9 @@ int plan_read(struct plan *p, const char *path, const char *const *overrides, si
 			    .interval_s = 1,
 			    .warm_up_s = 1 };
 	ret = plan_read_file(p, path, err);
-	if (!ret)
-		ret = yaml_tree_parse(&tree, path, p->text, strlen(p->text), err);
+	if (ret)
+		goto out;
+	ret = yaml_tree_parse(&tree, path, p->text, strlen(p->text), err);
 	if (ret)
 		goto out;
 	ret = plan_read_tree(p, tree, overrides, nr_overrides, err);

@@ -334,10 +334,10 @@ static int plan_read_sequential(const struct fields_reader *r, const struct fiel
 	p->sequential.start = START_DEFAULT;
 	p->sequential.candidates = CANDIDATES_DEFAULT;
 	ret = fields_read(r, f->of, node, to);
-	if (!ret && p->sequential.configurations < p->sequential.start)
-		ret = fields_error(r, node, "configurations: expected no fewer than start, %llu",
-				   (unsigned long long)p->sequential.start);
-	return ret;
+	if (ret || p->sequential.configurations >= p->sequential.start)
+		return ret;
+	return fields_error(r, node, "configurations: expected no fewer than start, %llu",
+			    (unsigned long long)p->sequential.start);
 }
 
 static const struct field design_fields[] = {
@@ -401,10 +401,10 @@ static int plan_read_stop(const struct fields_reader *r, const struct field *f,
 	struct plan *p = to;
 	int ret = fields_read(r, f->of, node, to);
 
-	if (!ret && p->stop.at_most < p->nr_intervals)
-		ret = fields_error(r, node, "at_most: expected no fewer than intervals, %llu",
-				   (unsigned long long)p->nr_intervals);
-	return ret;
+	if (ret || p->stop.at_most >= p->nr_intervals)
+		return ret;
+	return fields_error(r, node, "at_most: expected no fewer than intervals, %llu",
+			    (unsigned long long)p->nr_intervals);
 }
 
 static const struct field monitor_fields[] = {

@@ -59,14 +59,11 @@ int results_exec(struct results *r, const char *sql, struct err *err)
 	return sqlite3_exec(r->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : results_fail(r, err);
 }
 
-int results_prepare(struct results *r, sqlite3_stmt **s, struct err *err, const char *sql,
-		    const char *types, ...)
+static int results_bind(struct results *r, sqlite3_stmt **s, struct err *err, const char *sql,
+			const char *types, va_list ap)
 {
-	va_list ap;
-
 	if (sqlite3_prepare_v2(r->db, sql, -1, s, NULL) != SQLITE_OK)
 		return results_fail(r, err);
-	va_start(ap, types);
 	for (int i = 0; types[i]; i++) {
 		double number;
 		const char *text;
@@ -86,8 +83,19 @@ int results_prepare(struct results *r, sqlite3_stmt **s, struct err *err, const 
 				sqlite3_bind_text(*s, i + 1, text, -1, SQLITE_STATIC);
 		}
 	}
-	va_end(ap);
 	return 0;
+}
+
+int results_prepare(struct results *r, sqlite3_stmt **s, struct err *err, const char *sql,
+		    const char *types, ...)
+{
+	va_list ap;
+	int ret;
+
+	va_start(ap, types);
+	ret = results_bind(r, s, err, sql, types, ap);
+	va_end(ap);
+	return ret;
 }
 
 int results_finish(struct results *r, sqlite3_stmt *s, struct err *err)
@@ -96,6 +104,33 @@ int results_finish(struct results *r, sqlite3_stmt *s, struct err *err)
 	int ret = code == SQLITE_DONE || code == SQLITE_ROW ? 0 : results_fail(r, err);
 
 	sqlite3_finalize(s);
+	return ret;
+}
+
+int results_insert(struct results *r, int64_t *id, struct err *err, const char *sql,
+		   const char *types, ...)
+{
+	sqlite3_stmt *s;
+	va_list ap;
+	int ret;
+
+	va_start(ap, types);
+	ret = results_bind(r, &s, err, sql, types, ap);
+	va_end(ap);
+	if (ret)
+		return ret;
+	ret = results_finish(r, s, err);
+	if (id)
+		*id = sqlite3_last_insert_rowid(r->db);
+	return ret;
+}
+
+int results_end(struct results *r, int ret, struct err *err)
+{
+	if (ret == 0)
+		ret = results_exec(r, "COMMIT", err);
+	if (ret)
+		sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
 	return ret;
 }
 
@@ -127,19 +162,14 @@ static int check_schema(struct results *r, enum results_mode mode, struct err *e
 		snprintf(sql, sizeof(sql), "PRAGMA application_id = %d; PRAGMA user_version = %d",
 			 APPLICATION_ID, RESULTS_VERSION);
 		ret = results_exec(r, schema, err);
-		if (!ret)
-			ret = results_exec(r, sql, err);
+		ret = ret ? ret : results_exec(r, sql, err);
 	} else if (id != APPLICATION_ID) {
 		ret = err_set(err, EINVAL, "%s: expected a measurement store of blkcast", r->path);
 	} else if (version != RESULTS_VERSION) {
 		ret = err_set(err, EINVAL, "%s: version %lld of the measurement store; expected %d",
 			      r->path, (long long)version, RESULTS_VERSION);
 	}
-	if (ret) {
-		sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
-		return ret;
-	}
-	return results_exec(r, "COMMIT", err);
+	return results_end(r, ret, err);
 }
 
 /*
@@ -156,40 +186,42 @@ static int results_lock(struct results *r, struct err *err)
 	return 0;
 }
 
+static int results_connect(struct results *r, enum results_mode mode, struct err *err)
+{
+	int flags = mode == RESULTS_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+	int ret = 0;
+
+	r->lock = -1;
+	if (!r->path)
+		return -ENOMEM;
+	if (mode == RESULTS_READ && access(r->path, R_OK))
+		return err_set(err, errno, "%s: %s", r->path, strerror(errno));
+	if (mode == RESULTS_WRITE)
+		ret = results_lock(r, err);
+	if (ret)
+		return ret;
+	if (sqlite3_open_v2(r->path, &r->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+		return r->db ? results_fail(r, err) : -ENOMEM;
+	sqlite3_busy_timeout(r->db, BUSY_TIMEOUT_MS);
+	if (mode == RESULTS_WRITE)
+		ret = results_exec(r, "PRAGMA synchronous = FULL", err);
+	return ret ? ret : check_schema(r, mode, err);
+}
+
 int results_open(struct results **out, const char *path, enum results_mode mode, struct err *err)
 {
 	struct results *r = calloc(1, sizeof(*r));
-	int ret = r ? 0 : -ENOMEM;
+	int ret;
 
 	if (!r)
-		return ret;
-	r->lock = -1;
+		return -ENOMEM;
 	r->path = strdup(path);
-	if (!r->path)
-		ret = -ENOMEM;
-	if (!ret && mode == RESULTS_READ && access(path, R_OK))
-		ret = err_set(err, errno, "%s: %s", path, strerror(errno));
-	if (!ret && mode == RESULTS_WRITE)
-		ret = results_lock(r, err);
-	if (!ret &&
-	    sqlite3_open_v2(path, &r->db,
-			    (mode == RESULTS_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) |
-				    SQLITE_OPEN_NOMUTEX,
-			    NULL) != SQLITE_OK)
-		ret = r->db ? results_fail(r, err) : -ENOMEM;
-	if (!ret) {
-		sqlite3_busy_timeout(r->db, BUSY_TIMEOUT_MS);
-		if (mode == RESULTS_WRITE)
-			ret = results_exec(r, "PRAGMA synchronous = FULL", err);
-	}
-	if (!ret)
-		ret = check_schema(r, mode, err);
-	if (ret) {
+	ret = results_connect(r, mode, err);
+	if (ret)
 		results_close(r);
-		return ret;
-	}
-	*out = r;
-	return 0;
+	else
+		*out = r;
+	return ret;
 }
 
 void results_close(struct results *r)
@@ -226,14 +258,9 @@ static int put_factors(struct results *r, int64_t id, const struct factors *f, s
 	int ret = 0;
 
 	for (size_t i = 0; i < f->nr; i++) {
-		sqlite3_stmt *s;
-
-		ret = results_prepare(r, &s, err, "INSERT INTO factor VALUES (?, ?, ?, ?)", "iiti",
-				      id, (int64_t)i, f->items[i].name,
-				      (int64_t)factor_is_text(&f->items[i]));
-		if (ret)
-			return ret;
-		ret = results_finish(r, s, err);
+		ret = results_insert(r, NULL, err, "INSERT INTO factor VALUES (?, ?, ?, ?)", "iiti",
+				     id, (int64_t)i, f->items[i].name,
+				     (int64_t)factor_is_text(&f->items[i]));
 		if (ret)
 			return ret;
 	}
@@ -244,50 +271,40 @@ int results_campaign(struct results *r, const struct plan *p, bool resume, int64
 		     struct err *err)
 {
 	char hash[32], known[32] = "";
-	sqlite3_stmt *s;
 	int ret = find_campaign(r, p->campaign, id, known, err);
 
+	if (ret)
+		return ret;
 	snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)p->hash);
-	if (!ret && *id && !resume)
+	if (*id && !resume)
 		return err_set(err, EEXIST,
 			       "%s: campaign '%s' is there already: --resume goes on with it",
 			       r->path, p->campaign);
-	if (!ret && *id && strcmp(known, hash))
+	if (*id && strcmp(known, hash))
 		return err_set(
 			err, EINVAL,
 			"%s: campaign '%s' was started with another plan; expected %s as it was "
 			"(and the same --set)",
 			r->path, p->campaign, p->path);
-	if (ret || *id)
-		return ret;
+	if (*id)
+		return 0;
 	ret = results_exec(r, "BEGIN IMMEDIATE", err);
-	if (!ret)
-		ret = results_prepare(r, &s, err,
-				      "INSERT INTO campaign (name, plan, hash, seed, began_s) "
-				      "VALUES (?, ?, ?, ?, ?)",
-				      "tttid", p->campaign, p->text, hash, (int64_t)p->seed,
-				      clock_real_s());
-	if (!ret)
-		ret = results_finish(r, s, err);
-	*id = sqlite3_last_insert_rowid(r->db);
+	if (ret)
+		return ret;
+	ret = results_insert(r, id, err,
+			     "INSERT INTO campaign (name, plan, hash, seed, began_s) "
+			     "VALUES (?, ?, ?, ?, ?)",
+			     "tttid", p->campaign, p->text, hash, (int64_t)p->seed, clock_real_s());
 	if (ret)
 		goto out;
 	ret = put_factors(r, *id, &p->factors, err);
-	if (ret)
-		goto out;
-	ret = results_exec(r, "COMMIT", err);
 out:
-	if (ret)
-		sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
-	return ret;
+	return results_end(r, ret, err);
 }
 
 int results_put_event(struct results *r, int64_t campaign, const char *target, const char *text,
 		      struct err *err)
 {
-	sqlite3_stmt *s;
-	int ret = results_prepare(r, &s, err, "INSERT INTO event VALUES (?, ?, ?, ?)", "idtt",
-				  campaign, clock_real_s(), target, text);
-
-	return ret ? ret : results_finish(r, s, err);
+	return results_insert(r, NULL, err, "INSERT INTO event VALUES (?, ?, ?, ?)", "idtt",
+			      campaign, clock_real_s(), target, text);
 }

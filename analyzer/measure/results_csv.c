@@ -66,8 +66,9 @@ int results_find(struct results *r, const char *name, int64_t *id, struct err *e
 	size_t nr = 0;
 	int ret = results_prepare(r, &s, err, "SELECT name FROM campaign ORDER BY id", "");
 
-	if (!ret)
-		ret = take_names(r, s, &names, &nr);
+	if (ret)
+		return ret;
+	ret = take_names(r, s, &names, &nr);
 	if (ret)
 		return ret;
 	join_names(names, nr, list, sizeof(list));
@@ -112,8 +113,9 @@ static int metric_columns(struct results *r, int64_t campaign, const char *respo
 		"i", campaign);
 	bool found = !response;
 
-	if (!ret)
-		ret = take_names(r, s, names, nr);
+	if (ret)
+		return ret;
+	ret = take_names(r, s, names, nr);
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < *nr && response; i++)
@@ -159,12 +161,12 @@ static int put_levels(struct results *r, int64_t configuration, struct buf *out,
 				"SELECT text FROM level WHERE configuration = ? ORDER BY position",
 				"i", configuration);
 
-	while (!ret && sqlite3_step(s) == SQLITE_ROW) {
+	if (ret)
+		return ret;
+	while (sqlite3_step(s) == SQLITE_ROW) {
 		buf_put_u8(out, ',');
 		table_put_cell(out, (const char *)sqlite3_column_text(s, 0));
 	}
-	if (ret)
-		return ret;
 	sqlite3_finalize(s);
 	return 0;
 }
@@ -177,11 +179,12 @@ static int put_metrics(struct results *r, int64_t run, char **metrics, size_t nr
 				  "SELECT name, value, relative_standard_error FROM metric "
 				  "WHERE run = ? ORDER BY name",
 				  "i", run);
-	bool row = !ret && sqlite3_step(s) == SQLITE_ROW;
+	bool row;
 
-	/* Both lists are sorted. A column that the run lacks becomes an empty cell. */
 	if (ret)
-		goto out;
+		return ret;
+	/* Both lists are sorted. A column that the run lacks becomes an empty cell. */
+	row = sqlite3_step(s) == SQLITE_ROW;
 	for (size_t i = 0; i < nr; i++) {
 		bool wanted = !response || strcmp(metrics[i], response) == 0;
 		bool has = row && strcmp((const char *)sqlite3_column_text(s, 0), metrics[i]) == 0;
@@ -198,9 +201,8 @@ static int put_metrics(struct results *r, int64_t run, char **metrics, size_t nr
 			row = sqlite3_step(s) == SQLITE_ROW;
 	}
 	sqlite3_finalize(s);
-out:
 	buf_put_u8(out, '\n');
-	return ret;
+	return 0;
 }
 
 static int put_rows(struct results *r, int64_t campaign, char **metrics, size_t nr,
@@ -214,14 +216,19 @@ static int put_rows(struct results *r, int64_t campaign, char **metrics, size_t 
 		"ORDER BY c.number, run.repetition",
 		"it", campaign, response);
 
-	while (!ret && sqlite3_step(s) == SQLITE_ROW) {
+	if (ret)
+		return ret;
+	while (sqlite3_step(s) == SQLITE_ROW) {
 		buf_printf(out, "%lld,%lld", (long long)sqlite3_column_int64(s, 2),
 			   (long long)sqlite3_column_int64(s, 3));
 		ret = put_levels(r, sqlite3_column_int64(s, 1), out, err);
-		if (!ret)
-			ret = put_metrics(r, sqlite3_column_int64(s, 0), metrics, nr, response, out,
-					  err);
+		if (ret)
+			goto out;
+		ret = put_metrics(r, sqlite3_column_int64(s, 0), metrics, nr, response, out, err);
+		if (ret)
+			goto out;
 	}
+out:
 	sqlite3_finalize(s);
 	return ret ? ret : out->error;
 }

@@ -23,7 +23,6 @@ static int put_level(struct results *r, int64_t id, size_t at, const struct fact
 	bool word = f->nr_levels && f->levels[(size_t)cell].word;
 	double number = word ? 0.0 / 0.0 : f->nr_levels ? f->levels[(size_t)cell].value : cell;
 	struct buf text;
-	sqlite3_stmt *s;
 	int ret;
 
 	buf_init(&text);
@@ -33,11 +32,8 @@ static int put_level(struct results *r, int64_t id, size_t at, const struct fact
 	ret = buf_put_u8(&text, 0);
 	if (ret)
 		goto out;
-	ret = results_prepare(r, &s, err, "INSERT INTO level VALUES (?, ?, ?, ?)", "iidt", id,
-			      (int64_t)at, number, (char *)text.data);
-	if (ret)
-		goto out;
-	ret = results_finish(r, s, err);
+	ret = results_insert(r, NULL, err, "INSERT INTO level VALUES (?, ?, ?, ?)", "iidt", id,
+			     (int64_t)at, number, (char *)text.data);
 out:
 	buf_release(&text);
 	return ret;
@@ -46,7 +42,6 @@ out:
 int results_put_configuration(struct results *r, int64_t campaign, size_t number,
 			      const struct factors *f, const double *cells, struct err *err)
 {
-	sqlite3_stmt *s;
 	int64_t id;
 	int ret;
 
@@ -55,12 +50,9 @@ int results_put_configuration(struct results *r, int64_t campaign, size_t number
 	ret = results_exec(r, "BEGIN IMMEDIATE", err);
 	if (ret)
 		return ret;
-	ret = results_prepare(r, &s, err,
-			      "INSERT INTO configuration (campaign, number) VALUES (?, ?)", "ii",
-			      campaign, (int64_t)number);
-	if (!ret)
-		ret = results_finish(r, s, err);
-	id = sqlite3_last_insert_rowid(r->db);
+	ret = results_insert(r, &id, err,
+			     "INSERT INTO configuration (campaign, number) VALUES (?, ?)", "ii",
+			     campaign, (int64_t)number);
 	if (ret)
 		goto out;
 	for (size_t i = 0; i < f->nr; i++) {
@@ -68,11 +60,8 @@ int results_put_configuration(struct results *r, int64_t campaign, size_t number
 		if (ret)
 			goto out;
 	}
-	ret = results_exec(r, "COMMIT", err);
 out:
-	if (ret)
-		sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
-	return ret;
+	return results_end(r, ret, err);
 }
 
 static int take_cell(struct results *r, const struct factor *f, sqlite3_stmt *s, double *cell,
@@ -106,17 +95,24 @@ int results_configurations(struct results *r, int64_t campaign, const struct fac
 				  "i", campaign)
 			: -ENOMEM;
 
-	while (!ret && sqlite3_step(s) == SQLITE_ROW) {
+	if (ret)
+		goto out;
+	while (sqlite3_step(s) == SQLITE_ROW) {
 		size_t at = (size_t)sqlite3_column_int64(s, 0);
 
 		if (at >= f->nr) {
 			ret = err_set(err, EINVAL, "%s: more factors than the plan has", r->path);
-			break;
+			goto out;
 		}
 		ret = take_cell(r, &f->items[at], s, &cells[at], err);
-		if (!ret && at + 1 == f->nr)
+		if (ret)
+			goto out;
+		if (at + 1 == f->nr)
 			ret = configurations_add(c, f->nr, cells);
+		if (ret)
+			goto out;
 	}
+out:
 	sqlite3_finalize(s);
 	free(cells);
 	return ret;
@@ -141,20 +137,16 @@ static int put_readings(struct results *r, int64_t run, const struct readings *r
 		const struct reading *one = &readings->items[i];
 		unsigned int nr = 0;
 		double rse = one->interval ? 0 : readings_rse(readings, one->name, &nr);
-		sqlite3_stmt *s;
 
 		ret = one->interval
-			      ? results_prepare(
-					r, &s, err,
+			      ? results_insert(
+					r, NULL, err,
 					"INSERT OR REPLACE INTO interval VALUES (?, ?, ?, ?)",
 					"iitd", run, (int64_t)one->interval, one->name, one->value)
-			      : results_prepare(
-					r, &s, err,
+			      : results_insert(
+					r, NULL, err,
 					"INSERT OR REPLACE INTO metric VALUES (?, ?, ?, ?, ?)",
 					"itddi", run, one->name, one->value, rse, (int64_t)nr);
-		if (ret)
-			return ret;
-		ret = results_finish(r, s, err);
 		if (ret)
 			return ret;
 	}
@@ -191,40 +183,39 @@ static int forget_run(struct results *r, int64_t configuration, unsigned int rep
 	char sql[256];
 	int ret = 0;
 
-	for (size_t i = 0; i < 3 && !ret; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		snprintf(
 			sql, sizeof(sql),
 			"DELETE FROM %s WHERE run IN (SELECT id FROM run WHERE configuration = %lld "
 			"AND repetition = %u)",
 			tables[i], (long long)configuration, repetition);
 		ret = results_exec(r, sql, err);
+		if (ret)
+			return ret;
 	}
 	snprintf(sql, sizeof(sql), "DELETE FROM run WHERE configuration = %lld AND repetition = %u",
 		 (long long)configuration, repetition);
-	return ret ? ret : results_exec(r, sql, err);
+	return results_exec(r, sql, err);
 }
 
 int results_put_run(struct results *r, int64_t campaign, const struct results_run *run,
 		    struct err *err)
 {
 	int64_t configuration = configuration_id(r, campaign, run->number), id;
-	sqlite3_stmt *s;
 	int ret = results_exec(r, "BEGIN IMMEDIATE", err);
 
 	if (ret)
 		return ret;
 	ret = forget_run(r, configuration, run->repetition, err);
-	if (!ret)
-		ret = results_prepare(r, &s, err,
-				      "INSERT INTO run (configuration, repetition, status, error, "
-				      "began_s, ended_s, overhead_s, intervals) "
-				      "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-				      "iittdddi", configuration, (int64_t)run->repetition,
-				      run->error ? "failed" : "done", run->error, run->began_s,
-				      run->ended_s, run->overhead_s, (int64_t)run->nr_intervals);
-	if (!ret)
-		ret = results_finish(r, s, err);
-	id = sqlite3_last_insert_rowid(r->db);
+	if (ret)
+		goto out;
+	ret = results_insert(r, &id, err,
+			     "INSERT INTO run (configuration, repetition, status, error, "
+			     "began_s, ended_s, overhead_s, intervals) "
+			     "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+			     "iittdddi", configuration, (int64_t)run->repetition,
+			     run->error ? "failed" : "done", run->error, run->began_s, run->ended_s,
+			     run->overhead_s, (int64_t)run->nr_intervals);
 	if (ret)
 		goto out;
 	if (!run->error)
@@ -232,11 +223,6 @@ int results_put_run(struct results *r, int64_t campaign, const struct results_ru
 	if (ret)
 		goto out;
 	ret = put_artifacts(r, id, run, err);
-	if (ret)
-		goto out;
-	ret = results_exec(r, "COMMIT", err);
 out:
-	if (ret)
-		sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
-	return ret;
+	return results_end(r, ret, err);
 }

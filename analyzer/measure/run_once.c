@@ -68,19 +68,19 @@ static int put_sums(const struct sums *s, unsigned int interval, struct readings
 		return ret;
 	for (int k = 0; k < 2; k++) {
 		const struct seen *one = &s->side[k];
+		const struct {
+			const char *name;
+			double value;
+		} all[] = { { "requests", one->requests },
+			    { "bytes", one->bytes },
+			    { "s", one->time_s / one->timed } };
 
-		snprintf(name, sizeof(name), "agent_%s_requests", side_names[k]);
-		ret = readings_put(r, interval, name, one->requests);
-		snprintf(name, sizeof(name), "agent_%s_bytes", side_names[k]);
-		if (!ret)
-			ret = readings_put(r, interval, name, one->bytes);
-		snprintf(name, sizeof(name), "agent_%s_s", side_names[k]);
-		if (ret)
-			return ret;
-		if (one->timed > 0)
-			ret = readings_put(r, interval, name, one->time_s / one->timed);
-		if (ret)
-			return ret;
+		for (int i = 0; i < (one->timed > 0 ? 3 : 2); i++) {
+			snprintf(name, sizeof(name), "agent_%s_%s", side_names[k], all[i].name);
+			ret = readings_put(r, interval, name, all[i].value);
+			if (ret)
+				return ret;
+		}
 	}
 	return 0;
 }
@@ -111,7 +111,7 @@ static int agent_windows_take(const char *text, size_t len, double begin_s, doub
 	unsigned int nr = 0;
 	int ret = 0;
 
-	for (const char *at = text, *end = text + len; at && at < end && !ret;) {
+	for (const char *at = text, *end = text + len; at && at < end;) {
 		const char *eol = memchr(at, '\n', (size_t)(end - at));
 		json_error_t why;
 		json_t *profile;
@@ -138,10 +138,12 @@ static int agent_windows_take(const char *text, size_t len, double begin_s, doub
 		 */
 		if (length_s > 0.9 * interval_s && middle_s < end_s)
 			ret = put_sums(&one, ++nr, r);
+		if (ret)
+			return ret;
 	}
-	if (!ret && !whole.nr)
+	if (!whole.nr)
 		return err_set(err, EINVAL, "agent: expected profiles of the run, got none");
-	return ret ? ret : put_sums(&whole, 0, r);
+	return put_sums(&whole, 0, r);
 }
 
 #define LOOK_MS 100 /* The loop checks the time limit and signals so often. */
@@ -176,11 +178,12 @@ static int start_load(struct run_once *r, struct lane *l, const double *cells, s
 	int ret = plan_params(r->plan, l->target, cells, l->folder, &l->params, err);
 
 	buf_init(&script);
-	if (!ret)
-		ret = target_run_script(&d, l->target, l->folder, &script, err);
-	buf_put_u8(&script, 0);
 	if (ret)
 		goto out;
+	ret = target_run_script(&d, l->target, l->folder, &script, err);
+	if (ret)
+		goto out;
+	buf_put_u8(&script, 0);
 	ret = script.error ? script.error
 			   : session_start(&l->load, l->target, (char *)script.data, err);
 out:
@@ -251,53 +254,47 @@ static int run_once_ended(const struct lane *l, struct session *s, const char *w
 		       s->status, *words ? ": " : "", words);
 }
 
-static int wait_for_ready(struct run_once *r, struct err *err)
-{
-	size_t nr_ready = 0;
-	int ret = 0;
-
-	while (!ret && nr_ready < r->nr_lanes) {
-		nr_ready = 0;
-		for (size_t i = 0; i < r->nr_lanes && !ret; i++) {
-			struct session *s = &r->lanes[i].load;
-
-			if (target_is_ready((char *)s->output.data, s->output.len))
-				nr_ready++;
-			else if (s->ended)
-				ret = run_once_ended(&r->lanes[i], s, "preparation", err);
-		}
-		if (!ret && nr_ready < r->nr_lanes)
-			ret = run_once_look(r, "preparing", err);
-	}
-	return ret;
-}
-
 static bool agent_is_ready(const struct session *s)
 {
 	return s->words.len && memmem(s->words.data, s->words.len, "device_traced", 13);
 }
 
-static int start_agents(struct run_once *r, struct err *err)
+/* Waits until the sessions of all lanes are ready: their loads, or their agents. */
+static int wait_for_ready(struct run_once *r, bool agents, struct err *err)
 {
-	size_t nr_ready = 0;
-	int ret = 0;
+	for (;;) {
+		size_t nr_ready = 0;
+		int ret;
 
-	for (size_t i = 0; i < r->nr_lanes && !ret; i++)
-		ret = start_agent(r, &r->lanes[i], err);
-	while (!ret && nr_ready < r->nr_lanes) {
-		nr_ready = 0;
-		for (size_t i = 0; i < r->nr_lanes && !ret; i++) {
-			struct session *s = &r->lanes[i].agent;
+		for (size_t i = 0; i < r->nr_lanes; i++) {
+			struct lane *l = &r->lanes[i];
+			struct session *s = agents ? &l->agent : &l->load;
 
-			if (agent_is_ready(s))
+			if (agents ? agent_is_ready(s)
+				   : target_is_ready((char *)s->output.data, s->output.len))
 				nr_ready++;
 			else if (s->ended)
-				ret = run_once_ended(&r->lanes[i], s, "blkcast-agent", err);
+				return run_once_ended(
+					l, s, agents ? "blkcast-agent" : "preparation", err);
 		}
-		if (!ret && nr_ready < r->nr_lanes)
-			ret = run_once_look(r, "starting monitors", err);
+		if (nr_ready == r->nr_lanes)
+			return 0;
+		ret = run_once_look(r, agents ? "starting monitors" : "preparing", err);
+		if (ret)
+			return ret;
 	}
-	return ret;
+}
+
+static int start_agents(struct run_once *r, struct err *err)
+{
+	int ret;
+
+	for (size_t i = 0; i < r->nr_lanes; i++) {
+		ret = start_agent(r, &r->lanes[i], err);
+		if (ret)
+			return ret;
+	}
+	return wait_for_ready(r, true, err);
 }
 
 /* Adds the measurements of the target itself: CPU and memory. */
@@ -322,34 +319,43 @@ static int put_target(struct readings *r, const struct target_times *t)
 	return 0;
 }
 
+/* Reads what the load of one target has printed so far. */
+static int run_once_take_one(struct run_once *r, struct lane *l, bool final, struct readings *one,
+			     struct err *err)
+{
+	struct drive d = drive_of(r, l);
+	struct target_times t;
+	int ret;
+
+	target_times((char *)l->load.output.data, l->load.output.len, &t);
+	ret = l->target->load.driver->take(&d, t.load ? t.load : "", t.load_len, final, one, err);
+	if (ret)
+		goto out;
+	if (final && r->plan->monitor_agent)
+		ret = agent_windows_take((char *)l->agent.output.data, l->agent.output.len,
+					 t.from_s > t.begin_s ? t.from_s
+							      : t.begin_s + r->plan->warm_up_s,
+					 t.end_s, r->plan->interval_s, one, err);
+	if (ret)
+		goto out;
+	return final ? put_target(one, &t) : 0;
+out:
+	err_prefix(err, "target %s", l->target->name);
+	return ret;
+}
+
 /* Reads what all loads have printed so far, target by target. */
 static int run_once_take(struct run_once *r, bool final, struct readings *out, struct err *err)
 {
-	int ret = 0;
-
 	for (size_t i = 0; i < r->nr_lanes; i++) {
 		struct lane *l = &r->lanes[i];
-		struct drive d = drive_of(r, l);
 		struct readings one = { 0 };
-		struct target_times t;
 		char prefix[READING_NAME_BYTES] = "";
+		int ret = run_once_take_one(r, l, final, &one, err);
 
-		target_times((char *)l->load.output.data, l->load.output.len, &t);
 		if (r->nr_lanes > 1)
 			snprintf(prefix, sizeof(prefix), "%s.", l->target->name);
-		ret = l->target->load.driver->take(&d, t.load ? t.load : "", t.load_len, final,
-						   &one, err);
-		if (!ret && final && r->plan->monitor_agent)
-			ret = agent_windows_take(
-				(char *)l->agent.output.data, l->agent.output.len,
-				t.from_s > t.begin_s ? t.from_s : t.begin_s + r->plan->warm_up_s,
-				t.end_s, r->plan->interval_s, &one, err);
-		if (ret)
-			err_prefix(err, "target %s", l->target->name);
-		if (!ret && final)
-			ret = put_target(&one, &t);
-		if (!ret)
-			ret = readings_join(out, &one, prefix);
+		ret = ret ? ret : readings_join(out, &one, prefix);
 		readings_release(&one);
 		if (ret)
 			return ret;
@@ -381,43 +387,46 @@ static int run_once_measure(struct run_once *r, struct err *err)
 {
 	double next_s = clock_monotonic_s() + r->plan->interval_s / 2;
 	size_t nr_ended = 0;
-	int ret = 0;
+	int ret;
 
 	for (size_t i = 0; i < r->nr_lanes; i++)
 		session_say(&r->lanes[i].load, "go");
-	while (!ret && nr_ended < r->nr_lanes) {
+	while (nr_ended < r->nr_lanes) {
 		ret = run_once_look(r, "measuring", err);
+		if (ret)
+			return ret;
 		nr_ended = 0;
-		for (size_t i = 0; i < r->nr_lanes && !ret; i++) {
+		for (size_t i = 0; i < r->nr_lanes; i++) {
 			struct session *s = &r->lanes[i].load;
 
 			nr_ended += s->ended;
 			if (s->ended && s->status && !r->stopped)
-				ret = run_once_ended(&r->lanes[i], s, "the load", err);
+				return run_once_ended(&r->lanes[i], s, "the load", err);
 		}
-		if (!ret && clock_monotonic_s() > next_s) {
+		if (clock_monotonic_s() > next_s) {
 			apply_stop_rule(r);
 			next_s += r->plan->interval_s / 2;
 		}
 	}
-	return ret;
+	return 0;
 }
 
 static int stop_agents(struct run_once *r, struct err *err)
 {
-	bool all_ended = false;
-	int ret = 0;
-
 	for (size_t i = 0; i < r->nr_lanes; i++)
 		session_say(&r->lanes[i].agent, "stop");
-	while (!ret && !all_ended) {
-		all_ended = true;
+	for (;;) {
+		bool all_ended = true;
+		int ret;
+
 		for (size_t i = 0; i < r->nr_lanes; i++)
 			all_ended &= !r->lanes[i].agent.pid || r->lanes[i].agent.ended;
-		if (!all_ended)
-			ret = run_once_look(r, "ending monitors", err);
+		if (all_ended)
+			return 0;
+		ret = run_once_look(r, "ending monitors", err);
+		if (ret)
+			return ret;
 	}
-	return ret;
 }
 
 static void add_artifact(struct run_once *r, const struct lane *l, const char *kind,
@@ -457,7 +466,7 @@ int run_once(struct run_once *r, const double *cells, struct err *err)
 		if (ret)
 			goto out;
 	}
-	ret = wait_for_ready(r, err);
+	ret = wait_for_ready(r, false, err);
 	if (ret)
 		goto out;
 	if (r->plan->monitor_agent)

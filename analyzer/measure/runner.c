@@ -41,26 +41,28 @@ static void runner_release(struct campaign *c)
 static int start_keepers(struct campaign *c, struct err *err)
 {
 	const struct plan *p = c->r->plan;
+	struct buf script;
 	int ret = 0;
 
+	buf_init(&script);
 	for (size_t i = 0; i < p->nr_targets; i++) {
-		struct buf script;
-
-		buf_init(&script);
+		buf_clear(&script);
 		ret = target_folder(p, &p->targets[i], &c->folders[i]);
-		if (!ret)
-			ret = target_keeper_script(p, &p->targets[i], (char *)c->folders[i].data,
-						   &script);
-		buf_put_u8(&script, 0);
-		if (!ret)
-			ret = script.error ? script.error
-					   : session_start(&c->keepers[i], &p->targets[i],
-							   (char *)script.data, err);
-		buf_release(&script);
 		if (ret)
-			return ret;
+			goto out;
+		ret = target_keeper_script(p, &p->targets[i], (char *)c->folders[i].data, &script);
+		if (ret)
+			goto out;
+		ret = buf_put_u8(&script, 0);
+		if (ret)
+			goto out;
+		ret = session_start(&c->keepers[i], &p->targets[i], (char *)script.data, err);
+		if (ret)
+			goto out;
 	}
-	return 0;
+out:
+	buf_release(&script);
+	return ret;
 }
 
 static int keeper_failed(struct campaign *c, size_t i, struct err *err)
@@ -207,15 +209,16 @@ static int one_run(struct campaign *c, size_t number, unsigned int repetition, s
 	ret = run_once(once, c->todo.cells + number * p->factors.nr, &why);
 	if (ret == -EINTR && *c->r->stop) {
 		*err = why;
-	} else {
-		if (ret && !why.code)
-			err_set(&why, -ret, "%s", strerror(-ret));
-		ret = store_run(c, once, &run, ret ? why.line : NULL, err);
-		if (!ret)
-			runner_tell(c, &run);
-		if (!ret)
-			ret = stop_if_repeated(c, number, &why, err);
+		goto out;
 	}
+	if (ret && !why.code)
+		err_set(&why, -ret, "%s", strerror(-ret));
+	ret = store_run(c, once, &run, ret ? why.line : NULL, err);
+	if (ret)
+		goto out;
+	runner_tell(c, &run);
+	ret = stop_if_repeated(c, number, &why, err);
+out:
 	run_once_release(once);
 	free(once);
 	return ret;
@@ -280,10 +283,13 @@ static int measure_sequential(struct campaign *c, struct err *err)
 			ret = choose_next(c, err);
 		if (ret == -ENOENT)
 			return 0;
-		for (unsigned int k = 1; k <= p->repetitions && !ret; k++)
-			ret = measure_configuration(c, i, k, err);
 		if (ret)
 			return ret;
+		for (unsigned int k = 1; k <= p->repetitions; k++) {
+			ret = measure_configuration(c, i, k, err);
+			if (ret)
+				return ret;
+		}
 	}
 	return 0;
 }
@@ -295,14 +301,16 @@ static int measure_sequential(struct campaign *c, struct err *err)
  */
 static int measure_all(struct campaign *c, struct err *err)
 {
-	int ret = 0;
-
 	if (c->r->plan->design == DESIGN_SEQUENTIAL)
 		return measure_sequential(c, err);
 	for (unsigned int k = 1; k <= c->r->plan->repetitions; k++)
-		for (size_t i = 0; i < c->todo.nr && !ret; i++)
-			ret = measure_configuration(c, i, k, err);
-	return ret;
+		for (size_t i = 0; i < c->todo.nr; i++) {
+			int ret = measure_configuration(c, i, k, err);
+
+			if (ret)
+				return ret;
+		}
+	return 0;
 }
 
 /*
@@ -315,19 +323,32 @@ static int take_configurations(struct campaign *c, struct err *err)
 	struct configurations known = { 0 };
 	int ret = plan_configurations(p, &c->todo, err);
 
+	if (ret || p->design != DESIGN_SEQUENTIAL)
+		return ret;
+	ret = plan_candidates(p, &c->candidates, err);
 	if (ret)
 		return ret;
-	if (p->design == DESIGN_SEQUENTIAL) {
-		ret = plan_candidates(p, &c->candidates, err);
-		if (!ret)
-			ret = results_configurations(c->r->store, c->r->campaign, &p->factors,
-						     &known, err);
-		for (size_t i = c->todo.nr; i < known.nr && !ret; i++)
-			ret = configurations_add(&c->todo, p->factors.nr,
-						 known.cells + i * p->factors.nr);
-		configurations_release(&known);
+	ret = results_configurations(c->r->store, c->r->campaign, &p->factors, &known, err);
+	if (ret)
+		goto out;
+	for (size_t i = c->todo.nr; i < known.nr; i++) {
+		ret = configurations_add(&c->todo, p->factors.nr, known.cells + i * p->factors.nr);
+		if (ret)
+			goto out;
 	}
+out:
+	configurations_release(&known);
 	return ret;
+}
+
+static int prepare_campaign(struct campaign *c, struct err *err)
+{
+	int ret = take_configurations(c, err);
+
+	if (ret)
+		return ret;
+	ret = start_keepers(c, err);
+	return ret ? ret : wait_for_keepers(c, err);
 }
 
 int runner_run(struct runner *r, struct err *err)
@@ -339,11 +360,7 @@ int runner_run(struct runner *r, struct err *err)
 	if (!c)
 		return -ENOMEM;
 	c->r = r;
-	ret = take_configurations(c, err);
-	if (!ret)
-		ret = start_keepers(c, err);
-	if (!ret)
-		ret = wait_for_keepers(c, err);
+	ret = prepare_campaign(c, err);
 	if (ret == -EHOSTUNREACH || ret == -EINVAL)
 		results_put_event(r->store, r->campaign, NULL, err->line, NULL);
 	if (ret)

@@ -148,16 +148,20 @@ int sequential_next(const struct factors *f, const struct table *measured, const
 		    double *cells, struct err *err)
 {
 	struct committee c = { 0 };
-	double *x, most = -1;
+	double *x = NULL, most = -1;
 	size_t best = 0;
 	int ret = sequential_design_learn(&c, f, measured, response, err);
 
-	if (!ret)
-		ret = make_table(&c, f, candidates, err);
+	if (ret)
+		goto out;
+	ret = make_table(&c, f, candidates, err);
+	if (ret)
+		goto out;
+	ret = -ENOMEM;
 	x = calloc(c.schema.nr + 1, sizeof(*x));
-	if (!ret && !x)
-		ret = -ENOMEM;
-	for (size_t i = 0; i < candidates->nr && !ret; i++) {
+	if (!x)
+		goto out;
+	for (size_t i = 0; i < candidates->nr; i++) {
 		double d;
 
 		if (was_tried(tried, candidates->cells + i * f->nr))
@@ -168,10 +172,7 @@ int sequential_next(const struct factors *f, const struct table *measured, const
 			best = i;
 		}
 	}
-	if (ret)
-		goto out;
-	if (most < 0)
-		ret = -ENOENT;
+	ret = most < 0 ? -ENOENT : 0;
 	if (ret)
 		goto out;
 	memcpy(cells, candidates->cells + best * f->nr, f->nr * sizeof(*cells));

@@ -148,21 +148,23 @@ static void target_put_devices(const struct drive *d, const char *text, struct b
 static int target_put_guard(const struct drive *d, struct buf *out, struct err *err)
 {
 	const char *texts[] = { d->load->job, d->load->command, d->plan->setup };
-	int ret = 0;
+	int ret;
 
 	buf_printf(out, "(\n%s", shell_target_device);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts) && !ret; i++) {
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		char *text = NULL;
 
 		if (!texts[i])
 			continue;
 		ret = params_expand_text(d->params, texts[i], &text, err);
-		if (!ret && (texts[i] != d->load->job || target_job_writes(text)))
+		if (ret)
+			return ret;
+		if (texts[i] != d->load->job || target_job_writes(text))
 			target_put_devices(d, text, out);
 		free(text);
 	}
 	buf_printf(out, ") || exit 1\n");
-	return ret;
+	return 0;
 }
 
 static int put_texts(const struct drive *d, const char *text, const char *what, struct buf *out,
@@ -205,23 +207,27 @@ int target_run_script(const struct drive *d, const struct plan_target *t, const 
 		buf_printf(&inner, "/cgroup.procs || exit 1\n");
 	}
 	ret = target_put_guard(d, &inner, err);
-	if (!ret)
-		ret = put_texts(d, d->plan->setup, "setup", &inner, err);
-	if (!ret)
-		ret = put_prepare(d, &inner, err);
+	if (ret)
+		goto out;
+	ret = put_texts(d, d->plan->setup, "setup", &inner, err);
+	if (ret)
+		goto out;
+	ret = put_prepare(d, &inner, err);
+	if (ret)
+		goto out;
 	buf_printf(&inner, "echo @ready\nread -r x <$BLKCAST_GO\n");
 	buf_printf(&inner, "interval=%.3f\n%s", d->plan->interval_s, shell_target_watch);
 	buf_printf(&inner, "echo \"@begin $(date +%%s.%%N)\"\n%s(\n", shell_target_cpu);
-	if (!ret)
-		ret = d->load->driver->run(d, &inner, err);
-	buf_printf(&inner, ")\ns=$?\necho\n%secho \"@end $(date +%%s.%%N) $s\"\n%s",
-		   shell_target_cpu, shell_target_memory);
-	if (!ret)
-		ret = put_texts(d, d->plan->teardown, "teardown", &inner, err);
-	buf_printf(&inner, "[ $s = 0 ] || rm -rf ./*\nexit $s\n");
-	buf_put_u8(&inner, 0);
+	ret = d->load->driver->run(d, &inner, err);
 	if (ret)
 		goto out;
+	buf_printf(&inner, ")\ns=$?\necho\n%secho \"@end $(date +%%s.%%N) $s\"\n%s",
+		   shell_target_cpu, shell_target_memory);
+	ret = put_texts(d, d->plan->teardown, "teardown", &inner, err);
+	if (ret)
+		goto out;
+	buf_printf(&inner, "[ $s = 0 ] || rm -rf ./*\nexit $s\n");
+	buf_put_u8(&inner, 0);
 	ret = inner.error ? inner.error : session_supervise(out, folder, (char *)inner.data);
 out:
 	buf_release(&inner);
