@@ -291,6 +291,8 @@ static int agent_open(struct agent *a, struct err *err)
 		return ret;
 	if (board_new(&a->board))
 		return err_set(err, ENOMEM, "no memory");
+	if (a->config->top && top_is_screen(a->config->top_count) && board_want_who(a->board))
+		return err_set(err, ENOMEM, "no memory for the sums by process");
 	ret = a->config->listen ? listen_on(a, err) : 0;
 	if (ret)
 		return ret;

@@ -302,6 +302,7 @@ static void pipeline_release(struct pipeline *p)
 		place_map_free(p->devices.all[i].places);
 	}
 	stream_free(p->stream);
+	pipeline_who_free(p->who);
 	reorder_free(p->reorder);
 	if (p->thread.wake_fd >= 0)
 		close(p->thread.wake_fd);
@@ -348,6 +349,8 @@ static int pipeline_open(struct pipeline *p, struct err *err)
 	p->thread.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (p->thread.wake_fd < 0 || !p->devices.seen || reorder_new(&p->reorder, held, &out))
 		return err_set(err, ENOMEM, "no memory for the pipeline");
+	if (board_wants_who(p->config.board) && pipeline_who_new(&p->who))
+		return err_set(err, ENOMEM, "no memory for the sums by process");
 	ret = open_source(p, err);
 	if (ret)
 		return ret;

@@ -165,6 +165,8 @@ void pipeline_on_task(void *ctx, uint32_t tid, uint32_t pid, const char *comm, b
 	(void)kernel_thread;
 	if (p->stream)
 		stream_task(p->stream, tid, pid, comm);
+	if (p->who)
+		pipeline_who_task(p->who, tid, pid, comm);
 }
 
 /*
@@ -187,6 +189,8 @@ void pipeline_on_release(void *ctx, struct request *r, size_t nr)
 			t->shed_in_window += run;
 	}
 	p->window.nr_requests += nr;
+	if (p->who)
+		pipeline_who_add(p->who, r, nr);
 	if (p->stream && p->overhead.level == OVERHEAD_FULL)
 		stream_add(p->stream, r, nr);
 }

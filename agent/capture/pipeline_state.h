@@ -7,6 +7,7 @@
  * pipeline_loss.c      counts what the source or the pipeline could not keep
  * pipeline_pause.c     finds pauses and keeps their time out of windows and response times
  * pipeline_window.c    closes windows and publishes their profiles
+ * pipeline_who.c       sums the requests of a window by process and control group
  * pipeline_overhead.c  measures the agent's own cost and captures less above the bound
  *
  * Only the capture thread uses these structures once it runs, except for the atomic members.
@@ -120,7 +121,8 @@ struct pipeline {
 	struct source_sink sink;
 	struct source *counting; /* source_diskstats, open only at OVERHEAD_COUNTERS */
 	struct reorder *reorder;
-	struct stream *stream; /* NULL: no trace is kept */
+	struct stream *stream;	  /* NULL: no trace is kept */
+	struct pipeline_who *who; /* NULL: nobody asks who made the requests */
 	uint32_t own_pid;
 
 	struct pipeline_devices devices;
@@ -184,6 +186,16 @@ void pipeline_pause_settle(struct pipeline *p);
 
 /* Closes every device's window at end_ns, publishes the profiles and begins the next windows. */
 void pipeline_close_windows(struct pipeline *p, uint64_t end_ns);
+
+/* ---- pipeline_who.c ---- */
+
+/* Returns 0 or -ENOMEM; then there is nothing to free. */
+int pipeline_who_new(struct pipeline_who **out);
+void pipeline_who_free(struct pipeline_who *w);
+void pipeline_who_task(struct pipeline_who *w, uint32_t tid, uint32_t pid, const char *comm);
+void pipeline_who_add(struct pipeline_who *w, const struct request *r, size_t nr);
+/* Posts the sums of the closed window on the board and begins those of the next. p->who is set. */
+void pipeline_who_publish(struct pipeline *p);
 
 /* ---- pipeline_overhead.c ---- */
 

@@ -192,6 +192,8 @@ void pipeline_close_windows(struct pipeline *p, uint64_t end_ns)
 		window_clear(p->devices.all[i].window, end_ns);
 		p->devices.all[i].lost_in_window = 0;
 	}
+	if (p->who)
+		pipeline_who_publish(p);
 	tell_shed(p);
 	pipeline_tally_shed(p, false);
 	pipeline_bound_overhead(p, (double)(end_ns - p->window.begin_ns) / 1e9);

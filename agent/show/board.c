@@ -12,6 +12,8 @@ struct board {
 	struct board_device *devices;
 	size_t nr, cap;
 	struct board_totals totals;
+	bool wants_who;
+	struct who processes, cgroups;
 };
 
 int board_new(struct board **out)
@@ -35,6 +37,8 @@ void board_free(struct board *b)
 		for (int d = 0; d < BOARD_DIRECTIONS; d++)
 			for (int s = 0; s < NR_STAGES; s++)
 				histogram_release(&b->devices[i].duration[d][s]);
+	who_release(&b->processes);
+	who_release(&b->cgroups);
 	pthread_mutex_destroy(&b->lock);
 	free(b->devices);
 	free(b);
@@ -214,4 +218,44 @@ const struct board_device *board_lock(struct board *b, size_t *nr, struct board_
 void board_unlock(struct board *b)
 {
 	pthread_mutex_unlock(&b->lock);
+}
+
+int board_want_who(struct board *b)
+{
+	if (who_init(&b->processes, BOARD_WHO_MAX) || who_init(&b->cgroups, BOARD_WHO_MAX))
+		return -ENOMEM;
+	b->wants_who = true;
+	return 0;
+}
+
+bool board_wants_who(const struct board *b)
+{
+	return b->wants_who;
+}
+
+void board_post_who(struct board *b, const struct who *processes, const struct who *cgroups)
+{
+	pthread_mutex_lock(&b->lock);
+	if (b->wants_who) {
+		who_merge(&b->processes, processes);
+		who_merge(&b->cgroups, cgroups);
+	}
+	pthread_mutex_unlock(&b->lock);
+}
+
+static void board_swap(struct who *a, struct who *b)
+{
+	struct who old = *a;
+
+	*a = *b;
+	*b = old;
+}
+
+bool board_swap_who(struct board *b, struct who *processes, struct who *cgroups)
+{
+	if (!b->wants_who)
+		return false;
+	board_swap(&b->processes, processes);
+	board_swap(&b->cgroups, cgroups);
+	return true;
 }

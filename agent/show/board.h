@@ -17,6 +17,7 @@
 #include "formats/ledger.h"
 #include "formats/profile/profile.h"
 #include "formats/request.h"
+#include "workload/who.h"
 
 #define BOARD_DIRECTIONS 2  /* OPERATION_READ, OPERATION_WRITE */
 #define BOARD_SIZE_EDGES 16 /* powers of two from 512 B to 16 MiB */
@@ -77,6 +78,22 @@ int board_post(struct board *b, uint32_t device, uint64_t size_bytes, bool is_hi
 /* Adds a window in which the device did nothing. */
 void board_post_idle(struct board *b, uint32_t device, double end_real_s);
 void board_set_totals(struct board *b, const struct board_totals *totals);
+
+/*
+ * Sums by process and by control group, for a live view that is the only one to take them. They are
+ * kept only after board_want_who(), which is called before requests are captured and returns 0 or
+ * -ENOMEM. Memory: at most 2 MiB.
+ */
+#define BOARD_WHO_MAX 2048
+int board_want_who(struct board *b);
+bool board_wants_who(const struct board *b);
+/* Adds the sums of a closed window. Does nothing where nobody wants them. */
+void board_post_who(struct board *b, const struct who *processes, const struct who *cgroups);
+/*
+ * Exchanges the sums since the last exchange for empty tables of BOARD_WHO_MAX entries. The caller
+ * holds the lock of board_lock(). Returns false, without an exchange, where nobody wants them.
+ */
+bool board_swap_who(struct board *b, struct who *processes, struct who *cgroups);
 
 /* Locks the board. The result does not change until board_unlock(). */
 const struct board_device *board_lock(struct board *b, size_t *nr, struct board_totals *totals);

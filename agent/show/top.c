@@ -29,6 +29,7 @@ struct top_view {
 	uint64_t lost;
 	uint64_t untimed;
 	double watched_s;
+	struct who processes, cgroups;
 };
 
 int top_view_new(struct top_view **out)
@@ -44,6 +45,8 @@ void top_view_free(struct top_view *v)
 	for (size_t i = 0; i < v->nr_seen; i++)
 		for (int stage = 0; stage < NR_STAGES; stage++)
 			histogram_release(&v->seen[i].stage[stage]);
+	who_release(&v->processes);
+	who_release(&v->cgroups);
 	free(v->seen);
 	free(v->rows);
 	free(v);
@@ -174,6 +177,24 @@ bool top_view_is_due(const struct top_view *v, struct board *b, double interval_
 	return totals.watched_s - v->watched_s >= interval_s * (1 - 1e-6);
 }
 
+/* Takes the sums by issuer since the last step. The board is locked. */
+static int top_take_who(struct top_view *v, struct board *b, struct top_rest *rest)
+{
+	rest->processes = rest->cgroups = NULL;
+	if (!board_wants_who(b))
+		return 0;
+	if (!v->processes.items && who_init(&v->processes, BOARD_WHO_MAX))
+		return -ENOMEM;
+	if (!v->cgroups.items && who_init(&v->cgroups, BOARD_WHO_MAX))
+		return -ENOMEM;
+	who_clear(&v->processes);
+	who_clear(&v->cgroups);
+	board_swap_who(b, &v->processes, &v->cgroups);
+	rest->processes = &v->processes;
+	rest->cgroups = &v->cgroups;
+	return 0;
+}
+
 int top_view_step(struct top_view *v, struct board *b, const struct top_row **rows, size_t *nr,
 		  struct top_rest *rest)
 {
@@ -207,12 +228,18 @@ int top_view_step(struct top_view *v, struct board *b, const struct top_row **ro
 		if (ret)
 			goto out;
 	}
+	ret = top_take_who(v, b, rest);
 out:
 	for (size_t i = 0; i < nr_devices; i++)
 		untimed_now += devices[i].untimed;
 	for (int i = 0; i < NR_LOSS_CAUSES; i++)
 		lost_now += totals.lost[i];
 	board_unlock(b);
+	if (!ret && rest->processes) {
+		who_rank(&v->processes);
+		who_rank(&v->cgroups);
+	}
+	rest->duration_s = duration_s;
 	rest->source = totals.source;
 	rest->lost = lost_now - v->lost;
 	v->lost = lost_now;
@@ -401,8 +428,6 @@ int top_run_rows(const struct top_config *config, FILE *out)
 
 	if (ret)
 		return ret;
-	if (ret)
-		goto out;
 	for (uint64_t i = 0; (!config->count || i < config->count); i++) {
 		if (!wait_for_interval(config, v))
 			break;
@@ -428,9 +453,14 @@ static bool is_in_foreground(void)
 	return foreground < 0 || foreground == getpgrp();
 }
 
+bool top_is_screen(uint64_t count)
+{
+	return !count && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && is_in_foreground();
+}
+
 int top_run(const struct top_config *config)
 {
-	if (!config->count && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && is_in_foreground())
+	if (top_is_screen(config->count))
 		return top_run_screen(config);
 	return top_run_rows(config, stdout);
 }

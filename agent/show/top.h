@@ -5,6 +5,9 @@
  * Each interval shows what happened in it: differences of the board's counters and histograms, so
  * that the percentiles are those of exactly these requests. Idle and hidden devices are left out,
  * and one line says how many.
+ *
+ * On a terminal, keys switch to the processes or the control groups that made the requests of the
+ * same interval, those with most requests first; one line sums up all that have no room.
  */
 #ifndef AGENT_TOP_H
 #define AGENT_TOP_H
@@ -31,7 +34,19 @@ struct top_rest {
 	uint64_t lost;	  /* requests lost since the last step */
 	uint64_t untimed; /* reads and writes without a response time */
 	const char *source;
+	double duration_s;
+	/* who made the requests, most requests first; NULL where the board does not keep them */
+	const struct who *processes, *cgroups;
 };
+
+/* The views, and the keys that switch to them. */
+enum top_kind {
+	TOP_DEVICES,
+	TOP_PROCESSES,
+	TOP_CGROUPS,
+};
+#define NR_TOP_KINDS 3
+#define TOP_KEYS     "dpc"
 
 struct top_view; /* keeps the state of the board at the last interval */
 
@@ -57,6 +72,18 @@ void top_print_titles(bool is_narrow, struct buf *out);
 void top_print_row(const struct top_row *row, bool is_narrow, struct buf *out);
 /* Prints lines about what the rows do not show, or nothing where they show everything. */
 void top_print_rest(const struct top_rest *rest, struct buf *out);
+
+/*
+ * Print the column titles and one issuer, each with its newline, in at most this many columns, of
+ * which 80 are enough. total is the sum of all issuers in the interval. Names come from outside, so
+ * control characters in them are shown as \xHH, and a long path loses its beginning. e is NULL for
+ * the line that sums up all issuers that have no line of their own.
+ */
+void top_print_who_titles(enum top_kind kind, struct buf *out);
+void top_print_who_row(enum top_kind kind, const struct who_entry *e, const struct who_sum *sum,
+		       const struct who_sum *total, double duration_s, int columns,
+		       struct buf *out);
+
 #define TOP_WIDE_COLUMNS 128 /* width of a line in the wide form */
 
 /* Prints a duration in seven columns: "123 us", "4.56ms", "1.20 s", or "-" where it is unknown. */
@@ -71,6 +98,10 @@ struct top_config {
 	void *ctx;
 };
 
+/*
+ * Returns whether top_run() would show a screen, for which it takes board_want_who(), and not rows.
+ */
+bool top_is_screen(uint64_t count);
 /*
  * Shows the view until count intervals have passed, q is pressed, or is_over() returns true.
  * Returns 0, or -errno of the output.

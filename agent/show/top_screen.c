@@ -21,6 +21,15 @@ enum { PAIR_READ = 1, PAIR_WRITE, PAIR_LOST };
 #define NARROW_COLUMN_READ 11
 #define NARROW_COLUMN_STEP 8
 
+/* What the screen shows. */
+struct top_screen {
+	const struct top_config *config;
+	enum top_kind kind;
+	const struct top_row *rows; /* of the view; of devices */
+	size_t nr;
+	struct top_rest rest;
+};
+
 static bool is_narrow(void)
 {
 	return COLS < TOP_WIDE_COLUMNS;
@@ -62,13 +71,15 @@ static void put_row(int y, const struct top_row *row)
 			(short)(i % 2 ? PAIR_WRITE : PAIR_READ), NULL);
 }
 
-static void put_bottom(const struct top_rest *rest, int y)
+static void put_bottom(const struct top_screen *s, int y)
 {
+	const struct top_rest *rest = &s->rest;
 	const char *line, *end;
 	struct buf text;
 
 	buf_init(&text);
-	top_print_rest(rest, &text);
+	if (s->kind == TOP_DEVICES)
+		top_print_rest(rest, &text);
 	if (!text.error && text.len && !buf_put_u8(&text, 0))
 		for (line = (const char *)text.data; (end = strchr(line, '\n')); line = end + 1)
 			put_line(y++, line, (size_t)(end - line));
@@ -80,71 +91,148 @@ static void put_bottom(const struct top_rest *rest, int y)
 	}
 }
 
-static void top_screen_draw(const struct top_config *config, const struct top_row *rows, size_t nr,
-			    const struct top_rest *rest)
+/* Prints the text of a buffer that ends with a newline. Releases the buffer. */
+static void put_text(int y, struct buf *text)
 {
+	if (!text->error && text->len)
+		put_line(y, (const char *)text->data, text->len - 1);
+	buf_release(text);
+}
+
+/* The source comes first, so that a narrow terminal cuts off the name of the host. */
+static void put_head(const struct top_screen *s)
+{
+	const struct top_config *config = s->config;
 	char stamp[40];
 	time_t now = time(NULL);
-	struct buf titles;
+	struct buf text;
 	struct tm tm;
-	int y = 3;
 
 	localtime_r(&now, &tm);
 	strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S%z", &tm);
-	erase();
-	mvprintw(0, 0, "%s  source %s  %s  window %g s  (q quits)", config->title, rest->source,
-		 stamp, (double)config->interval_ns / 1e9);
+	buf_init(&text);
+	buf_printf(&text, "source %s  %s  window %g s  %s\n", s->rest.source, stamp,
+		   (double)config->interval_ns / 1e9, config->title);
+	put_text(0, &text);
+	if (!board_wants_who(config->board)) {
+		mvprintw(1, 0, "q quits");
+		return;
+	}
+	move(1, 0);
+	for (int i = 0; i < NR_TOP_KINDS; i++) {
+		static const char *const names[NR_TOP_KINDS] = { "devices", "processes",
+								 "cgroups" };
+
+		if ((int)s->kind == i)
+			attron(A_REVERSE);
+		printw("%c %s", TOP_KEYS[i], names[i]);
+		attroff(A_REVERSE);
+		printw("  ");
+	}
+	printw("q quits");
+}
+
+static void put_titles(const struct top_screen *s)
+{
+	struct buf titles;
+
 	buf_init(&titles);
-	top_print_titles(is_narrow(), &titles);
+	if (s->kind == TOP_DEVICES)
+		top_print_titles(is_narrow(), &titles);
+	else
+		top_print_who_titles(s->kind, &titles);
 	attron(A_BOLD);
-	if (!titles.error && titles.len)
-		put_line(2, (const char *)titles.data, titles.len - 1);
+	put_text(2, &titles);
 	attroff(A_BOLD);
-	buf_release(&titles);
-	for (size_t i = 0; i < nr && y < LINES - 2; i++)
-		put_row(y++, &rows[i]);
-	put_bottom(rest, y + 1);
+}
+
+/* Returns the line after the last one. */
+static int put_issuers(const struct top_screen *s, const struct who *w, int y)
+{
+	struct who_sum total = who_total(w), rest;
+	size_t room = LINES > y + 3 ? (size_t)(LINES - y - 3) : 0;
+	size_t nr = w->nr < room ? w->nr : room;
+	struct buf text;
+
+	for (size_t i = 0; i < nr; i++) {
+		buf_init(&text);
+		top_print_who_row(s->kind, &w->items[i], &w->items[i].sum, &total,
+				  s->rest.duration_s, COLS, &text);
+		put_text(y++, &text);
+	}
+	rest = who_rest(w, nr);
+	if (rest.requests) {
+		buf_init(&text);
+		top_print_who_row(s->kind, NULL, &rest, &total, s->rest.duration_s, COLS, &text);
+		put_text(y++, &text);
+	}
+	if (!total.requests && s->nr)
+		mvprintw(y++, 0, "# requests are only counted now: nobody knows who makes them");
+	return y;
+}
+
+static void top_screen_draw(const struct top_screen *s)
+{
+	const struct who *w = s->kind == TOP_PROCESSES ? s->rest.processes : s->rest.cgroups;
+	int y = 3;
+
+	erase();
+	put_head(s);
+	put_titles(s);
+	if (s->kind == TOP_DEVICES)
+		for (size_t i = 0; i < s->nr && y < LINES - 2; i++)
+			put_row(y++, &s->rows[i]);
+	else if (w)
+		y = put_issuers(s, w, y);
+	put_bottom(s, y + 1);
 	refresh();
 }
 
-/* Waits for the next interval. Returns false when the view must end. */
-static bool wait_for_interval(const struct top_config *config, const struct top_view *v,
-			      bool *is_resized)
+enum top_wish {
+	TOP_NEXT, /* the interval is over */
+	TOP_REDRAW,
+	TOP_END,
+};
+
+/* Waits for the next interval or a key. */
+static enum top_wish top_screen_wait(struct top_screen *s, const struct top_view *v)
 {
+	const struct top_config *config = s->config;
+
 	while (!top_view_is_due(v, config->board, (double)config->interval_ns / 1e9)) {
 		int key = getch(); /* waits at most LOOK_MS */
+		const char *kind = key > 0 && key < 128 ? strchr(TOP_KEYS, key | 0x20) : NULL;
 
 		if (key == 'q' || key == 'Q' || config->is_over(config->ctx))
-			return false;
-		if (key == KEY_RESIZE) {
-			*is_resized = true;
-			return true;
-		}
+			return TOP_END;
+		if (kind && board_wants_who(config->board))
+			s->kind = (enum top_kind)(kind - TOP_KEYS);
+		if (kind || key == KEY_RESIZE)
+			return TOP_REDRAW;
 	}
-	return true;
+	return TOP_NEXT;
 }
 
 static int top_screen_show(const struct top_config *config, struct top_view *v)
 {
-	const struct top_row *rows = NULL;
+	struct top_screen s = { .config = config };
 	struct board_totals totals;
-	struct top_rest rest = { 0 };
-	size_t nr = 0;
-	int ret = 0;
+	int ret;
 
-	board_lock(config->board, &nr, &totals);
+	board_lock(config->board, &s.nr, &totals);
 	board_unlock(config->board);
-	rest.source = totals.source;
-	nr = 0;
+	s.rest.source = totals.source;
+	s.nr = 0;
 	for (;;) {
-		bool is_resized = false;
+		enum top_wish wish;
 
-		top_screen_draw(config, rows, nr, &rest);
-		if (!wait_for_interval(config, v, &is_resized))
+		top_screen_draw(&s);
+		wish = top_screen_wait(&s, v);
+		if (wish == TOP_END)
 			return 0;
-		if (is_resized)
+		if (wish == TOP_REDRAW)
 			continue;
-		ret = top_view_step(v, config->board, &rows, &nr, &rest);
+		ret = top_view_step(v, config->board, &s.rows, &s.nr, &s.rest);
 		if (ret)
 			return ret;
 	}

@@ -23,6 +23,7 @@ struct rig {
 	char dir[48], url[64];
 	uint32_t device;
 	struct board *board;
+	bool wants_who;
 	struct sender *sender;
 	struct pipeline *pipeline;
 };
@@ -66,6 +67,8 @@ static int start(struct rig *rig, struct err *err)
 	config.source_config.devices = &rig->device;
 	config.source_config.nr_devices = rig->device != 0;
 	ret = board_new(&rig->board);
+	if (!ret && rig->wants_who)
+		ret = board_want_who(rig->board);
 	if (!ret)
 		ret = sender_new(&rig->sender, &sender, err);
 	config.sender = rig->sender;
@@ -214,6 +217,42 @@ static void board_adds_up(void)
 	stop(&rig);
 	ok_int(segment_files_read(rig.dir, &files), 0);
 	ok_eq(requests, files.nr_requests);
+	remove_dir(&rig);
+}
+
+/* Four processes of one control group; in all they made what the board counts. */
+static void live_view_learns_who(void)
+{
+	struct board_totals totals;
+	const struct board_device *d;
+	struct who processes, cgroups;
+	struct err err = { 0 };
+	uint64_t requests = 0;
+	struct rig rig;
+	size_t nr;
+
+	make_dir(&rig);
+	rig.wants_who = true;
+	set_plan(20000, 100000);
+	synthetic_plan.limit = 4000;
+	ok(!who_init(&processes, BOARD_WHO_MAX) && !who_init(&cgroups, BOARD_WHO_MAX));
+	if (!ok(!start(&rig, &err)))
+		return;
+	sleep_ms(600);
+	d = board_lock(rig.board, &nr, &totals);
+	for (size_t i = 0; i < nr; i++)
+		requests += d[i].requests[OPERATION_READ] + d[i].requests[OPERATION_WRITE];
+	ok(board_swap_who(rig.board, &processes, &cgroups));
+	board_unlock(rig.board);
+	ok(requests > 0);
+	ok_eq(who_total(&processes).requests, requests);
+	ok_eq(who_total(&cgroups).requests, requests);
+	ok_eq(processes.nr, 4);
+	ok_eq(cgroups.nr, 1);
+	ok(who_find(&processes, 1003) && who_find(&cgroups, 1));
+	stop(&rig);
+	who_release(&processes);
+	who_release(&cgroups);
 	remove_dir(&rig);
 }
 
@@ -456,6 +495,7 @@ static const struct tap_test tests[] = {
 	  more_devices_than_a_segment_names },
 	{ "losses of the source are carried by segments", losses_of_the_source_are_carried },
 	{ "the board adds up to what is in the segments", board_adds_up },
+	{ "the live view learns who made the requests", live_view_learns_who },
 	{ "a source that dies is told", dying_source_is_told },
 	{ "fifty killed agents add up with their ledgers", killed_agents_add_up },
 	{ "requests without disk hide nothing that nobody watched",
