@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/characterize/counted.h"
+#include "analyzer/characterize/issuers.h"
 #include "analyzer/characterize/profile_text.h"
 #include "analyzer/characterize/replay.h"
 #include "analyzer/characterize/retained.h"
@@ -12,6 +13,7 @@
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/answer/progress.h"
+#include "analyzer/cmd/show.h"
 #include "analyzer/cmd/selection_options.h"
 #include "workload/reuse.h"
 #include "workload/sequential.h"
@@ -20,11 +22,13 @@
 struct output {
 	const struct cli *cli;
 	bool windows;	/* one line per period */
-	bool sum_alone; /* --together: no profiles are printed */
+	bool sum_alone; /* --together or --who: no profiles are printed */
+	bool who_alone; /* --who */
 	uint64_t nr;	/* number of profiles printed */
 	struct together *together;
 	struct progress progress;
 	struct retained *retained;
+	struct issuers issuers; /* only with who_alone */
 };
 
 static int print_json(struct output *o, const struct profile *p)
@@ -90,13 +94,31 @@ static int join_profile(void *ctx, struct profile *p)
 	return retained_join(o->retained, p);
 }
 
+/* Prints the processes and control groups that made the requests. */
+static int print_who(struct output *o)
+{
+	struct who *processes = &o->issuers.processes, *cgroups = &o->issuers.cgroups;
+
+	issuers_rank(&o->issuers);
+	if (!o->cli->json) {
+		issuers_print(&o->issuers, ISSUERS_SHOWN, stdout);
+		return 0;
+	}
+	return cli_show_json(json_pack("{s:s, s:I, s:o, s:o}", "schema", "blkcast.issuers/1",
+				       "requests", (json_int_t)who_total(processes).requests,
+				       "processes", issuers_json(processes, ISSUERS_SHOWN),
+				       "cgroups", issuers_json(cgroups, ISSUERS_SHOWN)));
+}
+
 /* Prints what follows the profiles: the end of their array, or the sum over several devices. */
 static int print_rest(struct output *o)
 {
 	struct buf b;
 	int ret = 0;
 
-	if (o->sum_alone && o->cli->json) {
+	if (o->who_alone) {
+		ret = print_who(o);
+	} else if (o->sum_alone && o->cli->json) {
 		buf_init(&b);
 		ret = together_json(o->together, &b);
 		if (ret == 0) {
@@ -132,9 +154,12 @@ static void note_missing(const struct cli *cli, struct scan_retained missing, bo
 }
 
 static int cmd_characterize_perform(struct cli *cli, struct selection *sel,
-				    struct replay_config *config, bool sum_alone)
+				    struct replay_config *config, bool sum_alone, bool who_alone)
 {
-	struct output o = { .cli = cli, .windows = config->window_ns != 0, .sum_alone = sum_alone };
+	struct output o = { .cli = cli,
+			    .windows = config->window_ns != 0,
+			    .sum_alone = sum_alone,
+			    .who_alone = who_alone };
 	struct scan_hooks hooks = { .profile = counted_take };
 	struct counted *counted = NULL;
 	struct scan *scan = NULL;
@@ -156,6 +181,11 @@ static int cmd_characterize_perform(struct cli *cli, struct selection *sel,
 				      &o);
 	hooks.summary = retained_take;
 	hooks.summary_ctx = o.retained;
+	if (status == 0 && who_alone) {
+		status = issuers_init(&o.issuers);
+		hooks.taken = issuers_taken;
+		hooks.taken_ctx = &o.issuers;
+	}
 	if (status == 0)
 		status = selection_open(sel, cli, &scan, &hooks, &err);
 	if (status == 0)
@@ -174,6 +204,7 @@ static int cmd_characterize_perform(struct cli *cli, struct selection *sel,
 	retained_free(o.retained);
 	counted_free(counted);
 	together_free(o.together);
+	issuers_release(&o.issuers);
 	if (is_empty)
 		return selection_nothing(sel, cli);
 	if (status == 0)
@@ -190,7 +221,7 @@ static int cmd_characterize_run(struct cli *cli)
 	struct replay_config config = { 0 };
 	double window_s = 0, phi = 1;
 	uint64_t subset = 0, samples = 0;
-	bool sum_alone = false;
+	bool sum_alone = false, who_alone = false;
 	const struct cli_option options[] = {
 		SELECTION_OPTIONS(&sel),
 		CLI_DURATION("window", 'w', "TIME", &window_s,
@@ -202,6 +233,8 @@ static int cmd_characterize_run(struct cli *cli)
 		CLI_FLAG("idle", 0, &config.idle, "devices without a request too"),
 		CLI_FLAG("together", 0, &sum_alone,
 			 "only the sum over all hosts and devices, second by second"),
+		CLI_FLAG("who", 0, &who_alone,
+			 "only the processes and control groups that made the requests"),
 		CLI_END,
 	};
 	int ret;
@@ -222,8 +255,10 @@ static int cmd_characterize_run(struct cli *cli)
 	config.window.mrc_samples = (uint32_t)samples;
 	if (sum_alone && config.window_ns)
 		return cli_usage(cli, "--together: expected without --window");
-	config.window.cheap = sum_alone;
-	ret = cmd_characterize_perform(cli, &sel, &config, sum_alone);
+	if (who_alone && (sum_alone || config.window_ns))
+		return cli_usage(cli, "--who: expected without --together and --window");
+	config.window.cheap = sum_alone || who_alone;
+	ret = cmd_characterize_perform(cli, &sel, &config, sum_alone || who_alone, who_alone);
 	selection_release(&sel);
 	return ret;
 }
@@ -240,6 +275,8 @@ const struct command command_characterize = {
 		"than ten requests beyond them\nare left blank. Of several devices the sum follows: "
 		"its P95, P99 and maximum per second,\nwho made the maximum, and what adding "
 		"up each one's own maximum would give;\nwith --together that alone, as JSON "
-		"blkcast.together/1.",
+		"blkcast.together/1. --who prints the twenty\nprocesses and control groups with most "
+		"requests, and their shares of all requests, bytes\nand response times, as JSON "
+		"blkcast.issuers/1.",
 	.run = cmd_characterize_run,
 };

@@ -309,15 +309,17 @@ static int print_json(const struct report *r, const char *output, size_t bytes)
 {
 	char hash[COLLECT_HASH_BYTES];
 	json_t *names = json_array();
+	json_t *processes = issuers_json(&r->issuers->processes, ISSUERS_SHOWN);
+	json_t *cgroups = issuers_json(&r->issuers->cgroups, ISSUERS_SHOWN);
 
 	collect_hash(r->collect, hash);
 	for (size_t i = 0; i < nr_figures; i++)
 		json_array_append_new(names, json_string(figures[i].name));
-	return cli_show_json(
-		json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o}", "schema", "blkcast.report/1",
-			  "output", output, "size_bytes", (json_int_t)bytes, "requests",
-			  (json_int_t)r->collect->nr_requests, "devices",
-			  (json_int_t)r->collect->nr_devices, "data_xxh3", hash, "figures", names));
+	return cli_show_json(json_pack(
+		"{s:s, s:s, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "schema", "blkcast.report/1",
+		"output", output, "size_bytes", (json_int_t)bytes, "requests",
+		(json_int_t)r->collect->nr_requests, "devices", (json_int_t)r->collect->nr_devices,
+		"data_xxh3", hash, "figures", names, "processes", processes, "cgroups", cgroups));
 }
 
 /* Renders the page, or a single picture or its data. */
@@ -343,6 +345,8 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 			      const struct figure *f)
 {
 	struct buf source, selection, out;
+	struct issuers issuers;
+	const struct scan_hooks hooks = { .taken = issuers_taken, .taken_ctx = &issuers };
 	struct scan *scan = NULL;
 	struct report *r = NULL;
 	struct err err = { 0 };
@@ -356,12 +360,18 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 	selection_words(&selection, sel, cli, true);
 	status = source.error ? source.error : selection.error;
 	if (!status)
-		status = selection_open(sel, cli, &scan, NULL, &err);
+		status = issuers_init(&issuers);
+	else
+		issuers = (struct issuers){ .traces = NULL };
+	if (!status)
+		status = selection_open(sel, cli, &scan, &hooks, &err);
 	if (!status)
 		status = read_report(&r, scan, cli, &is_empty, &err);
 	if (!status) {
 		r->source = (const char *)source.data;
 		r->selection = (const char *)selection.data;
+		issuers_rank(&issuers);
+		r->issuers = &issuers;
 		status = cmd_report_render(r, o, f, &out, &err);
 	}
 	if (!status)
@@ -373,6 +383,7 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 			 r->collect->devices[r->busiest[0]]->label, r->collect->nr_devices);
 	report_free(r);
 	scan_close(scan);
+	issuers_release(&issuers);
 	buf_release(&source);
 	buf_release(&selection);
 	buf_release(&out);
@@ -410,6 +421,9 @@ static int cmd_report_run(struct cli *cli)
 		if (!f)
 			return CLI_BAD_INPUT;
 	}
+	if (f && !f->draw && !o.csv)
+		return cli_usage(cli, "--figure %s: expected --csv with it, because it is a table",
+				 f->name);
 	if (o.csv && !f)
 		return cli_usage(cli, "--csv: expected --figure NAME with it");
 	if (!o.output && !f && isatty(STDOUT_FILENO))
@@ -432,6 +446,7 @@ const struct command command_report = {
 		"The page needs nothing but itself: it opens without a network, in light and dark, "
 		"and prints.\nUnder every picture stands the command that writes its data.\n\n"
 		"Figures: heatmap requests throughput devices in-flight tail size-latency sizes\n"
-		"sizes-bytes sequential seek outstanding interarrival flush access miss-ratio regions",
+		"sizes-bytes sequential seek outstanding interarrival flush who access miss-ratio regions\n\n"
+		"who is a table alone, of processes and control groups; --json has it as well.",
 	.run = cmd_report_run,
 };

@@ -35,7 +35,9 @@ static struct column column_of(const char *name, size_t len)
 	bool bytes = len > 6 && !strncmp(name, "bytes_", 6);
 
 	snprintf(c.name, sizeof(c.name), "%.*s", (int)len, name);
-	if (take_suffix(c.name, "_per_s"))
+	if (!strcmp(c.name, "name"))
+		c.kind = TEXT;
+	else if (take_suffix(c.name, "_per_s"))
 		c.kind = bytes ? BYTES_RATE : NUMBER;
 	else if (take_suffix(c.name, "_s"))
 		c.kind = len > 5 && !strncmp(name + len - 5, "_at_s", 5) ? INSTANT : DURATION;
@@ -51,14 +53,27 @@ static struct column column_of(const char *name, size_t len)
 	return c;
 }
 
+/* Copies a field without its quotes; two quotes within it stand for one. */
+static void csv_table_text(char *copy, size_t size, const char *text, size_t len)
+{
+	bool has_quotes = len > 1 && text[0] == '"';
+	size_t nr = 0;
+
+	for (size_t i = has_quotes; i < len - has_quotes && nr < size - 1; i++) {
+		copy[nr++] = text[i];
+		i += has_quotes && text[i] == '"';
+	}
+	copy[nr] = '\0';
+}
+
 static void csv_table_cell(struct buf *out, const struct column *c, const char *text, size_t len,
 			   bool utc)
 {
-	char copy[128], *end;
+	char copy[1024], *end;
 	struct label l;
 	double v;
 
-	snprintf(copy, sizeof(copy), "%.*s", (int)len, text);
+	csv_table_text(copy, sizeof(copy), text, len);
 	v = strtod(copy, &end);
 	buf_printf(out, "<td>");
 	if (!len)
@@ -99,6 +114,16 @@ static size_t csv_table_header(struct buf *out, const char *line, size_t len,
 	return nr;
 }
 
+/* Returns the end of the field that begins here: its comma, or the end of the line. */
+static const char *csv_table_field(const char *at, const char *end)
+{
+	bool in_quotes = false;
+
+	for (; at < end && (in_quotes || *at != ','); at++)
+		in_quotes ^= *at == '"';
+	return at;
+}
+
 static void csv_table_row(struct buf *out, const char *line, size_t len,
 			  const struct column *columns, size_t nr, bool utc)
 {
@@ -106,8 +131,7 @@ static void csv_table_row(struct buf *out, const char *line, size_t len,
 
 	buf_printf(out, "<tr>");
 	for (size_t i = 0; i < nr && line <= end; i++) {
-		const char *comma = memchr(line, ',', (size_t)(end - line));
-		size_t width = (size_t)((comma ? comma : end) - line);
+		size_t width = (size_t)(csv_table_field(line, end) - line);
 
 		csv_table_cell(out, &columns[i], line, width, utc);
 		line += width + 1;

@@ -11,7 +11,8 @@
 #include "analyzer/report/tail.h"
 
 /* Pictures of the whole do not use the device, and tables from a profile do not use the period. */
-#define UNUSED __attribute__((unused))
+#define UNUSED	 __attribute__((unused))
+#define WHO_ROWS 10
 #define DRAW(name)                                                                                \
 	static int name##_svg(const struct report *r, UNUSED size_t device, const struct view *v, \
 			      struct buf *out)
@@ -169,6 +170,14 @@ CSV(misses)
 	return miss_ratio_csv(&r->each[device], out);
 }
 
+CSV(who)
+{
+	if (!r->issuers || !issuers_are_known(r->issuers))
+		return -ENODATA;
+	issuers_csv(r->issuers, WHO_ROWS, out);
+	return out->error;
+}
+
 /*
  * Finds the regions to which the distribution was fitted: from the first to the last touched one.
  */
@@ -269,6 +278,10 @@ const struct figure figures[] = {
 	{ "flush", "Response times of flushes",
 	  "How long the device takes to make durable what was written before.", NULL, .half = true,
 	  .table = true, BOTH(flush) },
+	{ "who", "Who made the requests",
+	  "Processes of the same name and control groups, with their shares of all requests, bytes and "
+	  "response times.",
+	  NULL, .table = true, .csv = who_table },
 	{ "access", "Access map", "Where on the device requests began, over time.", NO_DATA,
 	  .per_device = true, BOTH(access) },
 	{ "miss-ratio", "Miss ratio by cache size",

@@ -18,7 +18,10 @@ struct figure {
 	bool table; /* its CSV has few lines and is shown as a table */
 	bool half;  /* two such figures share a row where the page is wide enough */
 	bool crops; /* has the three crops of the heat map */
-	/* Returns 0, -ENODATA or -ENOMEM. device is the index for figures of a device. */
+	/*
+	 * Returns 0, -ENODATA or -ENOMEM. device is the index for figures of a device. draw is NULL
+	 * for a figure that is a table alone.
+	 */
 	int (*draw)(const struct report *r, size_t device, const struct view *v, struct buf *svg);
 	int (*csv)(const struct report *r, size_t device, const struct view *v, struct buf *csv);
 };

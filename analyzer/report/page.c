@@ -33,6 +33,20 @@ static void page_paragraph(struct page *pg, const char *class)
 	buf_clear(&pg->scratch);
 }
 
+/* Adds the sentence on who made the requests to what the scratch buffer holds. */
+static void page_issuers(struct page *pg)
+{
+	struct buf words;
+
+	if (!pg->r->issuers)
+		return;
+	buf_init(&words);
+	issuers_words(pg->r->issuers, &words);
+	if (words.len && !buf_put_u8(&pg->scratch, ' '))
+		buf_put(&pg->scratch, words.data, words.len);
+	buf_release(&words);
+}
+
 static int page_summary(struct page *pg)
 {
 	const struct report *r = pg->r;
@@ -40,6 +54,7 @@ static int page_summary(struct page *pg)
 
 	buf_clear(&pg->scratch);
 	summary_workload(&r->all, &pg->scratch);
+	page_issuers(pg);
 	page_paragraph(pg, "lead");
 	ret = course_words(r, &pg->scratch);
 	page_paragraph(pg, "lead");
@@ -293,7 +308,8 @@ static int page_section(struct page *pg, const struct figure *f, size_t device, 
 	snprintf(picture, sizeof(picture), "svg-%s", id);
 	v.id = picture;
 	buf_clear(&pg->scratch);
-	ret = f->draw(pg->r, device, &v, &pg->scratch);
+	ret = f->draw ? f->draw(pg->r, device, &v, &pg->scratch)
+		      : f->csv(pg->r, device, &v, &pg->scratch);
 	if (ret && ret != -ENODATA)
 		return ret;
 	if (ret && !f->absent)
@@ -307,9 +323,12 @@ static int page_section(struct page *pg, const struct figure *f, size_t device, 
 			crop_buttons(pg);
 		if (f->crops)
 			crop_labels(pg);
-		buf_printf(pg->out, "<div class=\"scroll\">\n");
-		buf_put(pg->out, pg->scratch.data, pg->scratch.len);
-		buf_printf(pg->out, "</div>\n<p class=\"readout\" aria-live=\"polite\"></p>\n");
+		if (f->draw) {
+			buf_printf(pg->out, "<div class=\"scroll\">\n");
+			buf_put(pg->out, pg->scratch.data, pg->scratch.len);
+			buf_printf(pg->out,
+				   "</div>\n<p class=\"readout\" aria-live=\"polite\"></p>\n");
+		}
 		page_data(pg, f, device, id);
 	}
 	buf_printf(pg->out, "</section>\n");

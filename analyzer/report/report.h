@@ -6,6 +6,7 @@
 #ifndef ANALYZER_REPORT_REPORT_H
 #define ANALYZER_REPORT_REPORT_H
 
+#include "analyzer/characterize/issuers.h"
 #include "analyzer/report/collect.h"
 #include "analyzer/report/devices.h"
 #include "formats/ledger.h"
@@ -30,6 +31,7 @@ struct report {
 	 * and with the choice of hosts and devices.
 	 */
 	const char *source, *selection;
+	const struct issuers *issuers; /* borrowed, ranked; NULL: unknown */
 };
 
 /* What is known beside the requests. */

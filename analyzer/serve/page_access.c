@@ -3,28 +3,22 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analyzer/report/bins.h"
-#include "analyzer/serve/page_who.h"
-#include "analyzer/store/segment_facts.h"
-#include "base/clock.h"
+#include "analyzer/serve/page_requests.h"
 #include "base/json.h"
 #include "workload/block_hash.h"
 #include "workload/reuse.h"
 
-#define BATCH	    1024
 #define FINE_ROWS   4096  /* regions from byte 0 on; they are joined as the offsets grow */
 #define FIRST_SHIFT 12	  /* a region has 4 KiB at first */
 #define BLOCK_BYTES 4096u /* of the cache */
 #define BLOCKS_EACH 64	  /* blocks of one request that the cache sees; longer ones are cut */
 
 struct page_access {
-	const struct page_device_question *q;
-	uint32_t device;
-	uint64_t deadline_ns, begin_ns, end_ns, nr_decoded, nr_taken;
-	double read_until_s;
+	struct page_requests requests;
+	uint64_t nr_taken; /* reads and writes */
 	unsigned int shift;
 	uint32_t (*cells)[PAGE_ACCESS_COLUMNS][2]; /* owned, by row: reads and writes */
 	struct bins bins;
@@ -69,7 +63,8 @@ static int page_access_take(struct page_access *a, const struct request *r, uint
 {
 	uint64_t offset =
 		r->sector > UINT64_MAX / SECTOR_BYTES ? UINT64_MAX : r->sector * SECTOR_BYTES;
-	double share = (double)(real_ns - a->begin_ns) / (double)(a->end_ns - a->begin_ns);
+	double share = (double)(real_ns - a->requests.begin_ns) /
+		       (double)(a->requests.end_ns - a->requests.begin_ns);
 	size_t column = (size_t)(share * PAGE_ACCESS_COLUMNS);
 
 	page_access_grow(a, offset);
@@ -79,62 +74,12 @@ static int page_access_take(struct page_access *a, const struct request *r, uint
 	return page_access_blocks(a, r);
 }
 
-static int page_access_visit(void *ctx, const struct segment_header *h,
-			     struct segment_reader *reader)
+static int page_access_request(void *ctx, const struct request *r, uint64_t real_ns)
 {
 	struct page_access *a = ctx;
-	struct request batch[BATCH];
-	int64_t nr;
-	int ret = 0;
+	int ret = bins_add(&a->bins, &a->before, r);
 
-	while (ret == 0 && (nr = segment_reader_next(reader, batch, BATCH)) > 0) {
-		a->nr_decoded += (uint64_t)nr;
-		for (int64_t i = 0; i < nr && ret == 0; i++) {
-			const struct request *r = &batch[i];
-			uint64_t real_ns = real_from_anchor(&h->begin, r->completion_ns);
-
-			if (r->device != a->device || real_ns < a->begin_ns || real_ns >= a->end_ns)
-				continue;
-			ret = bins_add(&a->bins, &a->before, r);
-			if (ret == 0 && r->operation <= OPERATION_WRITE)
-				ret = page_access_take(a, r, real_ns);
-		}
-		if (nr < BATCH)
-			break;
-	}
-	return ret;
-}
-
-static int page_access_read(struct page_access *a, struct page_store *store, struct err *err)
-{
-	struct page_question q = { .host = a->q->host,
-				   .begin_real_ns = a->begin_ns,
-				   .end_real_ns = a->end_ns,
-				   .deadline_ns = a->deadline_ns,
-				   .nr_most = PAGE_DEVICE_SEGMENTS };
-	struct page_segment *segments = NULL;
-	bool whole = true;
-	size_t nr = 0;
-	int ret = page_store_find(store, &q, &segments, &nr, &whole, err);
-
-	if (ret == 0 && !whole)
-		a->read_until_s = nr ? (double)segments[nr - 1].end_real_ns / 1e9 : a->q->begin_s;
-	for (size_t i = 0; i < nr && ret == 0; i++) {
-		struct err why = { 0 };
-
-		if (clock_monotonic_ns() > a->deadline_ns || a->nr_decoded > PAGE_WHO_REQUESTS) {
-			a->read_until_s = (double)segments[i].begin_real_ns / 1e9;
-			break;
-		}
-		if (!segments[i].nr_requests)
-			continue; /* The agent kept profiles only. */
-		ret = page_store_segment(store, &segments[i].name, page_access_visit, a, &why);
-		if (ret < 0 && ret != -ENOMEM)
-			/* The segment was removed by retention meanwhile, or it is damaged. */
-			ret = 0;
-	}
-	free(segments);
-	return ret;
+	return ret == 0 && r->operation <= OPERATION_WRITE ? page_access_take(a, r, real_ns) : ret;
 }
 
 static bool page_access_row_used(const struct page_access *a, size_t row)
@@ -221,28 +166,23 @@ static json_t *page_access_bins_json(const struct bins *b)
 int page_access_json(struct page_store *store, const struct page_device_question *q, json_t **out,
 		     struct err *err)
 {
-	struct page_access a = { .q = q, .shift = FIRST_SHIFT, .read_until_s = NAN };
-	unsigned int major, minor;
-	int end = 0, ret = page_device_check(q, err);
+	struct page_access a = { .shift = FIRST_SHIFT };
+	int ret = page_requests_init(&a.requests, q, err);
 
 	if (ret < 0)
 		return ret;
-	if (sscanf(q->device, "%u:%u%n", &major, &minor, &end) != 2 || q->device[end])
-		return err_set(err, EINVAL, "device: expected a number such as 8:0");
-	a.device = device_make(major, minor);
-	a.salt = block_hash_salt(1, a.device);
-	a.begin_ns = (uint64_t)(q->begin_s * 1e9);
-	a.end_ns = (uint64_t)(q->end_s * 1e9);
-	a.deadline_ns = clock_monotonic_ns() + PAGE_WHO_S * CLOCK_NS_PER_S;
+	a.requests.take = page_access_request;
+	a.requests.ctx = &a;
+	a.salt = block_hash_salt(1, a.requests.device);
 	reuse_init(&a.reuse, REUSE_SAMPLES);
 	a.cells = calloc(FINE_ROWS, sizeof(*a.cells));
-	ret = a.cells ? page_access_read(&a, store, err) : -ENOMEM;
+	ret = a.cells ? page_requests_read(&a.requests, store, err) : -ENOMEM;
 	if (ret == 0)
 		*out = json_pack("{s:s, s:f, s:f, s:f, s:I, s:o, s:o, s:o, s:o}", "schema",
 				 "blkcast.access/1", "begin_s", q->begin_s, "end_s", q->end_s,
 				 "column_s", (q->end_s - q->begin_s) / PAGE_ACCESS_COLUMNS,
 				 "requests", (json_int_t)a.nr_taken, "read_until_s",
-				 json_number(a.read_until_s), "map", page_access_map_json(&a),
+				 json_number(a.requests.border_s), "map", page_access_map_json(&a),
 				 "miss_ratio", page_access_curve_json(&a), "bins",
 				 page_access_bins_json(&a.bins));
 	bins_device_release(&a.before);

@@ -3,10 +3,10 @@
  * page_access: this module finds where on a device the requests of a period began, and which share
  * of them a cache of any size would miss.
  *
- * Both need the requests in their order. A query reads the segments from the oldest on and stops as
- * page_who.h does after PAGE_WHO_REQUESTS requests or PAGE_WHO_S seconds; the answer says until
- * when it read. The map has columns of time and rows of equal regions of the device, between the
- * lowest and the highest offset that was seen. Memory: about 4 MiB.
+ * Both need the requests in their order. A query reads the segments from the oldest on
+ * (page_requests.h); the answer says until when it read. The map has columns of time and rows of
+ * equal regions of the device, between the lowest and the highest offset that was seen. Memory:
+ * about 4 MiB.
  */
 #ifndef ANALYZER_SERVE_PAGE_ACCESS_H
 #define ANALYZER_SERVE_PAGE_ACCESS_H

@@ -375,6 +375,9 @@ static int64_t scan_take(struct scan *s, struct trace *t, struct scan_request *o
 		}
 		t->at++;
 	}
+	if (nr && s->hooks.taken &&
+	    s->hooks.taken(s->hooks.taken_ctx, t->index, segment_reader_header(t->reader), out, nr))
+		return -ENOMEM;
 	return (int64_t)nr;
 }
 
@@ -405,10 +408,7 @@ int64_t scan_next(struct scan *s, struct scan_request *out, size_t max)
 			heap_drop_first(s);
 			continue;
 		}
-		/*
-		 * Nothing is taken where the key was a lower bound and another trace is first by
-		 * the true time.
-		 */
+		/* Takes nothing where the key was a lower bound and another trace is first. */
 		got = scan_take(s, t, out + nr, max - nr);
 		if (got < 0)
 			return err_set(&s->error, ENOMEM, "out of memory");

@@ -57,7 +57,9 @@ struct scan_filter {
 	bool leave_out_own;  /* leave out requests with REQUEST_OWN */
 };
 
+struct scan_request;
 struct scan_trace;
+struct segment_header;
 
 /* What else to hand over during the scan. All may be NULL. */
 struct scan_hooks {
@@ -72,8 +74,16 @@ struct scan_hooks {
 	 * touches the filter's hosts and times. A nonzero result ends the opening and is returned.
 	 */
 	int (*summary)(void *ctx, const struct summary *s);
+	/*
+	 * Called with requests of one segment that the scan takes, in the order of scan_next(), and
+	 * with the header of that segment, which names their processes and control groups. Returns
+	 * 0 or -ENOMEM, which ends the scan.
+	 */
+	int (*taken)(void *ctx, uint32_t trace, const struct segment_header *h,
+		     const struct scan_request *r, size_t nr);
 	void *ctx;	   /* of profile */
 	void *summary_ctx; /* of summary */
+	void *taken_ctx;   /* of taken */
 };
 
 /*

@@ -48,6 +48,9 @@ for from in "--store $T/store" "$seg"; do
 	parses 0 "characterize --json, $kind" "$b" characterize --json $from
 	shows 0 "characterize --together, $kind" "$b" characterize --together $from
 	parses 0 "characterize --together --json, $kind" "$b" characterize --together --json $from
+	shows 0 "characterize --who, $kind" "$b" characterize --who $from
+	parses 0 "characterize --who --json, $kind" "$b" characterize --who --json $from
+	shows 0 "the table of issuers, $kind" "$b" report --figure who --csv $from
 	shows 0 "dump, $kind" "$b" dump --limit 50 $from
 	is "$(($(wc -l <"$T/out")))" 51 "dump, $kind: a line a request"
 	shows 0 "dump as CSV, $kind" "$b" dump --format csv --limit 50 $from

@@ -120,6 +120,26 @@ want=$("$blkcast" characterize --json --store "$T/store" --host web1 --device sd
 is "$(awk -F, 'NR > 1 { s += $2 + $3 } END { print s }' "$T/out")" "$want" \
 	"counts what characterize counts"
 
+# Who made the requests: the report and characterize against the requests and the names of their ids.
+by_dump=$("$blkcast" dump --json --store "$T/store" | jq -cs 'group_by(.pid) | map([{"100": "fio", "200": "cat"}[.[0].pid | tostring],
+	length, (map(select(.operation == "read" or .operation == "write") | .bytes) | add)]) | sort_by([-.[1], .[0]])')
+exits 0 "the requests by process and control group" "$blkcast" characterize --who --json --store "$T/store"
+is "$(jq -c '[.processes[] | [.name, .requests, .bytes]]' "$T/out")" "$by_dump" "are those that a dump counts"
+is "$(jq -c '[(.cgroups | length > 0), ([.cgroups[].requests] | add) == .requests,
+	([.processes[].requests_ratio] | add | . * 1000 | round)]' "$T/out")" "[true,true,1000]" "and add up to all"
+jq -c '[.processes, .cgroups]' "$T/out" >"$T/who"
+"$blkcast" report --json --store "$T/store" -o "$T/store.html" >"$T/out"
+holds "a report has the same as JSON" cmp -s "$T/who" <(jq -c '[.processes, .cgroups]' "$T/out")
+is "$("$blkcast" report --store "$T/store" --figure who --csv | awk -F, '$1 == "process" { print $2, $3 }' | tr '\n' ' ')" \
+	"$(jq -r '.[0][] | "\(.name) \(.requests) "' "$T/who" | tr -d '\n')" "and as CSV"
+like "$(words "$T/store.html" | head -n 1)" '(Most of it is by|The busiest process is) (fio|cat): [0-9.]+.{1,3}% of the requests, .* The busiest control group is /' \
+	"and says it in its first words"
+like "$("$blkcast" characterize --who --store "$T/store")" '^ +[0-9]+ +[0-9.]+% +[0-9.]+% +[0-9.]+% +[0-9.]+  fio$' "and so does the text"
+is "$(figure who 2>&1 | tr -d '\n')" "blkcast report: who: nothing to show: the selection does not have it" \
+	"a trace without names has no such table"
+exits 2 "a table is no picture" "$blkcast" report --store "$T/store" --figure who -o "$T/x"
+exits 2 "who is not told by window" "$blkcast" characterize --who --window 1s --store "$T/store"
+
 # Hardly anything is still a page, and no number in it is none.
 for t in "0.001 1000 1" "0.0001 20000 1" "100000 0.01 1" "3 1 9"; do
 	# shellcheck disable=SC2086
