@@ -7,20 +7,20 @@
 	"calibrate), or from a measurement store; with --run stored requests are replayed on the target, or\n" \
 	"mimics of profiles are run there. A device in use is refused, and one that carries something or a\n"  \
 	"file that exists is taken only where --overwrite names it again."
-#define STUDY_BY	 "(--model M.json,... | --db FILE | --run PATH)"
-#define STUDY_MIGRATE_BY "(--storage DEVICE.json | --model M.json,... | --db FILE | --run PATH)"
+#define STUDY_SIMULATED                                                                                     \
+	"With --storage the stored requests are simulated, by what each had waited for, on a device that\n" \
+	"blkcast storage calibrate has made of a campaign; percentiles and flushes are answered, too.\n"
+#define STUDY_BY "(--storage DEVICE.json | --model M.json,... | --db FILE | --run PATH)"
 
 const struct command study_helps[] = {
 	[VERB_MIGRATE] = { .name = "study",
 			   .summary = "migrate: response times of loads on another target",
-			   .usage = "migrate PROFILE... " STUDY_MIGRATE_BY,
+			   .usage = "migrate PROFILE... " STUDY_BY,
 			   .example = "blkcast study migrate before.json --db new.sqlite --report "
 				      "migration.html",
 			   .details =
 				   "Each load alone on the target, beside its response times where it "
-				   "was characterized.\nWith --storage the stored requests are simulated, "
-				   "by what each had waited for, on a device that\nblkcast storage "
-				   "calibrate has made of a campaign; percentiles and flushes are answered, too.\n" STUDY_PREDICTED },
+				   "was characterized.\n" STUDY_SIMULATED STUDY_PREDICTED },
 	[VERB_CONSOLIDATE] = { .name = "study",
 			       .summary =
 				       "consolidate: response times of loads that share a target",
@@ -28,7 +28,7 @@ const struct command study_helps[] = {
 			       .example = "blkcast study consolidate a.json b.json --run /mnt/new",
 			       .details =
 				       "All of the loads at once, beside each alone there, and when "
-				       "their peaks coincided.\n" STUDY_PREDICTED },
+				       "their peaks coincided.\n" STUDY_SIMULATED STUDY_PREDICTED },
 	[VERB_INTERFERENCE] = { .name = "study",
 				.summary = "interference: what neighbours do to the first load",
 				.usage = "interference PROFILE NEIGHBOUR... " STUDY_BY,
@@ -37,7 +37,8 @@ const struct command study_helps[] = {
 					"--sizes 4k,64k --reads 0,100",
 				.details =
 					"The first load alone there, and beside each of the others, or "
-					"over the sizes and mixes of one.\n" STUDY_PREDICTED },
+					"over the sizes and mixes of one.\n" STUDY_SIMULATED
+						STUDY_PREDICTED },
 	[VERB_SCENARIO] = { .name = "study",
 			    .summary = "scenario: files that change what is, side by side",
 			    .usage = "scenario SCENARIO.yaml... [--report FILE.html]",
