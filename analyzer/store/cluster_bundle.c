@@ -304,6 +304,21 @@ static int bundle_try(struct bundle_commit *b, struct err *err)
 	return ret;
 }
 
+/*
+ * Stores the bundle as two halves, so that a segment whose values the database cannot take does not
+ * keep out those of other senders. Each half is tried in the same way.
+ */
+static void bundle_commit_halves(const struct bundle_commit *b)
+{
+	struct bundle_commit first = *b, second = *b;
+
+	first.nr = b->nr / 2;
+	second.nr = b->nr - first.nr;
+	second.items += first.nr;
+	bundle_commit(&first);
+	bundle_commit(&second);
+}
+
 void bundle_commit(struct bundle_commit *b)
 {
 	struct err err = { 0 };
@@ -311,6 +326,8 @@ void bundle_commit(struct bundle_commit *b)
 
 	for (int tries = 0; ret == -EAGAIN && tries < MAX_TRIES; tries++)
 		ret = bundle_try(b, &err);
-	if (ret < 0)
+	if (ret == -EILSEQ && b->nr > 1)
+		bundle_commit_halves(b);
+	else if (ret < 0)
 		bundle_fail(b, ret, &err);
 }

@@ -140,11 +140,11 @@ static void cluster_set_direction(json_t *row, const char *name, const struct pr
 }
 
 /*
- * The calendars of PostgreSQL and of this program agree from 1970 on; only hostile profiles contain
- * earlier times.
+ * The calendars of PostgreSQL and of this program agree from 1970 on, and blkcast.take() computes
+ * with nanoseconds in 63 bits. Only hostile profiles contain earlier or later times.
  */
 #define PROFILE_FIRST_S 0.0
-#define PROFILE_LAST_S	253402300799.0 /* the end of the year 9999 */
+#define PROFILE_LAST_S	9.2e9 /* in the year 2261 */
 
 static json_t *cluster_profile_json(const struct profile *p)
 {

@@ -106,6 +106,11 @@ exits 0 "segments with profiles of windows are stored" "$b" import --store "$STO
 is "$(sql "SELECT count(*) FROM blkcast.profile WHERE end_at > now() - interval '1 hour' AND requests_per_s > 0 AND read_mean_s > 0 AND read_p99_s >= read_p50_s AND sequential_ratio >= 0 AND in_flight_mean > 0")" 12 \
 	"the catalog has their rates, means, percentiles, sequential share and requests in flight"
 is "$(sql "SELECT count(*) FROM ONLY blkcast.profile_other")" 0 "in a partition for each day"
+"$BUILD/tests/system/fleet_store" "$T/far" "$T/profile.json" 4 1 10000000000
+rm -r "$T"/far/segments/guest0000[0-2]
+"$b" export -f segments --store "$T/far" -o "$T/far.seg" 2>/dev/null
+exits 0 "a segment whose window lies beyond the year 2262 is stored" "$b" import --store "$STORE" "$T/far.seg"
+is "$(sql "SELECT count(*) FROM blkcast.profile WHERE host = 'guest00003'")" 0 "without a row for that window"
 while read -r line; do sql "${line# *}"; done < <(sed -n 's/^    \(\(CREATE ROLE\|GRANT\|INSERT\).*\(grafana\|acme\)[^;]*;\).*/\1/p' docs/guide/fleet.md)
 from=$(date -u -d '-1 hour' +%Y-%m-%dT%H:%M:%SZ) to=$(date -u -d '+1 hour' +%Y-%m-%dT%H:%M:%SZ)
 jq -r '(.templating.list[] | select(.type == "query") | ["hosts", .query]), (.panels[] | .title as $t | .targets[] | [$t, .rawSql]) | @tsv' $dashboard >"$T/queries"

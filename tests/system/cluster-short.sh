@@ -126,6 +126,20 @@ late=$("$blkcast" ls --store "$STORE" --host late1 --json | jq '[.. | .requests?
 number "$late >= 100 && $late <= 1000" "and the requests that were asked for are there"
 "$sender" "http://127.0.0.1:$port1" host1 2 $requests "$T/late" 2>>"$T/senders"
 is "$(cut -d ' ' -f 6 "$T/late" | tr '\n' ' ')" "0 0 " "a late retry of what is only summarized is acknowledged and not stored"
+# Segments whose values the database does not take come all the time, and so in the bundles of other senders.
+tests/cluster/up.sh psql 0 "CREATE FUNCTION blkcast.refuse() RETURNS trigger LANGUAGE plpgsql AS
+	'BEGIN RAISE EXCEPTION ''out of range'' USING ERRCODE = ''22003''; END';
+	CREATE TRIGGER refuse BEFORE INSERT ON blkcast.host FOR EACH ROW WHEN (NEW.host LIKE 'odd%') EXECUTE FUNCTION blkcast.refuse()"
+odd=""
+for i in 1 2 3 4; do
+	"$sender" "http://127.0.0.1:$port1" "odd$i" 1 $requests "$T/odd" 2>>"$T/senders" &
+	odd="$odd $!"
+	started="$started $!"
+done
+exits 0 "segments that the database refuses keep out no others" timeout 60 "$sender" "http://127.0.0.1:$port1" beside 3 $requests "$T/beside"
+is "$(wc -l <"$T/beside") $(wc -l <"$T/odd")" "3 0" "which are acknowledged, and they are not"
+# shellcheck disable=SC2086
+kill $odd
 kill "${pid[1]}" && wait "${pid[1]}"
 
 exits 2 "a host's database that does not exist is bad input" \

@@ -4,6 +4,7 @@
  * one device that has as many windows of a second, the last of which ends at END_S (seconds since
  * 1970). PROFILE is a file with the JSON of a profile, whose numbers each window has. The device of
  * the first host is named NAME, which may be any text. A segment has EACH windows (1 to 64), or 1.
+ * The clock of a segment stands still after 4e9 s, the times of windows do not.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static void fleet_store_segment(const char *dir, struct profile *p, uint64_t seq
 		.boot_id = "b1",
 		.epoch = 5,
 		.sequence = sequence,
-		.real_offset_ns = (uint64_t)begin_s * 1000000000ull,
+		.real_offset_ns = (uint64_t)(begin_s < 4e9 ? begin_s : 4e9) * 1000000000ull,
 		.end_ns = nr * 1000000000ull,
 		.source = SOURCE_DISKSTATS,
 		.profiles = profiles,
