@@ -21,24 +21,39 @@ static int sent_form_fd(const struct sent_form *f, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
+static void sent_form_unread(const struct sent_form *f, const char *why)
+{
+	log_say(f->log, LEVEL_ERROR, "form_not_read",
+		"file=%s/" SENT_FORM_FILE " why=\"%s\" so=\"if the oldest segment was sent before, "
+		"its requests may count twice\"",
+		f->dir, why);
+}
+
 void sent_form_open(struct sent_form *f, const char *dir, bool has_segments, struct log *log)
 {
-	char text[RECORD_BYTES + 1] = "", word[8];
+	char text[RECORD_BYTES + 1] = "", word[8] = "";
+	ssize_t nr;
 	int fd;
 
 	*f = (struct sent_form){ .dir = dir, .log = log };
 	fd = sent_form_fd(f, O_RDONLY);
 	f->has_file = fd >= 0;
-	f->has_older = !f->has_file && has_segments;
-	if (fd < 0)
+	f->has_older = fd == -ENOENT && has_segments;
+	if (fd < 0) {
+		if (fd != -ENOENT)
+			sent_form_unread(f, strerror(-fd));
 		return;
-	if (read(fd, text, RECORD_BYTES) == RECORD_BYTES &&
-	    sscanf(text, "blkcast-form 1 %" SCNu64 " %" SCNu64 " %7s\n", &f->name.epoch,
-		   &f->name.sequence, word) == 3)
+	}
+	nr = read(fd, text, RECORD_BYTES);
+	if (nr == RECORD_BYTES && sscanf(text, "blkcast-form 1 %" SCNu64 " %" SCNu64 " %7s\n",
+					 &f->name.epoch, &f->name.sequence, word) == 3)
 		f->kind = !strcmp(word, "thin")	   ? SENT_THIN
 			  : !strcmp(word, "whole") ? SENT_WHOLE
 						   : SENT_UNDECIDED;
 	close(fd);
+	/* A power cut may leave the new file empty; then nothing was sent under it. */
+	if (f->kind == SENT_UNDECIDED && nr)
+		sent_form_unread(f, "its record is not one of a form");
 }
 
 enum sent_form_kind sent_form_of(struct sent_form *f, const struct spool_name *name)

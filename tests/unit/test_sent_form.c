@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "agent/send/sent_form.h"
 #include "tests/support/http_rig.h"
 #include "tests/support/tap.h"
 
@@ -52,9 +57,54 @@ static void a_restart_sends_the_same_form_again(void)
 	ok_eq(counted_by_two_runs(true, 0, lost, 1), 320);
 }
 
+/*
+ * What the log says of a spool with segments whose file "form" has this text; NULL: it is a link.
+ */
+static void say_of_form(const char *text, char said[512])
+{
+	char dir[] = "/tmp/form.XXXXXX", path[64];
+	struct spool_name name = { 1, 2 };
+	FILE *f = tmpfile(), *out;
+	struct sent_form form;
+	struct log *log;
+
+	memset(said, 0, 512);
+	if (!ok(f && mkdtemp(dir) && !log_new(&log, fileno(f), LEVEL_ERROR)))
+		return;
+	snprintf(path, sizeof(path), "%s/" SENT_FORM_FILE, dir);
+	out = text ? fopen(path, "w") : NULL;
+	if (out) {
+		fputs(text, out);
+		fclose(out);
+	} else {
+		ok_int(symlink("elsewhere", path), 0);
+	}
+	sent_form_open(&form, dir, true, log);
+	ok_int(sent_form_of(&form, &name), SENT_UNDECIDED);
+	log_free(log);
+	rewind(f);
+	ok(fread(said, 1, 511, f) < 511);
+	fclose(f);
+	unlink(path);
+	rmdir(dir);
+}
+
+static void a_form_that_cannot_be_read_is_told(void)
+{
+	char said[512];
+
+	say_of_form("blkcast-form 1 1 2 noise                                       \n", said);
+	ok(strstr(said, "form_not_read") && strstr(said, "its record"));
+	say_of_form("", said);
+	ok_str(said, "");
+	say_of_form(NULL, said);
+	ok(strstr(said, "form_not_read") && strstr(said, "ymbolic links"));
+}
+
 static const struct tap_test tests[] = {
 	{ "a restart sends the form again that the run before it had sent",
 	  a_restart_sends_the_same_form_again },
+	{ "a form that cannot be read is told", a_form_that_cannot_be_read_is_told },
 };
 
 int main(void)
