@@ -236,7 +236,7 @@ static json_t *page_heat_json(const struct page_column *c)
 	if (last >= 0)
 		json_array_append_new(list, json_integer(first));
 	for (int i = first; i <= last; i++)
-		json_array_append_new(list, json_integer((json_int_t)bins[i]));
+		json_array_append_new(list, json_integer((json_int_t)fmin(bins[i], 0x1p62)));
 	return list;
 }
 

@@ -147,6 +147,49 @@ static void broken_text_is_refused(void)
 	free(text);
 }
 
+#define MINIMAL		  "{\"schema\":\"blkcast.profile/1\",\"begin_s\":1,\"end_s\":2"
+#define MINIMAL_OF_DEVICE MINIMAL ",\"device\":\"8:0\""
+
+static void only_a_window_of_the_device_counts_for_it(void)
+{
+	static const char *const wrong[] = {
+		MINIMAL "}",
+		MINIMAL ",\"d\\u0065vice\":\"8:0\"}",
+		MINIMAL ",\"source_detail\":{\"device\":\"8:0\"}}",
+		MINIMAL_OF_DEVICE
+		",\"response_time\":{\"read\":{\"total\":"
+		"{\"histogram\":[[-300,2]],\"histogram\":[[-300,2]],\"max_s\":1}}}}",
+		MINIMAL_OF_DEVICE ",\"response_time\":{\"read\":"
+				  "{\"total\":{\"histogram\":[[-300,2]],\"max_s\":1},"
+				  "\"total\":{\"histogram\":[[-300,2]],\"max_s\":1}}}}",
+	};
+	struct profile p;
+	bool is_other;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		ok_int(page_window_read(wrong[i], "8:0", &p, &is_other), -EBADMSG);
+		profile_release(&p);
+	}
+	ok_int(page_window_read(MINIMAL_OF_DEVICE "}", "8:0", &p, &is_other), 0);
+	profile_release(&p);
+}
+
+static void response_times_of_zero_are_shown(void)
+{
+	char text[300];
+	struct profile p;
+	bool is_other;
+
+	snprintf(text, sizeof(text),
+		 MINIMAL_OF_DEVICE
+		 ",\"response_time\":{\"flush\":{\"total\":{\"count\":3,\"min_s\":0.0,"
+		 "\"max_s\":0.0,\"histogram\":[[%d,3]]}}}}",
+		 histogram_bucket(0));
+	ok_int(page_window_read(text, "8:0", &p, &is_other), 0);
+	ok_int((int)p.flush.stage[STAGE_TOTAL].nr, 3);
+	profile_release(&p);
+}
+
 static void packed_columns_add_up_the_same(void)
 {
 	char *text = make_window("sda"), *of_packed, *of_sum;
@@ -213,6 +256,9 @@ static const struct tap_test tests[] = {
 	{ "a part of a window shows what all of it shows", a_part_shows_what_the_whole_shows },
 	{ "windows of other devices are left early", other_devices_are_left_early },
 	{ "text that is not a window is refused", broken_text_is_refused },
+	{ "only a window that names the device counts for it, and once",
+	  only_a_window_of_the_device_counts_for_it },
+	{ "a window whose response times are all 0 is shown", response_times_of_zero_are_shown },
 	{ "packed columns add up as others do", packed_columns_add_up_the_same },
 	{ "the oldest items make room in the cache", the_oldest_items_make_room },
 };
