@@ -112,6 +112,17 @@ ok(await until(page, (t) => location.hash !== t, zoomed), "keyboard: the same by
 await page.goBack();
 ok((await page.evaluate(() => location.hash)) === zoomed, "the way back leads to the period before");
 
+// ---- a fixed period that is asked for before the newest window is known ----
+{
+  const row = await page.evaluate(async () => (await (await fetch("/api/v1/fleet")).json()).devices[0]);
+  const fixed = await open(PAGE + "/"), asked = [];
+  fixed.on("request", (r) => { if (r.url().includes("/api/v1/device?")) asked.push(r.url()); });
+  await fixed.goto(`${PAGE}/#/device?host=guest1&device=${encodeURIComponent(row.device)}&begin_s=${Math.floor(row.end_s) - 9}&end_s=${Math.floor(row.end_s) - 1}`);
+  for (const end = Date.now() + WAIT_MS; Date.now() < end && asked.length < 2;) await new Promise((wake) => setTimeout(wake, 50));
+  ok(asked.length >= 2 && asked[0] === asked[1], "device: a period that was asked for too early to be whole is asked for again", asked);
+  await fixed.context().close();
+}
+
 // ---- objectives ----
 await page.goto(PAGE + "/#/objectives");
 ok(await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 1), "objectives: the device that one names is judged");

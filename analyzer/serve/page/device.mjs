@@ -238,8 +238,10 @@ export function deviceView(main, values, tell) {
   async function refresh() {
     try {
       const about = ask("/api/v1/fleet", { host: where.host, limit: 64 }), place = { host: where.host, device: where.device };
-      // A period that is over does not change; one that is fixed can be asked for before the newest window is known.
-      const isOver = data && !following() && data.end_s <= (data.latest || 0);
+      // A period that is over does not change once all of it was there when it was asked for. One that is fixed can be
+      // asked for before the newest window is known, and then only the newest of the refresh before tells that.
+      const asked = where, before = latest;
+      const isOver = data && data.asked === asked && !following() && data.end_s <= (data.latest || 0);
       const fixed = following() || isOver ? null : ask("/api/v1/device", { ...place, begin_s: where.begin_s, end_s: where.end_s });
       if (fixed) fixed.catch(() => null); // told below, unless the first question fails as well
       fleet = await about;
@@ -247,7 +249,7 @@ export function deviceView(main, values, tell) {
       latest = row ? row.end_s : fleet.as_of_s;
       const end = Math.ceil(latest || Date.now() / 1000);
       if (isOver) { tellState(fleet, tell); return; }
-      data = { ...await (fixed || ask("/api/v1/device", { ...place, begin_s: end - length(), end_s: end })), latest };
+      data = { ...await (fixed || ask("/api/v1/device", { ...place, begin_s: end - length(), end_s: end })), asked, latest: fixed ? before : latest };
     } catch (e) {
       if (!data) {
         say(title, words.error.title);
@@ -266,7 +268,6 @@ export function deviceView(main, values, tell) {
     update(next) {
       if (next.host !== where.host || next.device !== where.device) return false;
       where = { ...next };
-      data = data && { ...data, latest: 0 };
       return true;
     },
     redraw() { for (const f of figures) f.chart.redraw(); access.redraw(); },
