@@ -160,13 +160,20 @@ static int add_hashes(struct window *w, const uint64_t *hashes, size_t nr)
  * claims. A stream may therefore examine WINDOW_BLOCKS_PER_REQUEST blocks for each of its requests,
  * and some more at the beginning. What small requests do not use is left for large ones. Streams
  * with a room share both amounts. Where requests are larger on average, blocks are left out;
- * footprint and miss ratios are then unknown instead of wrong.
+ * footprint and miss ratios are then unknown instead of wrong, and the rest of the period takes no
+ * blocks.
  */
 static uint64_t allowed_blocks(struct window *w, uint64_t nr)
 {
 	struct window_room *room = w->config.room;
 	uint64_t *blocks_left = room ? &room->blocks_left : &w->blocks_left;
 
+	if (w->blocks_cut) {
+		/* More blocks change nothing in the profile; later periods get what is not used. */
+		if (nr < WINDOW_BLOCKS_PER_REQUEST)
+			*blocks_left += WINDOW_BLOCKS_PER_REQUEST - nr;
+		return 0;
+	}
 	*blocks_left += WINDOW_BLOCKS_PER_REQUEST;
 	if (nr > *blocks_left) {
 		nr = *blocks_left;
@@ -182,9 +189,6 @@ static int add_blocks(struct window *w, const struct request *r, size_t nr)
 	size_t at = 0;
 	int ret = 0;
 
-	/* Blocks were left out already: what follows changes nothing in the profile. */
-	if (w->blocks_cut)
-		return 0;
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t left;
 

@@ -114,7 +114,7 @@ static void a_room_changes_no_profile(void)
 	}
 }
 
-/* Blocks that could change no profile cost nothing, and take nothing from other windows. */
+/* Blocks that could change no profile take nothing from other windows and from later periods. */
 static void nothing_is_examined_after_a_cut(void)
 {
 	struct request r = { .device = 8u << 20, .bytes = 1u << 30, .completion_ns = 500 };
@@ -130,9 +130,10 @@ static void nothing_is_examined_after_a_cut(void)
 	left = room.blocks_left;
 	for (int i = 0; i < 10; i++)
 		ok_int(window_add(w, &r), 0);
+	ok_eq(room.blocks_left, left);
 	r.bytes = 4096;
 	ok_int(window_add(w, &r), 0);
-	ok_eq(room.blocks_left, left);
+	ok_eq(room.blocks_left, left + WINDOW_BLOCKS_PER_REQUEST - 1);
 	profile_init(&p);
 	ok_int(window_profile(w, SECOND, &p), 0);
 	ok(isnan(p.locality.footprint_bytes) && !p.locality.nr_miss_ratio);
@@ -153,12 +154,105 @@ static void nothing_is_examined_after_a_cut(void)
 	window_free(w);
 }
 
+/*
+ * The literal account of one stream: every request adds to the blocks that may be examined, and
+ * takes what it touches, also after blocks were left out. All blocks of a period are marked.
+ */
+#define LITERAL_BLOCKS (1u << 19)
+struct literal {
+	uint64_t left, nr_marked;
+	bool is_cut;
+	bool marked[LITERAL_BLOCKS];
+};
+
+static void literal_add(struct literal *l, uint64_t first, uint64_t nr)
+{
+	l->left += WINDOW_BLOCKS_PER_REQUEST;
+	l->is_cut |= nr > l->left;
+	l->left -= nr > l->left ? l->left : nr;
+	for (uint64_t i = first; i < first + nr; i++) {
+		l->nr_marked += !l->marked[i];
+		l->marked[i] = true;
+	}
+}
+
+static double footprint_blocks_of(const struct window *w, uint64_t end_ns)
+{
+	struct profile p;
+	double blocks;
+
+	profile_init(&p);
+	ok_int(window_profile(w, end_ns, &p), 0);
+	blocks = p.locality.footprint_bytes / 4096;
+	profile_release(&p);
+	return blocks;
+}
+
+/*
+ * Whenever the literal account knows a footprint the window knows it too, it is that of all blocks,
+ * and it does not depend on how the requests are cut into batches.
+ */
+static void budget_is_that_of_the_literal_account(void)
+{
+	struct slow_rng rng = { 11 };
+	struct literal *l = calloc(1, sizeof(*l));
+	struct window_config config = { 0 };
+	struct window *batches = NULL, *single = NULL;
+	size_t nr_known = 0, nr_unknown = 0, nr_wrong = 0;
+	struct request r[200];
+
+	if (!ok(l) || !ok_int(window_new(&batches, &config, 0), 0) ||
+	    !ok_int(window_new(&single, &config, 0), 0))
+		abort();
+	l->left = WINDOW_FIRST_BLOCKS;
+	for (uint64_t period = 0; period < 60; period++) {
+		double of_batches, of_single;
+
+		for (size_t i = 0; i < TAP_NR(r); i++) {
+			bool large = slow_below(&rng, 100) == 0;
+			uint64_t nr = 1 + slow_below(&rng, large ? LITERAL_BLOCKS / 2 : 16);
+			uint64_t first = slow_below(&rng, LITERAL_BLOCKS - nr);
+
+			r[i] = slow_request(period * SECOND + i * 1000000, first * 8);
+			r[i].bytes = (uint32_t)(nr * 4096);
+			literal_add(l, first, nr);
+			if (window_add(single, &r[i]))
+				abort();
+		}
+		for (size_t at = 0, nr; at < TAP_NR(r); at += nr) {
+			nr = 1 + slow_below(&rng, TAP_NR(r) - at);
+			if (window_add_many(batches, r + at, nr))
+				abort();
+		}
+		of_batches = footprint_blocks_of(batches, (period + 1) * SECOND);
+		of_single = footprint_blocks_of(single, (period + 1) * SECOND);
+		nr_known += !l->is_cut;
+		nr_unknown += isnan(of_single);
+		nr_wrong += isnan(of_single) ? !l->is_cut || !isnan(of_batches)
+					     : of_single != of_batches ||
+						       fabs(of_single / (double)l->nr_marked - 1) >
+							       (l->nr_marked > 16384 ? 0.05 : 0);
+		window_clear(batches, (period + 1) * SECOND);
+		window_clear(single, (period + 1) * SECOND);
+		memset(l->marked, 0, sizeof(l->marked));
+		l->nr_marked = l->is_cut = 0;
+	}
+	tap_note("%zu periods known, %zu unknown", nr_known, nr_unknown);
+	ok(nr_known > 10 && nr_unknown > 10);
+	ok_eq(nr_wrong, 0);
+	window_free(batches);
+	window_free(single);
+	free(l);
+}
+
 static const struct tap_test tests[] = {
 	{ "windows of many devices share a room, whatever they are fed",
 	  many_windows_share_a_room },
 	{ "a room changes no profile of an honest trace", a_room_changes_no_profile },
 	{ "after blocks were left out no more are examined in that period",
 	  nothing_is_examined_after_a_cut },
+	{ "which footprints are known follows the literal account of blocks, in any batches",
+	  budget_is_that_of_the_literal_account },
 };
 
 int main(void)
