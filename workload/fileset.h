@@ -11,10 +11,13 @@
 
 #include <stdint.h>
 
-#include "workload/moments.h"
+struct fileset_mean {
+	uint64_t nr;
+	double value; /* 0 while empty */
+};
 
 struct fileset {
-	struct moments count, size_bytes, total_bytes;
+	struct fileset_mean count, size_bytes, total_bytes;
 };
 
 /* A zeroed struct is empty. */

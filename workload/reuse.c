@@ -11,18 +11,12 @@
 #define PER_OCTAVE	(1u << PER_OCTAVE_BITS)
 #define HASHES		18446744073709551616.0 /* 2^64 */
 
-static void all_sampled(struct reuse *r)
-{
-	r->limit = UINT64_MAX;
-	r->weight = 1;
-	r->is_sampled = false;
-}
-
 void reuse_init(struct reuse *r, uint32_t max_samples)
 {
 	memset(r, 0, sizeof(*r));
 	r->max_samples = max_samples;
-	all_sampled(r);
+	r->limit = UINT64_MAX;
+	r->weight = 1;
 }
 
 /* Returns the bytes that the room has granted. The first samples need no grant. */
@@ -49,14 +43,6 @@ void reuse_clear(struct reuse *r)
 	r->cold = 0;
 	memset(r->hits, 0, sizeof(r->hits));
 	r->is_sampled = r->limit != UINT64_MAX;
-}
-
-void reuse_reset(struct reuse *r)
-{
-	reuse_clear(r);
-	all_sampled(r);
-	if (r->stack)
-		reuse_stack_clear(r->stack);
 }
 
 uint64_t reuse_edge_blocks(unsigned int i)

@@ -68,8 +68,6 @@ struct reuse {
 void reuse_init(struct reuse *r, uint32_t max_samples);
 void reuse_release(struct reuse *r);
 void reuse_clear(struct reuse *r);
-/* Forgets the history as well, and keeps the memory. */
-void reuse_reset(struct reuse *r);
 /*
  * Adds references to blocks in their order, as hashes that block_hash() made. Returns 0 or -ENOMEM.
  */

@@ -39,7 +39,7 @@ static void reuse_stack_forget(struct reuse_stack *s)
 	s->next_slot = 0;
 }
 
-void reuse_stack_clear(struct reuse_stack *s)
+static void reuse_stack_clear(struct reuse_stack *s)
 {
 	reuse_stack_forget(s);
 	u64map_clear(&s->index);

@@ -26,7 +26,6 @@ struct reuse_stack;
 /* max_blocks is at least 1. Returns NULL without memory. */
 struct reuse_stack *reuse_stack_new(uint32_t max_blocks);
 void reuse_stack_free(struct reuse_stack *s);
-void reuse_stack_clear(struct reuse_stack *s);
 uint32_t reuse_stack_nr(const struct reuse_stack *s);
 /* Returns how many blocks the stack may hold. */
 uint32_t reuse_stack_cap(const struct reuse_stack *s);

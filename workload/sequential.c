@@ -215,11 +215,6 @@ uint64_t sequential_counted(const struct sequential *s)
 	return s->all_counted + s->counted;
 }
 
-uint64_t sequential_streaming(const struct sequential *s)
-{
-	return s->all_streaming + s->streaming;
-}
-
 size_t sequential_memory(const struct sequential *s)
 {
 	return s->table ? table_bytes(s) + s->cap * sizeof(*s->ends) : 0;

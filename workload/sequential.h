@@ -64,9 +64,8 @@ int sequential_add(struct sequential *s, uint64_t start, uint64_t end);
 double sequential_ratio(const struct sequential *s);
 double sequential_stream_ratio(const struct sequential *s);
 double sequential_continuing_ratio(const struct sequential *s);
-/* Each function counts requests over all subsets, including the unfinished one. */
+/* Counts requests over all subsets, including the unfinished one. */
 uint64_t sequential_counted(const struct sequential *s);
-uint64_t sequential_streaming(const struct sequential *s);
 size_t sequential_memory(const struct sequential *s);
 
 #endif

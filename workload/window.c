@@ -76,7 +76,7 @@ void window_free(struct window *w)
 	free(w);
 }
 
-static void clear_period(struct window *w, uint64_t begin_ns)
+void window_clear(struct window *w, uint64_t begin_ns)
 {
 	w->begin_ns = begin_ns;
 	w->own_requests = 0;
@@ -93,11 +93,6 @@ static void clear_period(struct window *w, uint64_t begin_ns)
 	footprint_clear(&w->footprint);
 	hotspot_clear(&w->hotspot);
 	fileset_clear(&w->fileset);
-}
-
-void window_clear(struct window *w, uint64_t begin_ns)
-{
-	clear_period(w, begin_ns);
 	closed_clear(&w->closed, begin_ns);
 	reuse_clear(&w->reuse);
 }
@@ -107,18 +102,6 @@ void window_resume(struct window *w, uint64_t begin_ns)
 	window_clear(w, begin_ns);
 	closed_forget_completions(&w->closed);
 	durability_forget(&w->durability);
-}
-
-void window_reset(struct window *w, uint64_t begin_ns)
-{
-	clear_period(w, begin_ns);
-	closed_release(&w->closed);
-	closed_init(&w->closed, begin_ns, w->config.client_interval_ns);
-	w->reuse_cut = false;
-	w->blocks_left = WINDOW_FIRST_BLOCKS;
-	reuse_reset(&w->reuse);
-	w->tick = (struct clock_tick){ 0 };
-	w->durability = (struct durability){ 0 };
 }
 
 void window_unwatched(struct window *w, uint64_t begin_ns, uint64_t end_ns)

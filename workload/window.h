@@ -39,10 +39,9 @@ int window_new(struct window **out, const struct window_config *config, uint64_t
 void window_free(struct window *w);
 /*
  * Prepares the window for the next period and keeps its memory. Estimators that look back over the
- * whole stream (reuse distances) keep their history; window_reset() forgets it too.
+ * whole stream (reuse distances) keep their history.
  */
 void window_clear(struct window *w, uint64_t begin_ns);
-void window_reset(struct window *w, uint64_t begin_ns);
 
 /*
  * Begins the next period after a pause, as window_clear() does; the time of the pause counts as no

@@ -50,7 +50,7 @@ struct window {
 	 */
 	uint64_t blocks_left;
 	bool blocks_cut; /* some were left out: this period's footprint is unknown */
-	bool reuse_cut;	 /* The same since the last reset, for the reuse distances. */
+	bool reuse_cut;	 /* The same since the beginning, for the reuse distances. */
 
 	bool salted; /* The hash's salt belongs to salt_device. */
 	uint32_t salt_device;

@@ -100,11 +100,6 @@ void reorder_set_period_end(struct reorder *o, uint64_t end_ns)
 	o->period_end_ns = end_ns;
 }
 
-size_t reorder_held(const struct reorder *o)
-{
-	return o->nr_held;
-}
-
 static void sort_few(struct key *keys, size_t nr)
 {
 	for (size_t i = 1; i < nr; i++) {

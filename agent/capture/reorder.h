@@ -61,7 +61,4 @@ int reorder_add(struct reorder *o, const struct request *r);
 /* Releases every request that completed before this time; UINT64_MAX: every one. */
 void reorder_flush(struct reorder *o, uint64_t completed_before_ns);
 
-/* The number of requests that are held. */
-size_t reorder_held(const struct reorder *o);
-
 #endif

@@ -527,11 +527,6 @@ uint64_t spool_last_epoch(struct spool *s)
 	return epoch;
 }
 
-bool spool_was_removed(const struct spool *s)
-{
-	return s->was_removed;
-}
-
 uint64_t spool_bytes(struct spool *s)
 {
 	uint64_t bytes;

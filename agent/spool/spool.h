@@ -93,8 +93,6 @@ int spool_make_room(struct spool *s, size_t len);
  */
 int spool_append(struct spool *s, const struct spool_name *name, const void *data, size_t len,
 		 const struct spool_content *content);
-/* Whether somebody removed the folder while the spool was open. For the appending thread. */
-bool spool_was_removed(const struct spool *s);
 /* Sums up the segments that wait. To be called once no other thread uses the spool any more. */
 void spool_waiting(struct spool *s, struct spool_waiting *out);
 bool spool_holds(struct spool *s, const struct spool_name *name);

@@ -60,7 +60,6 @@ void spool_replace_removed(struct spool *s)
 
 	if (s->removed.dir_fd >= 0 || !spool_folder_is_removed(&s->folder))
 		return;
-	s->was_removed = true;
 	nr = take_all(s, &sum);
 	log_say(s->config.log, LEVEL_ERROR, "spool_removed",
 		"dir=%s lost_segments=%zu lost_bytes=%" PRIu64, s->config.dir, nr, sum.bytes);

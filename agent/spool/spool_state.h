@@ -28,7 +28,6 @@ struct spool {
 	/* The descriptor of the present folder; it changes when the folder has to be made again. */
 	atomic_int dir_fd;
 	struct spool_folder removed; /* another thread may still use its descriptor */
-	bool was_removed;
 	struct spool_bad bad; /* used by the thread that opens, later by the one that quarantines */
 
 	pthread_mutex_t lock;	     /* guards what follows; never held over I/O */

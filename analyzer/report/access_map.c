@@ -147,15 +147,6 @@ int access_map_add(struct access_map *m, uint64_t arrival_ns, uint64_t sector, b
 	return 0;
 }
 
-uint64_t access_map_row_total(const struct access_map *m, unsigned int row, bool write)
-{
-	uint64_t sum = 0;
-
-	for (size_t c = 0; c < m->grid.nr; c++)
-		sum += timegrid_column(&m->grid, c)[(write ? ACCESS_ROWS : 0) + row];
-	return sum;
-}
-
 struct picture {
 	const struct access_map *map;
 	const struct timegrid *grid;

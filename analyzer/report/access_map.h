@@ -41,8 +41,6 @@ void access_map_init(struct access_map *m);
 void access_map_release(struct access_map *m);
 /* Adds a read or write. Returns 0 or -ENOMEM. */
 int access_map_add(struct access_map *m, uint64_t arrival_ns, uint64_t sector, bool write);
-/* Returns the accesses of a row over the whole period; row < ACCESS_ROWS. */
-uint64_t access_map_row_total(const struct access_map *m, unsigned int row, bool write);
 
 /* Returns 0, -ENODATA or -ENOMEM. */
 int access_map_draw(const struct access_map *m, const struct view *v, struct buf *out);

@@ -128,7 +128,7 @@ static void set_hyperparameters(struct gp *g, const struct schema *s, bool logar
 static void hold_against_literal(bool weighted, bool logarithms)
 {
 	double left[NR], k[NR], solved[NR], x[16], row[16], explained = 0, likelihood, expected;
-	double predicted, deviation, determinant;
+	double predicted, determinant;
 	struct dataset d;
 	struct schema s;
 	struct literal l;
@@ -166,13 +166,6 @@ static void hold_against_literal(bool weighted, bool logarithms)
 	}
 	gp_predict(&g, &s, row, 1, &predicted);
 	ok_near(predicted, expected, 1e-9);
-	memcpy(solved, k, sizeof(k));
-	literal_solve(&l, solved);
-	expected = 1 + g.noise_ratio;
-	for (size_t i = 0; i < NR; i++)
-		expected -= k[i] * solved[i];
-	ok_int(gp_deviation(&g, &s, &d, row, 1, &deviation), 0);
-	ok_ratio(deviation * deviation, expected * g.variance, 1e-8);
 	gp_release(&g);
 	dataset_release(&d);
 	schema_release(&s);
@@ -239,8 +232,6 @@ static void smooth_is_learned(void)
 	/* The noise of these data has a variance of 1, their response one of about 24. */
 	if (!ok(squares / 200 < 2))
 		tap_note("mean square %g of %g", squares / 200, spread / 200);
-	ok_int(model_deviation(&m, rows, 200, out), 0);
-	ok(out[0] > 0.5 && out[0] < 2.5);
 	free(rows);
 	model_release(&m);
 	dataset_release(&d);
@@ -262,7 +253,7 @@ static void large_tables_are_refused(void)
 }
 
 static const struct tap_test tests[] = {
-	{ "prediction, variance and likelihood equal those of a literal solution", equals_literal },
+	{ "prediction and likelihood equal those of a literal solution", equals_literal },
 	{ "no hyperparameter can be moved and gain likelihood", likelihood_is_largest },
 	{ "smooth data are learned down to their noise", smooth_is_learned },
 	{ "a table of too many rows is refused", large_tables_are_refused },

@@ -95,7 +95,6 @@ static void check_whole_order(uint64_t gap_ns, uint64_t latency_ns, uint32_t nr_
 	}
 	ok_eq(wrong_order, 0);
 	ok_eq(wrong_depth, 0);
-	ok_eq(reorder_held(o), 0);
 	reorder_free(o);
 }
 
@@ -125,7 +124,7 @@ static void nothing_is_lost_when_full(void)
 		return;
 	for (size_t i = 0; i < NR; i++) {
 		reorder_add(o, &in[i]);
-		if (reorder_held(o) > 128)
+		if (i + 1 > 128 + out.nr)
 			ok(!"more held than allowed");
 	}
 	reorder_flush(o, UINT64_MAX);

@@ -23,6 +23,33 @@ static const struct {
 	{ "docs/examples/storage-parts.yaml", STORAGE_PARTS, 2 },
 };
 
+/* Sets the same example values as docs/examples. nr_vms is used by mix. */
+static void storage_net_example(struct storage_net *n, enum storage_template template,
+				size_t nr_vms)
+{
+	*n = (struct storage_net){
+		.template = template,
+		.think_s = 1e-9,
+		.clients = 30,
+		.first = { 0.1e-3, 0.05e-3 },
+		.second = { 0.4e-3, 0.2e-3 },
+		.miss = 0.4,
+		.beyond = true,
+		.nr_vms = nr_vms,
+	};
+	if (template >= STORAGE_MIX)
+		n->second = (struct storage_server){ 0.18e-3, 0.1e-3 };
+	if (template == STORAGE_PARTS) {
+		n->depth = 16;
+		n->latency_s[0] = n->latency_s[1] = 0.1e-3;
+		n->nr_shared = 1;
+		n->shared[0][0] = (struct storage_server){ 0.05e-3, 0.02e-3 };
+		n->shared[0][1] = (struct storage_server){ 0.08e-3, 0.03e-3 };
+	}
+	for (size_t j = 0; j < nr_vms; j++)
+		n->vms[j] = (struct storage_vm){ .clients = { 20, 10 }, .weight = { 3, 1 } };
+}
+
 static void on_finding(void *ctx, const struct finding *f)
 {
 	tap_note("line %u: %s", f->line, f->text);

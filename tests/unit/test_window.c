@@ -230,27 +230,6 @@ static void cheap_leaves_out_locality(void)
 	free(r);
 }
 
-static void clear_and_reset(void)
-{
-	struct request *r = mixed(10000, 3, 10000);
-	struct window *w = window_of(&defaults, r, 10000, 5 * SECOND);
-	struct window *fresh = window_of(&defaults, r, 10000, 5 * SECOND);
-	struct profile p, q;
-
-	window_clear(w, 6 * SECOND);
-	ok_eq(window_count(w), 0);
-	window_reset(w, 5 * SECOND);
-	ok_int(window_add_many(w, r, 10000), 0);
-	p = profile_of(w, 7 * SECOND);
-	q = profile_of(fresh, 7 * SECOND);
-	same_profile(&p, &q);
-	profile_release(&p);
-	profile_release(&q);
-	window_free(w);
-	window_free(fresh);
-	free(r);
-}
-
 static void one_by_one_is_many(void)
 {
 	struct request *r = mixed(20000, 5, 10000);
@@ -318,7 +297,8 @@ static void huge_requests_cost_no_more_than_small_ones(void)
 	ok_int(window_profile(w, 1000000, &p), 0);
 	ok(isnan(p.locality.footprint_bytes) && p.locality.nr_miss_ratio == 0);
 	ok_near(p.read.size_mean_bytes, REQUEST_MAX_DATA_BYTES, 0);
-	window_reset(w, 0);
+	window_free(w);
+	ok_int(window_new(&w, &config, 0), 0);
 	for (uint64_t i = 0; i < 128; i++) {
 		r.sector = i * 32768;
 		r.bytes = i % 2 ? 4096 : 8 << 20; /* 4 MiB in the mean */
@@ -436,28 +416,6 @@ static void unknown_operation_is_no_read(void)
 	free(r);
 }
 
-static void clock_learnt_anew(void)
-{
-	struct request r[64];
-	struct window *w;
-	struct profile p;
-
-	for (size_t i = 0; i < TAP_NR(r); i++)
-		r[i] = slow_request(5 * SECOND + i * (16 * i + 3), 0);
-	w = window_of(&defaults, r, TAP_NR(r), 5 * SECOND);
-	p = profile_of(w, 6 * SECOND);
-	ok_near(p.open.clock_resolution_s, 1e-9, 1e-15);
-	profile_release(&p);
-	for (size_t i = 0; i < TAP_NR(r); i++)
-		r[i] = slow_request((10 + i) * SECOND, 0);
-	window_reset(w, 10 * SECOND);
-	ok_int(window_add_many(w, r, TAP_NR(r)), 0);
-	p = profile_of(w, 90 * SECOND);
-	ok_near(p.open.clock_resolution_s, 1, 0);
-	profile_release(&p);
-	window_free(w);
-}
-
 /* An order alone: there are no rates. */
 static void timeless_has_no_rate(void)
 {
@@ -488,14 +446,12 @@ static const struct tap_test tests[] = {
 	{ "windows of different configs refuse to merge", impossible_configs_are_refused },
 	{ "the agent's own requests are left out where that is wanted", own_requests_left_out },
 	{ "a cheap window has counts, sizes and response times only", cheap_leaves_out_locality },
-	{ "after a reset a window is as a new one", clear_and_reset },
 	{ "requests fed one by one give what they give as a batch", one_by_one_is_many },
 	{ "arrivals out of order and before the period are borne", disorder_is_borne },
 	{ "absurd requests give numbers or unknown", absurd_requests },
 	{ "huge requests cost no more than small ones",
 	  huge_requests_cost_no_more_than_small_ones },
 	{ "a window at full load stays within 3 MiB", memory_is_bounded },
-	{ "a reset forgets the clock", clock_learnt_anew },
 	{ "requests without any time have no rate", timeless_has_no_rate },
 };
 

@@ -292,12 +292,3 @@ int mmpp2_fit(struct mmpp2_fit *out, const struct mmpp2_aims *aims, struct err *
 		"variation %.3g, correlation %.3g, dispersion off by up to %.0f %%)",
 		met, missed, out->scv, out->lag1, 100 * out->idc_error);
 }
-
-int mmpp2_dist(struct dist *d, const struct mmpp2 *m, struct err *err)
-{
-	const double *l = m->rate_per_s, *r = m->leave_per_s;
-	const double d0[4] = { -l[0] - r[0], r[0], r[1], -l[1] - r[1] };
-	const double d1[4] = { l[0], 0, 0, l[1] };
-
-	return dist_map(d, d0, d1, 2, err);
-}

@@ -32,7 +32,6 @@
 
 #include <stddef.h>
 
-#include "analyzer/models/num/dist.h"
 #include "base/err.h"
 
 struct mmpp2 {
@@ -85,7 +84,5 @@ double mmpp2_idc(const struct mmpp2 *m, double window_s);
 /* Return these values of the times between arrivals. */
 double mmpp2_scv(const struct mmpp2 *m);
 double mmpp2_lag1(const struct mmpp2 *m);
-/* Makes a distribution (DIST_MAP) of the times between arrivals. Errors are those of dist_map(). */
-int mmpp2_dist(struct dist *d, const struct mmpp2 *m, struct err *err);
 
 #endif

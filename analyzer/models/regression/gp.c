@@ -173,34 +173,6 @@ void gp_predict(const struct gp *g, const struct schema *s, const double *rows, 
 	}
 }
 
-int gp_deviation(const struct gp *g, const struct schema *s, const struct dataset *d,
-		 const double *rows, size_t nr, double *out)
-{
-	size_t n = g->nr_rows;
-	double *matrix = reallocarray(NULL, n * n + 1, sizeof(*matrix));
-	double *k = calloc(n + 1, sizeof(*k)), *point = calloc(g->nr_vars + 1, sizeof(*point));
-	int ret = matrix && k && point ? gp_factor(g, s, d, matrix) : -ENOMEM;
-
-	if (ret)
-		goto out;
-	for (size_t r = 0; r < nr; r++) {
-		double left;
-
-		gp_point(g, s, rows + r * g->nr_vars, point);
-		for (size_t i = 0; i < n; i++)
-			k[i] = gp_correlation(gp_squared(g, s, g->points + i * g->nr_vars, point));
-		cblas_dtrsv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)n, matrix,
-			    (int)n, k, 1);
-		left = 1 - cblas_ddot((int)n, k, 1, k, 1);
-		out[r] = sqrt(g->variance * (fmax(left, 0) + g->noise_ratio));
-	}
-out:
-	free(matrix);
-	free(k);
-	free(point);
-	return ret;
-}
-
 void gp_print(const struct gp *g, const struct schema *s, struct buf *out)
 {
 	buf_printf(out,

@@ -54,13 +54,6 @@ int gp_condition(struct gp *g, const struct schema *s, const struct dataset *d, 
 /* rows has nr x nr_vars values, row-major. The function allocates no memory. */
 void gp_predict(const struct gp *g, const struct schema *s, const double *rows, size_t nr,
 		double *out);
-/*
- * Computes the standard deviation of a new measurement at each row, including the noise. It is
- * exact for this process. d holds the training rows. The covariance is factored again. Returns 0,
- * -ENOMEM or -ERANGE.
- */
-int gp_deviation(const struct gp *g, const struct schema *s, const struct dataset *d,
-		 const double *rows, size_t nr, double *out);
 void gp_print(const struct gp *g, const struct schema *s, struct buf *out);
 json_t *gp_json(const struct gp *g);
 /* d holds the training rows. All values are checked. Returns 0, -ENOMEM or -EINVAL. */

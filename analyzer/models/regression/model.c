@@ -161,13 +161,6 @@ static int model_predict_learned(const struct model *m, const double *rows, size
 	return ret;
 }
 
-int model_deviation(const struct model *m, const double *rows, size_t nr, double *out)
-{
-	if (m->form != MODEL_GP)
-		return -ENOTSUP;
-	return gp_deviation(&m->gp, &m->schema, &m->data, rows, nr, out);
-}
-
 int model_predict(const struct model *m, const double *rows, size_t nr, double *out)
 {
 	int ret = model_predict_learned(m, rows, nr, out);

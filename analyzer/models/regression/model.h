@@ -111,12 +111,6 @@ void model_print(const struct model *m, struct buf *out);
  */
 int model_export_c(const struct model *m, const char *name, struct buf *out);
 
-/*
- * Computes the standard deviation of a new measurement at each row, in the scale that was learned.
- * Only a Gaussian process has one. Returns 0, -ENOTSUP for other models, -ENOMEM or -ERANGE.
- */
-int model_deviation(const struct model *m, const double *rows, size_t nr, double *out);
-
 json_t *model_json(const struct model *m);
 int model_from_json(struct model *m, const json_t *root, struct err *err);
 

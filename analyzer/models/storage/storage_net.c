@@ -92,31 +92,6 @@ static const char cases_text[] =
 	"    to: {leave: uncached}\n"
 	"    colour: other\n";
 
-void storage_net_example(struct storage_net *n, enum storage_template template, size_t nr_vms)
-{
-	*n = (struct storage_net){
-		.template = template,
-		.think_s = 1e-9,
-		.clients = 30,
-		.first = { 0.1e-3, 0.05e-3 },
-		.second = { 0.4e-3, 0.2e-3 },
-		.miss = 0.4,
-		.beyond = true,
-		.nr_vms = nr_vms,
-	};
-	if (template >= STORAGE_MIX)
-		n->second = (struct storage_server){ 0.18e-3, 0.1e-3 };
-	if (template == STORAGE_PARTS) {
-		n->depth = 16;
-		n->latency_s[0] = n->latency_s[1] = 0.1e-3;
-		n->nr_shared = 1;
-		n->shared[0][0] = (struct storage_server){ 0.05e-3, 0.02e-3 };
-		n->shared[0][1] = (struct storage_server){ 0.08e-3, 0.03e-3 };
-	}
-	for (size_t j = 0; j < nr_vms; j++)
-		n->vms[j] = (struct storage_vm){ .clients = { 20, 10 }, .weight = { 3, 1 } };
-}
-
 static void put_value(struct buf *out, const char *name, double value, const char *comment)
 {
 	char text[32];

@@ -62,8 +62,6 @@ struct storage_net {
 	size_t nr_shared;
 };
 
-/* Sets the same example values as docs/examples. nr_vms is used by mix. */
-void storage_net_example(struct storage_net *n, enum storage_template template, size_t nr_vms);
 /* Writes the net as YAML. Errors stay in out. */
 void storage_net_write(struct buf *out, const struct storage_net *n);
 
