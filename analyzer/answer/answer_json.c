@@ -10,7 +10,7 @@
 static json_t *answer_cell_json(const struct answer_cell *c, enum answer_unit unit)
 {
 	if (c->words)
-		return json_string(c->words);
+		return json_text(c->words);
 	if (unit == ANSWER_INTEGER && isfinite(c->value))
 		return json_integer((json_int_t)c->value);
 	return json_number(c->value);
@@ -72,13 +72,13 @@ static int answer_json_fill(const struct answer *a, json_t *top)
 	}
 	if (ret)
 		return ret;
-	if (a->conclusion && answer_json_set(top, "conclusion", json_string(a->conclusion)))
+	if (a->conclusion && answer_json_set(top, "conclusion", json_text(a->conclusion)))
 		return -ENOMEM;
 	if (!a->nr_notes)
 		return 0;
 	notes = json_array();
 	for (size_t i = 0; i < a->nr_notes; i++)
-		json_array_append_new(notes, json_string(a->notes[i]));
+		json_array_append_new(notes, json_text(a->notes[i]));
 	return answer_json_set(top, "notes", notes);
 }
 

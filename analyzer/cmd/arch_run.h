@@ -9,7 +9,6 @@
 #include "analyzer/models/arch/arch_read.h"
 #include "analyzer/models/arch/arch_solve.h"
 #include "analyzer/cmd/cli.h"
-#include "analyzer/cmd/arch_run.h"
 
 #define ARCH_RUN_MAX_SETTINGS (2 * WORD_LIST_MAX)
 

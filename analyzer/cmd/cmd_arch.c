@@ -458,8 +458,8 @@ static json_t *check_json(const struct arch_model *m, const struct arch_load *l)
 		check_add(list, l->passives[p].overloaded ? arch_time_name(m, time) : NULL,
 			  l->passives[p].load, l->passives[p].capacity);
 	}
-	return json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:o}", "schema",
-			 "blkcast.arch-check/1", "file", m->files[0], "components",
+	return json_pack("{s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:o}", "schema",
+			 "blkcast.arch-check/1", "file", json_text(m->files[0]), "components",
 			 (int)m->nr_components, "instances", (int)m->nr_instances, "containers",
 			 (int)m->nr_containers, "storages", (int)m->nr_storages, "scenarios",
 			 (int)m->nr_scenarios, "overloaded", list);

@@ -18,6 +18,7 @@
 #include "analyzer/whatif/capacity_device.h"
 #include "analyzer/cmd/selection_options.h"
 #include "analyzer/whatif/capacity.h"
+#include "base/json.h"
 #include "base/units.h"
 
 /* What was found, for the answer. */
@@ -200,8 +201,8 @@ static void capacity_show_uses(const struct capacity_result *r, struct answer *a
 			const struct profile *p = &r->sets[i].groups[k].whole;
 
 			one = capacity_use_json(&r->uses[nr]);
-			json_object_set_new(one, "host", json_string(p->host));
-			json_object_set_new(one, "device_name", json_string(p->device_name));
+			json_object_set_new(one, "host", json_text(p->host));
+			json_object_set_new(one, "device_name", json_text(p->device_name));
 			json_array_append_new(uses, one);
 			capacity_show_use(t, p->host, p->device_name, &r->uses[nr++]);
 		}

@@ -316,8 +316,8 @@ static int print_json(const struct report *r, const char *output, size_t bytes)
 	for (size_t i = 0; i < nr_figures; i++)
 		json_array_append_new(names, json_string(figures[i].name));
 	return cli_show_json(json_pack(
-		"{s:s, s:s, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "schema", "blkcast.report/1",
-		"output", output, "size_bytes", (json_int_t)bytes, "requests",
+		"{s:s, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "schema", "blkcast.report/1",
+		"output", json_text(output), "size_bytes", (json_int_t)bytes, "requests",
 		(json_int_t)r->collect->nr_requests, "devices", (json_int_t)r->collect->nr_devices,
 		"data_xxh3", hash, "figures", names, "processes", processes, "cgroups", cgroups));
 }

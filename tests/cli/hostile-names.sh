@@ -92,6 +92,13 @@ parses 1 "check --json with damaged files" "$b" check --store "$T/store" --json
 shows 1 "check that mends them" "$b" check --store "$T/store" --repair
 shows 0 "a segment file of a hostile name" "$b" characterize "$T/$esc"$'\377'.seg
 parses 0 "compare of it" "$b" compare "$T/$esc"$'\377'.seg "$T/$esc"$'\377'.seg --json
+parses 0 "report --json into it" "$b" report "$seg" -o "$T/$esc"$'\377'.html --json
+awk 'BEGIN { print "a,y"; for (i = 1; i <= 40; i++) print i "," 3 * i + i % 3 }' >"$T/table.csv"
+parses 0 "fit --json into it" "$b" fit "$T/table.csv" --response y --techniques lrm --standard \
+	-o "$T/$esc"$'\377'.json --json
+is "$(jq -r '.model | test("xff")' "$T/out")" true "and it says the file"
+parses 0 "arch check --json of it" sh -c 'cp docs/examples/shop.yaml "$2" && exec "$1" arch check "$2" --json' sh \
+	"$b" "$T/$esc"$'\377'.yaml
 shows 2 "a file that is not there" "$b" characterize "$T/none$esc"$'\377'
 shows 2 "a store that is not there" "$b" ls --store "$T/none$esc"$'\377'
 shows 2 "an option that is none" "$b" ls "--$esc"

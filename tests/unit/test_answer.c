@@ -101,6 +101,32 @@ static void as_json(void)
 	answer_free(a);
 }
 
+/* A file's name may have any bytes, and JSON holds UTF-8 alone: what is no UTF-8 is escaped. */
+static void not_utf8(void)
+{
+	struct answer *a = sample();
+	json_t *top, *row;
+	int ret;
+	char *text;
+
+	answer_words(answer_table(a, "files", NULL, NULL, columns, 1), "%s", "a\xff");
+	answer_fact_words(a, "model", NULL, "b\xff.json");
+	answer_conclude(a, "Written to %s.", "c\xff");
+	answer_note(a, "Read from %s.", "d\xff");
+	text = rendered(a, ANSWER_JSON, &ret);
+	ok_int(ret, 0);
+	top = json_loads(text, 0, NULL);
+	row = json_array_get(json_object_get(top, "files"), 0);
+	ok_str(json_string_value(json_object_get(row, "load")), "a\\xff");
+	ok_str(json_string_value(json_object_get(top, "model")), "b\\xff.json");
+	ok_str(json_string_value(json_object_get(top, "conclusion")), "Written to c\\xff.");
+	ok_str(json_string_value(json_array_get(json_object_get(top, "notes"), 1)),
+	       "Read from d\\xff.");
+	json_decref(top);
+	free(text);
+	answer_free(a);
+}
+
 static void as_csv(void)
 {
 	struct answer *a = sample();
@@ -204,6 +230,7 @@ static void without_memory(void)
 static const struct tap_test tests[] = {
 	{ "an answer is a table, facts, a conclusion and remarks as text", as_text },
 	{ "an answer has every key of its columns, facts and members as JSON", as_json },
+	{ "bytes that are no UTF-8 are escaped in JSON and lose nothing", not_utf8 },
 	{ "an answer's first table is CSV with all digits", as_csv },
 	{ "an answer is a page with the conclusion first, and escapes what it shows", as_page },
 	{ "titles may hold any character, and what has none is for machines", titles_from_data },
