@@ -39,15 +39,16 @@ static int cmd_ask_run(struct cli *cli)
 	if (ret < 0)
 		return cli_fail(cli, &err);
 	if (cli->json)
-		cli_show_json(json_pack("{s:s, s:s, s:I, s:I, s:b}", "schema", "blkcast.ask/1",
-					"host", ask.host, "begin_s", (json_int_t)ask.begin_s,
-					"end_s", (json_int_t)ask.end_s, "known", ask.is_known));
+		ret = cli_show_json(json_pack("{s:s, s:s, s:I, s:I, s:b}", "schema",
+					      "blkcast.ask/1", "host", ask.host, "begin_s",
+					      (json_int_t)ask.begin_s, "end_s",
+					      (json_int_t)ask.end_s, "known", ask.is_known));
 	else
 		printf("%s: its agent is asked for the requests from %" PRId64
 		       " s before now to %" PRId64 " s after now\n",
 		       ask.host, -ask.begin_s, ask.end_s);
-	if (ask.is_known)
-		return CLI_DONE;
+	if (ret || ask.is_known)
+		return cli_finish(cli, ret, &err, CLI_DONE);
 	cli_note(cli, "%s: the store has nothing of this host yet; the question waits for it",
 		 ask.host);
 	return CLI_FAILED;

@@ -19,7 +19,7 @@ static uint64_t nr_left(const struct check_report *r)
 	return nr;
 }
 
-static void print_json(const struct check_report *r, const char *kind, const char *dir, bool repair)
+static int print_json(const struct check_report *r, const char *kind, const char *dir, bool repair)
 {
 	json_t *findings = json_array();
 
@@ -32,7 +32,7 @@ static void print_json(const struct check_report *r, const char *kind, const cha
 							  json_text(f->why), "cure", f->cure,
 							  "repaired", f->is_repaired));
 	}
-	cli_show_json(json_pack(
+	return cli_show_json(json_pack(
 		"{s:s, s:s, s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I, s:I, s:I, s:I},"
 		" s:o}",
 		"schema", "blkcast.check/1", "kind", kind, "path", json_text(dir), "repair", repair,
@@ -101,12 +101,12 @@ static int cmd_check_run(struct cli *cli)
 		return cli_fail(cli, &err);
 	}
 	if (cli->json)
-		print_json(&r, store ? "store" : "spool", store ? store : spool, repair);
+		ret = print_json(&r, store ? "store" : "spool", store ? store : spool, repair);
 	else
 		print_text(&r, store ? store : spool, repair);
 	status = nr_left(&r) ? CLI_FAILED : CLI_DONE;
 	check_release(&r);
-	return status;
+	return cli_finish(cli, ret, &err, status);
 }
 
 const struct command command_check = {

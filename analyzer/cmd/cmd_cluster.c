@@ -36,20 +36,21 @@ static int cmd_cluster_init(struct cli *cli)
 	};
 	struct cluster_made made;
 	struct err err = { 0 };
+	int ret = 0;
 
 	if (!cmd_cluster_store(cli, options, &store))
 		return cli->status;
 	if (cluster_init(store, &made, &err) < 0)
 		return cli_fail(cli, &err);
 	if (cli->json)
-		cli_show_json(json_pack("{s:s, s:i, s:i}", "schema", "blkcast.cluster-init/1",
-					"from_version", made.from, "version", made.to));
+		ret = cli_show_json(json_pack("{s:s, s:i, s:i}", "schema", "blkcast.cluster-init/1",
+					      "from_version", made.from, "version", made.to));
 	else if (made.from == made.to)
 		printf("The cluster is up to date: its schema has version %d.\n", made.to);
 	else
 		printf("The cluster is ready: its schema went from version %d to %d.\n", made.from,
 		       made.to);
-	return CLI_DONE;
+	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
 static void cmd_cluster_print_text(const struct cluster_state *s)
@@ -92,13 +93,14 @@ static int cmd_cluster_status(struct cli *cli)
 	};
 	struct cluster_state s;
 	struct err err = { 0 };
+	int ret = 0;
 
 	if (!cmd_cluster_store(cli, options, &store))
 		return cli->status;
 	if (cluster_status(store, &s, &err) < 0)
 		return cli_fail(cli, &err);
 	if (cli->json)
-		cli_show_json(json_pack(
+		ret = cli_show_json(json_pack(
 			"{s:s, s:i, s:b, s:b, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
 			"s:o}",
 			"schema", "blkcast.cluster-status/1", "version", s.version, "fsync",
@@ -113,7 +115,7 @@ static int cmd_cluster_status(struct cli *cli)
 			s.holder[0] ? json_text(s.holder) : json_null()));
 	else
 		cmd_cluster_print_text(&s);
-	return s.is_durable ? CLI_DONE : CLI_FAILED;
+	return cli_finish(cli, ret, &err, s.is_durable ? CLI_DONE : CLI_FAILED);
 }
 
 /* Returns 1 where damaged segments were left where they are. */
@@ -146,11 +148,11 @@ static int cmd_cluster_compact(struct cli *cli)
 		return cli_fail(cli, &err);
 	retain_compaction_text(&counts, line);
 	if (cli->json)
-		cli_show_json(json_pack("{s:s, s:o}", "schema", "blkcast.cluster-compact/1",
-					"compaction", retain_compaction_json(&counts)));
+		ret = cli_show_json(json_pack("{s:s, s:o}", "schema", "blkcast.cluster-compact/1",
+					      "compaction", retain_compaction_json(&counts)));
 	else
 		printf("%s\n", line);
-	return counts.nr_left_out ? CLI_FAILED : CLI_DONE;
+	return cli_finish(cli, ret, &err, counts.nr_left_out ? CLI_FAILED : CLI_DONE);
 }
 
 static int cmd_cluster_run(struct cli *cli)

@@ -18,7 +18,7 @@
 #include "base/shown.h"
 #include "base/units.h"
 
-static void print_json(const char *dir, const struct retain_counts *c)
+static int print_json(const char *dir, const struct retain_counts *c)
 {
 	json_t *all = json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "schema",
 				"blkcast.retain/1", "store", json_text(dir), "segments",
@@ -30,7 +30,7 @@ static void print_json(const char *dir, const struct retain_counts *c)
 
 	if (all && !store_is_folder(dir))
 		json_object_set_new(all, "compaction", retain_compaction_json(&c->compaction));
-	cli_show_json(all);
+	return cli_show_json(all);
 }
 
 static void print_text(const char *dir, const struct retain_counts *c)
@@ -98,11 +98,13 @@ static int cmd_retain_run(struct cli *cli)
 	if (ret < 0)
 		return cli_fail(cli, &err);
 	if (cli->json)
-		print_json(dir, &counts);
+		ret = print_json(dir, &counts);
 	else
 		print_text(dir, &counts);
 	/* the limits do not hold for these segments */
-	return counts.nr_left_out || counts.compaction.nr_left_out ? CLI_FAILED : CLI_DONE;
+	return cli_finish(cli, ret, &err,
+			  counts.nr_left_out || counts.compaction.nr_left_out ? CLI_FAILED
+									      : CLI_DONE);
 }
 
 const struct command command_retain = {

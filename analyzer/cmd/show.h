@@ -22,7 +22,7 @@ int cli_show(const struct cli *cli, struct answer *a, const char *report_path, s
  * Prints a value, for results that are no answer, and gives its reference up. NULL counts as out of
  * memory. Returns 0, -ENOMEM or -EIO.
  */
-int cli_show_json(json_t *value);
+int cli_show_json(json_t *value) __attribute__((warn_unused_result));
 /*
  * Prints what draw() writes, in the language of graphviz, as SVG. Returns the exit status of the
  * command.
