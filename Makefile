@@ -155,7 +155,7 @@ programs: $(programs)
 
 tests: $(programs) $(unit) $(tools)
 
-benches: $(programs) $(benches)
+benches: $(programs) $(benches) $(addprefix $(BUILD)/tests/system/,make_hostile segment_sender)
 
 $(lib): $(call objs,$(lib_src))
 $(agentlib): $(call objs,$(agent_src))

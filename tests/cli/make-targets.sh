@@ -26,6 +26,13 @@ is "$(comm -3 <(jq -r '.[] | .file' "$T/commands.json" | sort) \
 	<(git ls-files 'agent/*.c' 'analyzer/*.c' 'base/*.c' 'formats/*.c' 'workload/*.c' | sort))" "" \
 	"make compile_commands.json names every C file of the programs"
 
+made=$(make --no-print-directory BUILD="$BUILD" -Bn V=1 benches 2>/dev/null)
+missing=""
+for tool in $(grep -oh 'BUILD/tests/[a-z_/]*' tests/bench/*.sh | sort -u); do
+	grep -qF -- "-o $BUILD/${tool#BUILD/} " <<<"$made" || missing="$missing $tool"
+done
+is "$missing" "" "make benches builds every program that a script of tests/bench starts"
+
 exits 0 "make install" make --no-print-directory BUILD="$BUILD" DESTDIR="$T/root" PREFIX=/usr install
 is "$("$T/root/usr/bin/blkcast" --version | cut -d' ' -f1)" blkcast "the installed program runs"
 exits 0 "make uninstall" make --no-print-directory BUILD="$BUILD" DESTDIR="$T/root" PREFIX=/usr uninstall
