@@ -243,6 +243,18 @@ exits 2 "no output" "$blkcast" storage calibrate --db "$T/r.db"
 sed 's/"base_s": 0.001/"base_s": -1/' "$T/known.json" >"$T/bad.json"
 exits 2 "a time below 0" "$blkcast" storage show "$T/bad.json"
 like "$(cat "$T/err")" "bad.json: read.base_s: expected a number" "names file and value"
+hand() { # NAME JQ-PROGRAM REGEX: a device by hand that is refused by a sentence
+	jq "$2" "$T/known.json" >"$T/bad.json"
+	exits 2 "$1 is refused" "$blkcast" storage show "$T/bad.json"
+	like "$(cat "$T/err")" "bad.json: $3" "and named"
+}
+hand "a limit without end" '.operations.rate_per_s = 1e-300' "operations.rate_per_s: expected 0 .no limit., or 1e-6 or more"
+hand "a limit of bytes without end" '.bytes.rate_per_s = 1e-300' "bytes.rate_per_s: expected 0"
+hand "an operation of less than a byte" '.operations.unit_bytes = 1e-300' "operations.unit_bytes: expected 0"
+hand "a cache that hardly drains" '.cache = {bytes: 4096, drain_bytes_per_s: 1e-300}' "cache.drain_bytes_per_s: expected 1e-6 or more"
+hand "a flag that is a number" '.flush.alone = 1' "flush.alone: expected true or false"
+hand "a group that is a number" '.read = 7' "read: expected an object"
+hand "a covered side that is a flag" '.covered.read = true' "covered.read: expected an object"
 exits 2 "another kind of model" "$blkcast" study migrate docs/examples/demo.seg --storage "$T/plan.yaml"
 exits 2 "a device and a store at once" "$blkcast" study migrate docs/examples/demo.seg --storage "$T/known.json" --db "$T/r.db"
 exits 2 "a device has no table of neighbours" "$blkcast" study interference docs/examples/demo.seg docs/examples/demo.seg --storage "$T/known.json" --sizes 4k

@@ -310,10 +310,11 @@ static int device_search_unit(struct device_search *s, struct device_model *m, d
 	double high = fmax(fmax(0, m->domain.high_bytes[0]), m->domain.high_bytes[1]), mine = *loss;
 	int ret = 0;
 
-	if (m->unit_bytes > 0)
+	/* Without a measured read or write there is no largest size. */
+	if (m->unit_bytes > 0 || !(high > 0))
 		return 0;
 	s->service_only = true;
-	for (double unit = high / 2; unit >= high / UNITS_MOST && !ret; unit /= 2) {
+	for (double unit = high / 2; unit >= fmax(1, high / UNITS_MOST) && !ret; unit /= 2) {
 		struct device_model from = *m;
 
 		/* A limit of bytes explains the same rows. */

@@ -14,6 +14,8 @@
 #define ARRIVAL	      UINT32_C(0x7fffffff) /* the event of an open load's next arrival */
 #define SECTOR	      512u
 #define RANGE_BYTES   (1024.0 * 1024 * 1024)
+/* 570 years. A longer time counts as this one, because uint64_t has no number for it. */
+#define RESPONSE_MAX_NS 1.8e19
 
 struct device_client {
 	unsigned int under_way, since_think, writes;
@@ -66,6 +68,8 @@ int device_times_add(struct device_times *t, enum device_type type, double respo
 	double ns = response_s * 1e9;
 
 	t->nr[type]++;
+	if (ns >= RESPONSE_MAX_NS)
+		return histogram_add(&t->response[type], (uint64_t)RESPONSE_MAX_NS);
 	return histogram_add(&t->response[type], ns > 0 ? (uint64_t)(ns + 0.5) : 0);
 }
 

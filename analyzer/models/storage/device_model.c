@@ -13,7 +13,8 @@
 
 #define TIME_MAX_S 3600.0 /* a longer service time is a mistake of unit */
 #define RATE_MAX   1e15
-#define SIGMA_MAX  4.0 /* a factor of e^8 between the middle and the upper 2 % */
+#define RATE_MIN   1e-6 /* the times of a simulation with a smaller rate would become infinite */
+#define SIGMA_MAX  4.0	/* a factor of e^8 between the middle and the upper 2 % */
 #define SIZES_MAX  1e15
 
 const char *const device_type_names[] = { "read", "write", "flush", NULL };
@@ -84,7 +85,9 @@ static double *device_field_at(const struct device_field *f, struct device_model
 
 void device_model_init(struct device_model *m)
 {
-	*m = (struct device_model){ .servers = 1 };
+	/* Models are compared as bytes, so that the gaps between members have to be 0 as well. */
+	memset(m, 0, sizeof(*m));
+	m->servers = 1;
 	m->ops.write_ratio = m->bytes.write_ratio = 1;
 	m->flush_clean_ratio = m->flush_wait_ratio = 1;
 	for (int k = 0; k < 2; k++)
@@ -119,8 +122,14 @@ const char *device_model_check(const struct device_model *m)
 		if (!(v >= fields[i].low && v <= fields[i].high))
 			return "a value lies outside its range";
 	}
-	if (m->cache.bytes > 0 && !(m->cache.drain_bytes_per_s > 0))
-		return "cache: drain_bytes_per_s: expected a rate above 0";
+	if (m->ops.rate_per_s > 0 && m->ops.rate_per_s < RATE_MIN)
+		return "operations.rate_per_s: expected 0 (no limit), or 1e-6 or more";
+	if (m->bytes.rate_per_s > 0 && m->bytes.rate_per_s < RATE_MIN)
+		return "bytes.rate_per_s: expected 0 (no limit), or 1e-6 or more";
+	if (m->unit_bytes > 0 && m->unit_bytes < 1)
+		return "operations.unit_bytes: expected 0 (any size), or 1 or more";
+	if (m->cache.bytes > 0 && m->cache.drain_bytes_per_s < RATE_MIN)
+		return "cache.drain_bytes_per_s: expected 1e-6 or more";
 	return NULL;
 }
 
@@ -215,9 +224,52 @@ static int device_read_number(const json_t *object, const char *group, const cha
 	return 0;
 }
 
-static bool device_read_flag(const json_t *object, const char *key)
+static int device_read_flag(const json_t *object, const char *group, const char *key, bool *out,
+			    const char *path, struct err *err)
 {
-	return json_is_true(json_object_get(object, key));
+	const json_t *v = json_object_get(object, key);
+
+	if (v && !json_is_boolean(v))
+		return err_set(err, EINVAL, "%s: %s.%s: expected true or false", path, group, key);
+	*out = json_is_true(v);
+	return 0;
+}
+
+/* Refuses a group that is no object, since all of its values would silently be left out. */
+static int device_read_groups(const json_t *root, const char *path, struct err *err)
+{
+	static const char *const groups[] = { "read",	 "write",	    "queue",	  "flush",
+					      "pause",	 "operations",	    "bytes",	  "cache",
+					      "covered", "held_out_errors", "calibration" };
+
+	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
+		const json_t *v = json_object_get(root, groups[i]);
+
+		if (v && !json_is_object(v))
+			return err_set(err, EINVAL, "%s: %s: expected an object", path, groups[i]);
+	}
+	return 0;
+}
+
+static int device_domain_read_side(struct device_domain *d, int k, const json_t *side,
+				   const char *path, struct err *err)
+{
+	int ret;
+
+	if (!json_is_object(side))
+		return err_set(err, EINVAL, "%s: covered.%s: expected an object", path,
+			       device_type_names[k]);
+	ret = device_read_flag(side, "covered", "random", &d->has_random[k], path, err);
+	if (!ret)
+		ret = device_read_flag(side, "covered", "sequential", &d->has_sequential[k], path,
+				       err);
+	if (!ret)
+		ret = device_read_number(side, "covered", "low_bytes", 1, SIZES_MAX,
+					 &d->low_bytes[k], path, err);
+	if (!ret)
+		ret = device_read_number(side, "covered", "high_bytes", 1, SIZES_MAX,
+					 &d->high_bytes[k], path, err);
+	return ret;
 }
 
 static int device_domain_read(struct device_domain *d, const json_t *o, const char *path,
@@ -226,21 +278,17 @@ static int device_domain_read(struct device_domain *d, const json_t *o, const ch
 	int ret =
 		device_read_number(o, "covered", "concurrency", 0, 1e9, &d->concurrency, path, err);
 
-	d->has[DEVICE_FLUSH] = device_read_flag(o, "flush");
-	d->has_durable = device_read_flag(o, "durable");
+	if (!ret)
+		ret = device_read_flag(o, "covered", "flush", &d->has[DEVICE_FLUSH], path, err);
+	if (!ret)
+		ret = device_read_flag(o, "covered", "durable", &d->has_durable, path, err);
 	for (int k = 0; k < 2 && !ret; k++) {
 		const json_t *side = json_object_get(o, device_type_names[k]);
 
 		if (!side)
 			continue;
 		d->has[k] = true;
-		d->has_random[k] = device_read_flag(side, "random");
-		d->has_sequential[k] = device_read_flag(side, "sequential");
-		ret = device_read_number(side, "covered", "low_bytes", 1, SIZES_MAX,
-					 &d->low_bytes[k], path, err);
-		if (!ret)
-			ret = device_read_number(side, "covered", "high_bytes", 1, SIZES_MAX,
-						 &d->high_bytes[k], path, err);
+		ret = device_domain_read_side(d, k, side, path, err);
 	}
 	return ret;
 }
@@ -293,17 +341,23 @@ static int device_model_read(struct device_model *m, const json_t *root, const c
 	const json_t *calibration = json_object_get(root, "calibration");
 	double servers = 1, nr = 0;
 	const char *bad;
-	int ret = device_read_number(root, "model", "servers", 1, DEVICE_SERVERS_MAX, &servers,
-				     path, err);
+	int ret = device_read_groups(root, path, err);
 
+	if (!ret)
+		ret = device_read_number(root, "model", "servers", 1, DEVICE_SERVERS_MAX, &servers,
+					 path, err);
 	if (!ret)
 		ret = device_read_law(m, root, path, err);
 	for (size_t i = 0; i < NR_FIELDS && !ret; i++)
 		ret = device_read_number(json_object_get(root, fields[i].group), fields[i].group,
 					 fields[i].key, fields[i].low, fields[i].high,
 					 device_field_at(&fields[i], m), path, err);
-	m->durable_flush = device_read_flag(json_object_get(root, "write"), "durable_flush");
-	m->flush_alone = device_read_flag(json_object_get(root, "flush"), "alone");
+	if (!ret)
+		ret = device_read_flag(json_object_get(root, "write"), "write", "durable_flush",
+				       &m->durable_flush, path, err);
+	if (!ret)
+		ret = device_read_flag(json_object_get(root, "flush"), "flush", "alone",
+				       &m->flush_alone, path, err);
 	if (!ret)
 		ret = device_domain_read(&m->domain, json_object_get(root, "covered"), path, err);
 	if (!ret)

@@ -343,7 +343,8 @@ void device_sim_busy(const struct device_sim *d, double ratio[DEVICE_NR_PARTS])
 		ratio[DEVICE_PART_BYTES] = d->bytes.used / m->bytes.rate_per_s / whole_s;
 	ratio[DEVICE_PART_SERVERS] = d->busy_s / m->servers / whole_s;
 	ratio[DEVICE_PART_CACHE] = d->cache_wait_s / whole_s;
-	ratio[DEVICE_PART_FLUSHES] = d->flush_busy_s / whole_s;
+	/* Flushes that neither wait for each other nor share are under way on all servers. */
+	ratio[DEVICE_PART_FLUSHES] = d->flush_busy_s / (m->flush_alone ? m->servers : 1) / whole_s;
 	for (int i = 0; i < DEVICE_NR_PARTS; i++)
 		ratio[i] = ratio[i] < 1 ? ratio[i] : 1;
 }
