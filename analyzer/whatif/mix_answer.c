@@ -12,7 +12,9 @@ bool mix_is_fit(const struct mix_result *r)
 
 bool mix_cannot_tell(const struct mix_result *r)
 {
-	return r->mix.fits_outside || (!mix_is_fit(r) && r->mix.not_carried && !r->mix.device);
+	bool unknown = r->mix.not_simulated || (r->mix.not_carried && !r->mix.device);
+
+	return r->mix.fits_outside || (!mix_is_fit(r) && unknown);
 }
 
 /* Writes the loads whose counts are given: " beside 2 of vm b and 1 of vm c". */
@@ -49,9 +51,13 @@ static void mix_conclude_one(const struct mix_result *r, const char *lead, const
 		snprintf(upper, sizeof(upper), " (90 %%: %zu)", r->most_upper[0]);
 	if (r->why[0])
 		snprintf(reason, sizeof(reason), "; one more%s %s",
-			 r->mix.not_carried ? ":" : " breaks", r->why);
-	answer_conclude(a, "%s%s %zu of %s fit%s%s%s.", lead, r->why[0] ? "Up to" : "At least",
-			r->most[0], mix_free_name(r, 0), given, upper, reason);
+			 r->mix.not_simulated ? " makes"
+			 : r->mix.not_carried ? ":"
+					      : " breaks",
+			 r->why);
+	answer_conclude(a, "%s%s %zu of %s fit%s%s%s.", lead,
+			r->why[0] && !r->mix.not_simulated ? "Up to" : "At least", r->most[0],
+			mix_free_name(r, 0), given, upper, reason);
 }
 
 /* Writes the reason why no conclusion is possible, which comes before the sentence. */
@@ -76,6 +82,13 @@ static void mix_conclude(const struct mix_result *r, struct answer *a)
 {
 	char given[512], lead[192];
 
+	if (r->mix.not_simulated && !mix_is_fit(r)) {
+		answer_conclude(a,
+				"Cannot tell: the mix has more than %.3g million stored "
+				"requests, the most that are simulated; take shorter recordings.",
+				mix_device_most(r->mix.device) / 1e6);
+		return;
+	}
 	mix_lead(r, lead, sizeof(lead));
 	mix_given_text(r, r->nr_free ? " beside " : "", given, sizeof(given));
 	if (!r->nr_free)
@@ -157,5 +170,11 @@ struct answer *mix_answer(const struct mix_result *r)
 		answer_note(a,
 			    "The requests that the target gives are not compared with those that "
 			    "the loads offer, which needs models of read_s and write_s.");
+	if (r->mix.not_simulated && mix_is_fit(r))
+		answer_note(
+			a,
+			"Mixes of more than %.3g million stored requests are not simulated: more "
+			"than this answer says may fit.",
+			mix_device_most(r->mix.device) / 1e6);
 	return a;
 }

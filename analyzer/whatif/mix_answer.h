@@ -24,7 +24,8 @@ struct mix_result {
 bool mix_is_fit(const struct mix_result *r);
 /*
  * Returns whether no conclusion is possible: a mix that is said to fit lies outside the models'
- * training range, or no mix fits because the target gives a load fewer requests than it offers.
+ * training range, or no mix fits because the target gives a load fewer requests than it offers, or
+ * the smallest mix has too many requests to be simulated.
  */
 bool mix_cannot_tell(const struct mix_result *r);
 /* Returns the name of the load whose count is searched; k: 0 or 1. */

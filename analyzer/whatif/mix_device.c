@@ -33,6 +33,15 @@ static double mix_device_requests(const struct mix_device *d, const size_t *coun
 	return nr;
 }
 
+double mix_device_most(const struct mix_device *d)
+{
+	double stored = 0, most = d->most_requests > 0 ? d->most_requests : MIX_DEVICE_REQUESTS;
+
+	for (size_t i = 0; i < d->study->nr; i++)
+		stored += (double)d->replay->plans[i].nr;
+	return stored > most ? stored : most;
+}
+
 /* Multiplies the plans and the rates of the loads that are in the mix. */
 static int mix_device_scale(const struct mix_device *d, struct mix_device_run *run, struct study *s,
 			    struct study_replay *plans)
@@ -84,7 +93,7 @@ int mix_device_solve(struct mix_device *d, const size_t *counts, const struct st
 	int ret;
 
 	*out = NULL;
-	if (!found && mix_device_requests(d, counts) > MIX_DEVICE_REQUESTS)
+	if (!found && mix_device_requests(d, counts) > mix_device_most(d))
 		return 0;
 	if (!found) {
 		if (array_grow(&d->runs, &d->cap_runs, d->nr_runs + 1, sizeof(*d->runs)))

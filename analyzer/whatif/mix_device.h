@@ -16,7 +16,7 @@
 
 #include "analyzer/whatif/study_simulate.h"
 
-/* A mix with more requests is not simulated. */
+/* A mix with more requests is not simulated, unless each load is in it once at most. */
 #define MIX_DEVICE_REQUESTS 4000000.0
 
 struct mix_device_run {
@@ -29,10 +29,13 @@ struct mix_device {
 	const struct study *study;	   /* borrowed: the loads */
 	const struct study_replay *replay; /* borrowed: the plans of all loads */
 	uint64_t seed;
+	double most_requests;	     /* of one mix; 0: MIX_DEVICE_REQUESTS */
 	struct mix_device_run *runs; /* owned: the mixes so far */
 	size_t nr_runs, cap_runs;
 };
 
+/* Returns how many requests a mix may have. */
+double mix_device_most(const struct mix_device *d);
 /*
  * Sets the answers about a mix, which d keeps until the next call; NULL if it has too many
  * requests. The rates are of all copies of a load. Returns 0, -ENOMEM or -EINVAL.

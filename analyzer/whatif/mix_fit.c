@@ -180,9 +180,10 @@ static int check_device(struct mix_fit *m, const size_t *counts, bool upper, str
 		return ret;
 	if (!c) {
 		*fits = false;
+		m->not_simulated = true;
 		snprintf(why, MIX_WHY_BYTES,
-			 "the simulation of more than %.0f million stored requests",
-			 MIX_DEVICE_REQUESTS / 1e6);
+			 "more than %.3g million stored requests, the most that are simulated",
+			 mix_device_most(m->device) / 1e6);
 		return 0;
 	}
 	for (size_t i = 0; i < c->nr && *fits && !ret; i++)

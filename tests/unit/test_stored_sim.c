@@ -12,6 +12,7 @@
 
 #include "analyzer/models/sim/eventq.h"
 #include "analyzer/whatif/device_study.h"
+#include "analyzer/whatif/mix_answer.h"
 #include "analyzer/whatif/study_simulate.h"
 #include "tests/support/tap.h"
 
@@ -478,6 +479,63 @@ static void never_better(void)
 	ok(nr_refused > 8 && nr_refused < 40);
 }
 
+/*
+ * A mix with more requests than are simulated is neither said to fit nor not to fit. The loads as
+ * they are stored are simulated, however many requests they have.
+ */
+static void too_many_for_a_mix(void)
+{
+	const struct app one = { .threads = 1, .depth = 1, .read_ratio = 1, .bytes = 4096 };
+	struct device_model m = device(8, 1);
+	struct pair *p = calloc(1, sizeof(*p));
+	struct mix_result *r = calloc(1, sizeof(*r));
+	struct mix_device d = { .target = &m,
+				.study = &p->study,
+				.replay = &p->replay,
+				.seed = 1,
+				.most_requests = 2500 };
+	size_t counts[1] = { 0 };
+	struct err err = { 0 };
+	struct answer *a;
+
+	record_plan(&one, &m, 1000, &p->replay.plans[0]);
+	p->study.nr = p->replay.nr = r->mix.nr = r->mix.nr_objectives = 1;
+	p->study.loads[0].group = &p->groups[0];
+	p->study.loads[0].facts.rate_per_s = 1000 / p->replay.plans[0].window_s;
+	p->study.loads[0].facts.read_ratio = 1;
+	r->mix.loads[0].facts = p->study.loads[0].facts;
+	r->mix.loads[0].free = true;
+	r->mix.objective_text[0] = "read.mean=1s";
+	ok_int(headroom_read_objective("read.mean=1s", &r->mix.objectives[0], &err), 0);
+	r->mix.device = &d;
+	r->mix.most = 8;
+	r->nr_free = 1;
+	ok_int(mix_largest(&r->mix, counts, 0, false, &r->most[0], &r->none, r->why, &err), 0);
+	ok(r->most[0] == 2 && mix_is_fit(r) && !mix_cannot_tell(r));
+	a = mix_answer(r);
+	ok(!strncmp(answer_conclusion(a), "At least 2 of ", 14));
+	answer_free(a);
+
+	counts[0] = 3;
+	r->nr_free = 0;
+	ok_int(mix_fits(&r->mix, counts, false, &r->fits, r->why, &err), 0);
+	ok(!r->fits && mix_cannot_tell(r));
+	a = mix_answer(r);
+	ok(!strncmp(answer_conclusion(a), "Cannot tell: the mix has more than ", 35));
+	answer_free(a);
+
+	d.most_requests = 10;
+	r->mix.not_simulated = false;
+	counts[0] = 1;
+	mix_device_release(&d);
+	ok_int(mix_fits(&r->mix, counts, false, &r->fits, r->why, &err), 0);
+	ok(r->fits && !r->mix.not_simulated);
+	mix_device_release(&d);
+	study_replay_release(&p->replay);
+	free(r);
+	free(p);
+}
+
 static const struct tap_test tests[] = {
 	{ "four loads that stay where they were recorded come out as they were", stays },
 	{ "four loads that move come out as the applications do there", moves },
@@ -486,6 +544,7 @@ static const struct tap_test tests[] = {
 	{ "what the campaign has not measured cannot be told", cannot_tell },
 	{ "a short load keeps a long one company until its end", company },
 	{ "two equal loads on one device are one of twice the threads", twice },
+	{ "a mix with more requests than are simulated cannot be told", too_many_for_a_mix },
 	{ "no load becomes better by another one, and too much is refused", never_better },
 };
 
