@@ -234,6 +234,9 @@ static int study_cache_ask(struct job *job)
 		return cli_usage(cli, "--hits: expected a percentage above 0, up to 100");
 	if (job->storage && isfinite(job->miss_s))
 		return cli_usage(cli, "expected either --miss-time or --storage");
+	if (job->storage && (job->options.sel.begin_real_ns || job->options.sel.end_real_ns))
+		return cli_usage(cli, "--begin, --end: not beside --storage, which simulates all "
+				      "stored requests");
 	job->hit_ratio = percent / 100;
 	ret = study_cache_work(job);
 	return cli_finish(cli, ret, &job->err, job->cannot_tell ? CLI_CANNOT_TELL : CLI_DONE);

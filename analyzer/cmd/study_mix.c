@@ -227,6 +227,9 @@ static int study_mix_ask(struct job *job)
 		return cli_usage(cli, "--slo: expected up to %d", MIX_LOADS_MAX);
 	if (predictor_options_given(&job->by) + (job->storage != NULL) != (job->slo.nr > 0))
 		return cli_usage(cli, "expected one of --model, --db and --storage beside --slo");
+	if (job->storage && (job->loads.sel.begin_real_ns || job->loads.sel.end_real_ns))
+		return cli_usage(cli, "--begin, --end: not beside --storage, which simulates all "
+				      "stored requests");
 	if (most < 1 || most > PREDICTOR_LOADS_MAX)
 		return cli_usage(cli, "--most: expected 1 to %d", PREDICTOR_LOADS_MAX);
 	job->r.mix.most = most;

@@ -6,7 +6,9 @@
 
 #include "analyzer/models/storage/device_load.h"
 
-#define REQUESTS 20000 /* per throughput; the first fifth warms up */
+/* Requests per throughput, and at least so many of each client; the first fifth warms up. */
+#define REQUESTS   20000
+#define PER_CLIENT 5
 /* Sizes are this factor apart; capacity.h interpolates between them. */
 #define SIZE_FACTOR 4
 #define BYTES_MOST  1073741824.0 /* larger requests are asked of no capacity */
@@ -24,7 +26,7 @@ static int capacity_device_add(struct capacity *c, const struct device_model *m,
 	int ret;
 
 	device_load_init(&load);
-	ret = device_load_run(&load, m, REQUESTS, 1, &times);
+	ret = device_load_run(&load, m, (uint64_t)fmax(REQUESTS, PER_CLIENT * clients), 1, &times);
 	if (!ret)
 		ret = capacity_add(c, bytes, load.read_ratio, device_times_rate(&times, side),
 				   m->errors[side][DEVICE_MEAN].log_half / HALF_SIGMAS, err);
@@ -42,7 +44,7 @@ int capacity_of_device(struct capacity *c, const struct device_model *m, struct 
 		return err_set(err, EINVAL,
 			       "the campaign of the device measured no reads and writes of the "
 			       "same size, which a capacity needs");
-	for (double bytes = low; bytes <= high; bytes *= SIZE_FACTOR)
+	for (double bytes = low;; bytes = fmin(bytes * SIZE_FACTOR, high)) {
 		for (int side = 0; side < 2; side++) {
 			int ret = capacity_device_add(c, m, (uint64_t)bytes, (enum device_type)side,
 						      err);
@@ -50,5 +52,7 @@ int capacity_of_device(struct capacity *c, const struct device_model *m, struct 
 			if (ret)
 				return ret;
 		}
-	return 0;
+		if (bytes >= high)
+			return 0;
+	}
 }

@@ -2,8 +2,9 @@
 /*
  * capacity_device: this module asks a simulated device for the throughputs that a capacity
  * (capacity.h) is made of: reads alone and writes alone, at random offsets, with as many requests
- * under way as the device's campaign measured, at sizes four times apart within the sizes that it
- * measured. The standard error of a throughput is that of the device's held-out mean times.
+ * under way as the device's campaign measured, at the smallest and the largest size that it
+ * measured and at sizes four times apart in between. The standard error of a throughput is that of
+ * the device's held-out mean times.
  *
  *	struct capacity c = { 0 };
  *	int ret = capacity_of_device(&c, &model, &err);

@@ -86,8 +86,15 @@ exits 2 "a mix of profiles is refused" "$blkcast" study mix "$T/sda.json=1" --sl
 exits 0 "cache takes the device" "$blkcast" study cache "$demo" --hit-time 100us --storage "$T/device.json" --json -q
 is "$(jq '.loads[0].miss_s as $miss | $miss > 0.001 and $miss < 0.1' "$T/out")" true "and misses take the device's time"
 exits 2 "but not beside a time of misses" "$blkcast" study cache "$demo" --miss-time 1ms --storage "$T/device.json"
+exits 2 "a period of a mix is refused" "$blkcast" study mix "$demo=1" --slo read.mean=1s --storage "$T/device.json" --begin 2020-01-01
+like "$(cat "$T/err")" "^blkcast study: --begin, --end: not beside --storage" "since all stored requests are simulated"
+exits 2 "and so is one of a cache" "$blkcast" study cache "$demo" --hit-time 100us --storage "$T/device.json" --end 2030-01-01
 exits 0 "capacity takes the device" "$blkcast" capacity --storage "$T/device.json" --mix read=50 --json
 is "$(jq -c '[.sizes[] | (.capacity / 4000 > 0.98 and .capacity / 4000 < 1.02)] | unique' "$T/out")" "[true]" "four servers of 1 ms serve 4000 reads per second of any size"
+jq '.covered.read.high_bytes = 4096 | .covered.write.high_bytes = 4096 | .covered.concurrency = 25000' "$T/device.json" >"$T/edge.json"
+exits 0 "more requests under way than a simulation has otherwise" "$blkcast" capacity --storage "$T/edge.json" --json
+is "$(jq -c '[.sizes[] | [.bytes, (.capacity / 4000 > 0.98 and .capacity / 4000 < 1.02)]]' "$T/out")" \
+	"[[512,true],[2048,true],[4096,true]]" "and the smallest and the largest measured size belong to it"
 exits 2 "a device whose campaign measured nothing has no capacity" "$blkcast" capacity --storage <(jq 'del(.covered)' "$T/device.json")
 
 # A load in a hole of the table: its sizes are 4 KiB, and the model was trained at 512 bytes and from 16 KiB on.
