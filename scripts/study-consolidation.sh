@@ -95,7 +95,7 @@ results() {
 	echo
 	echo "scripts/study-consolidation.sh wrote this page: ${SECONDS_EACH} s of each run, rounds: $ROUNDS, a campaign with an interval of"
 	echo "$INTERVAL. The machine had $(nproc) processors; its load average was $loads when the script began. The intervals are those"
-	echo "of configurations of the campaign."
+	echo "of configurations of the campaign, widened by how much recorded applications were off beyond them."
 	for source in $SOURCES; do
 		echo
 		echo "## Recorded alone on $source"

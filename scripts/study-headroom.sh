@@ -93,7 +93,7 @@ results() {
 	for app in $APPS; do
 		for n in ${steps[$app]}; do
 			printf '| %s | %s |' "$app" "$n"
-			for what in read.mean read.p95 write.mean write.p95; do printf ' %.4s |' "$(measured "$app" "$n" $what)"; done
+			for what in read.mean read.p95 write.mean write.p95; do printf ' %s |' "$(measured "$app" "$n" $what | awk 'NF { printf "%.3g", $1 }')"; done
 			echo
 		done
 	done
