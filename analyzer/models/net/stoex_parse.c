@@ -446,16 +446,16 @@ static uint32_t stoex_parse_comparison(struct reader *r)
 /* Reads comparisons joined by OR and XOR, or by AND; level 1 joins what level 0 has joined. */
 static uint32_t stoex_parse_joined(struct reader *r, unsigned level)
 {
-	bool and = (level == 0) != (r->e->dialect == STOEX_PALLADIO);
+	bool conjunction = (level == 0) != (r->e->dialect == STOEX_PALLADIO);
 	uint32_t a = level ? stoex_parse_joined(r, 0) : stoex_parse_comparison(r), b;
 	enum stoex_op op;
 
 	while (!r->error) {
-		if (and&&lex_take_word(r, "AND"))
+		if (conjunction && lex_take_word(r, "AND"))
 			op = OP_AND;
-		else if (!and&&lex_take_word(r, "OR"))
+		else if (!conjunction && lex_take_word(r, "OR"))
 			op = OP_OR;
-		else if (!and&&lex_take_word(r, "XOR"))
+		else if (!conjunction && lex_take_word(r, "XOR"))
 			op = OP_XOR;
 		else
 			break;
