@@ -59,22 +59,28 @@ int whole_segments_each(const struct whole_segments *from,
 	buf_init(&data);
 	if (from->store) {
 		ret = store_open(&store, from->store, false, err);
-		if (!ret)
-			ret = scan_pieces_of_store(&pieces, store, filter, err);
-	} else {
-		ret = scan_pieces_of_files(&pieces, from->paths, from->nr_paths, filter, err);
+		if (ret)
+			goto out;
 	}
-	for (size_t i = 0; i < pieces.nr && !ret; i++) {
+	ret = store ? scan_pieces_of_store(&pieces, store, filter, err)
+		    : scan_pieces_of_files(&pieces, from->paths, from->nr_paths, filter, err);
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < pieces.nr; i++) {
 		ret = read_piece(store, &pieces.items[i], &data, err);
 		if (ret && store && leave_out(store, &pieces.items[i], ret, err)) {
 			ret = 0;
 			continue;
 		}
-		if (!ret)
-			ret = visit(ctx, &data, err);
-		counts->nr_segments += !ret;
-		counts->nr_requests += ret ? 0 : pieces.items[i].nr_requests;
+		if (ret)
+			goto out;
+		ret = visit(ctx, &data, err);
+		if (ret)
+			goto out;
+		counts->nr_segments++;
+		counts->nr_requests += pieces.items[i].nr_requests;
 	}
+out:
 	buf_release(&data);
 	scan_pieces_release(&pieces);
 	store_close(store);

@@ -19,7 +19,7 @@
 int arch_measured_read(struct arch_measured_set *out, const struct table *t, struct err *err)
 {
 	int name = table_find(t, "time", err), mean = table_find(t, "mean_s", err);
-	int per_round = table_find(t, "per_round", NULL);
+	int per_round = table_find(t, "per_round", NULL), ret;
 
 	*out = (struct arch_measured_set){ .source = t->source };
 	if (name < 0 || mean < 0)
@@ -29,22 +29,27 @@ int arch_measured_read(struct arch_measured_set *out, const struct table *t, str
 		return err_set(err, ENOMEM, "out of memory");
 	for (size_t i = 0; i < t->nr_rows; i++) {
 		struct arch_measured *x = &out->items[out->nr++];
-		int ret = table_number(t, (size_t)mean, i, &x->mean_s, err);
 
+		ret = table_number(t, (size_t)mean, i, &x->mean_s, err);
 		x->name = t->columns[name].cells[i];
 		x->per_round = 1;
-		if (!ret && per_round >= 0)
+		if (ret)
+			goto out;
+		if (per_round >= 0)
 			ret = table_number(t, (size_t)per_round, i, &x->per_round, err);
-		if (!ret && !(x->mean_s > 0 && x->per_round > 0))
+		if (ret)
+			goto out;
+		if (!(x->mean_s > 0 && x->per_round > 0)) {
 			ret = err_set(err, EINVAL,
 				      "%s: row %zu: expected mean_s and per_round above 0",
 				      t->source, i + 1);
-		if (ret) {
-			arch_measured_release(out);
-			return ret;
+			goto out;
 		}
 	}
 	return out->nr ? 0 : err_set(err, EINVAL, "%s: expected one row at least", t->source);
+out:
+	arch_measured_release(out);
+	return ret;
 }
 
 void arch_measured_release(struct arch_measured_set *s)
@@ -198,7 +203,9 @@ static int arch_fit_improve(struct search *s, double *damp, double *gain, struct
 	int ret = arch_fit_differentiate(s, err);
 
 	*gain = 0;
-	for (; !ret && *damp <= LARGEST_DAMP; *damp *= 10) {
+	if (ret)
+		return ret;
+	for (; *damp <= LARGEST_DAMP; *damp *= 10) {
 		ret = arch_fit_propose(s, *damp);
 		if (ret)
 			return err_set(err, -ret, "the fit's least squares failed");

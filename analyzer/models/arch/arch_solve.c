@@ -116,14 +116,18 @@ static int arch_solve_run(const struct replications *d, struct replication *out,
 	size_t nr = 0, from;
 	int ret = arch_sim_new(&sim, m, seed, err);
 
-	for (; !ret && nr < BATCHES; nr++) {
-		ret = arch_sim_run(sim, d->length * (double)(nr + 1) / BATCHES, UINT64_MAX, err);
-		if (!ret && arch_sim_collect(sim, &batches[nr]))
-			ret = no_memory(err);
-		out->events += batches[nr].events;
-	}
 	if (ret)
 		goto out;
+	while (nr < BATCHES) {
+		ret = arch_sim_run(sim, d->length * (double)(nr + 1) / BATCHES, UINT64_MAX, err);
+		if (ret)
+			goto out;
+		if (arch_sim_collect(sim, &batches[nr++])) {
+			ret = no_memory(err);
+			goto out;
+		}
+		out->events += batches[nr - 1].events;
+	}
 	from = warm_up(batches, BATCHES);
 	out->waiting_half = arch_solve_waiting(m, batches, BATCHES / 2 - BATCHES / 8, BATCHES / 2);
 	out->waiting_end = arch_solve_waiting(m, batches, BATCHES - BATCHES / 8, BATCHES);

@@ -226,9 +226,11 @@ static int read_schema(struct schema *s, const json_t *root, struct err *err)
 	s->variables = calloc(nr, sizeof(*s->variables));
 	if (!s->response || !s->variables)
 		return -ENOMEM;
-	while (s->nr < nr && !ret) {
+	while (s->nr < nr) {
 		ret = read_variable(&s->variables[s->nr], json_array_get(variables, s->nr));
 		s->nr++;
+		if (ret)
+			break;
 	}
 	if (ret == -EINVAL)
 		err_set(err, EINVAL, "variables[%zu]: expected a name with low and high, or levels",

@@ -133,6 +133,18 @@ static bool is_list(const json_t *list, size_t most)
 	return json_is_array(list) && json_array_size(list) <= most;
 }
 
+static int read_each(struct rules *r, const json_t *list, const struct schema *s,
+		     int (*read)(struct rules *, const json_t *, const struct schema *))
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		int ret = read(r, json_array_get(list, i), s);
+
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
 static int read_rule(struct rules *r, const json_t *root, const struct schema *s)
 {
 	const json_t *conditions = json_object_get(root, "if"),
@@ -151,10 +163,10 @@ static int read_rule(struct rules *r, const json_t *root, const struct schema *s
 	    !(rule.low <= rule.high))
 		return -EINVAL;
 	rule.nr_rows = (uint32_t)json_integer_value(rows);
-	for (size_t k = 0; k < json_array_size(conditions) && !ret; k++)
-		ret = read_condition(r, json_array_get(conditions, k), s);
-	for (size_t k = 0; k < json_array_size(parts) && !ret; k++)
-		ret = read_part(r, json_array_get(parts, k), s);
+	ret = read_each(r, conditions, s, read_condition);
+	if (ret)
+		return ret;
+	ret = read_each(r, parts, s, read_part);
 	return ret ? ret : rules_add(r, &rule);
 }
 
@@ -174,11 +186,8 @@ int rules_from_json(struct rules *r, const json_t *root, const struct schema *s,
 	for (size_t k = 0; k < json_array_size(sets); k++) {
 		const json_t *list = json_array_get(sets, k);
 
-		ret = json_is_array(list) ? 0 : -EINVAL;
-		for (size_t i = 0; i < json_array_size(list) && !ret; i++)
-			ret = read_rule(r, json_array_get(list, i), s);
-		if (!ret)
-			ret = rules_end_set(r);
+		ret = json_is_array(list) ? read_each(r, list, s, read_rule) : -EINVAL;
+		ret = ret ? ret : rules_end_set(r);
 		if (ret == -EINVAL)
 			err_set(err, EINVAL, "rules: sets[%zu]: not rules over these variables", k);
 		if (ret)
