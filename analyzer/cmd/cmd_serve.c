@@ -20,29 +20,31 @@ static void cmd_serve_note(void *ctx, const char *line)
 	cli_note(ctx, "%s", line);
 }
 
-/*
- * SIGHUP makes it read certificates and tokens again; the other signals end it. Returns which one
- * came.
- */
-static int wait_for_end(struct server *server, const sigset_t *signals)
-{
-	int signal_nr = 0;
-
-	do {
-		if (signal_nr == SIGHUP)
-			server_reload(server);
-		while (sigwait(signals, &signal_nr) != 0)
-			;
-	} while (signal_nr == SIGHUP);
-	return signal_nr;
-}
-
 /* The parts that run beside one another on a store. */
 struct serve_parts {
 	struct server *server;
 	struct retain_beside *beside; /* NULL: nothing is removed or compacted */
 	struct page_server *page;     /* NULL: no page was asked for */
 };
+
+/*
+ * SIGHUP makes it read certificates, tokens and labels again; the other signals end it. Returns
+ * which one came.
+ */
+static int wait_for_end(struct serve_parts *parts, const sigset_t *signals)
+{
+	int signal_nr = 0;
+
+	do {
+		if (signal_nr == SIGHUP) {
+			server_reload(parts->server);
+			page_server_reload(parts->page);
+		}
+		while (sigwait(signals, &signal_nr) != 0)
+			;
+	} while (signal_nr == SIGHUP);
+	return signal_nr;
+}
 
 static void cmd_serve_stop(struct serve_parts *parts)
 {
@@ -68,9 +70,11 @@ static int cmd_serve_start(struct serve_parts *parts, struct store *store,
 	readers.access.tenants = config->access.tenants;
 	if (page->access.tokens && !page->listen)
 		return err_set(err, EINVAL, "--page-tokens: expected --page with it");
-	if ((page->models || page->objectives) && !page->listen)
+	if ((page->models || page->objectives || page->labels) && !page->listen)
 		return err_set(err, EINVAL, "--%s: expected --page with it",
-			       page->models ? "models" : "objectives");
+			       page->models	  ? "models"
+			       : page->objectives ? "objectives"
+						  : "labels");
 	if (page->listen)
 		ret = page_server_start(&parts->page, store_dir(store), &readers, err);
 	if (ret < 0)
@@ -114,8 +118,7 @@ static int cmd_serve_perform(struct cli *cli, struct store *store, struct server
 	if (parts.page)
 		cli_note(cli, "the page is at port %u of %s", page_server_port(parts.page),
 			 page->listen);
-	cli_note(cli, "%s: finishing what is under way",
-		 strsignal(wait_for_end(parts.server, signals)));
+	cli_note(cli, "%s: finishing what is under way", strsignal(wait_for_end(&parts, signals)));
 	cmd_serve_stop(&parts);
 	return CLI_DONE;
 }
@@ -281,6 +284,8 @@ static int cmd_serve_rules(struct cli *cli, const char *path)
 			   "models, measurement stores and scenarios for the page's questions"),  \
 		CLI_STRING("objectives", 0, "FILE", &(page)->objectives,                          \
 			   "objectives of response times, which the page judges"),                \
+		CLI_STRING("labels", 0, "FILE", &(page)->labels,                                  \
+			   "labels of hosts, `HOST KEY=VALUE ...`, by which the page groups"),    \
 		CLI_FLAG("rules", 0, rules, "print rules for Prometheus of --objectives, and end")
 
 static int cmd_serve_run(struct cli *cli)

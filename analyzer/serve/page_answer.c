@@ -58,6 +58,12 @@ static int page_fleet_words(struct MHD_Connection *c, struct page_fleet_question
 
 	q->words = page_argument(c, "q");
 	q->host = page_argument(c, "host");
+	q->group = page_argument(c, "group");
+	if (q->group && !q->group[0])
+		q->group = NULL;
+	if (q->group && strlen(q->group) >= PAGE_LABEL_BYTES)
+		return err_set(err, EINVAL, "group: expected at most %d bytes",
+			       PAGE_LABEL_BYTES - 1);
 	if (q->words && strlen(q->words) > WORDS_MAX)
 		return err_set(err, EINVAL, "q: expected at most %d bytes", WORDS_MAX);
 	for (i = 0; sort && i < NR_PAGE_ORDERS && strcmp(sort, page_order_names[i]) != 0; i++)

@@ -332,6 +332,7 @@ void page_fleet_stop(struct page_fleet *f)
 	free(f->hosts);
 	free(f->sequences);
 	free(f->queue);
+	page_labels_free(f->labels);
 	u64map_release(&f->by_name);
 	u64map_release(&f->by_host);
 	u64map_release(&f->by_stream);
@@ -349,6 +350,19 @@ void page_fleet_stored(struct page_fleet *f, const struct segment_name *n)
 	}
 	pthread_cond_signal(&f->wake);
 	pthread_mutex_unlock(&f->lock);
+}
+
+void page_fleet_set_labels(struct page_fleet *f, struct page_labels *labels)
+{
+	struct page_labels *old;
+
+	pthread_mutex_lock(&f->lock);
+	old = f->labels;
+	f->labels = labels;
+	f->generation++;
+	pthread_cond_broadcast(&f->changed);
+	pthread_mutex_unlock(&f->lock);
+	page_labels_free(old);
 }
 
 uint64_t page_fleet_generation(struct page_fleet *f)

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyzer/serve/page_label.h"
 #include "analyzer/serve/page_objective.h"
 #include "analyzer/serve/page_store.h"
 
@@ -49,7 +50,9 @@ extern const char *const page_order_names[NR_PAGE_ORDERS];
 struct page_fleet_question {
 	enum page_order order;
 	bool ascending;
-	const char *words; /* part of a host's or device's name; "" or NULL: all */
+	/* part of a host's or device's name, or a label as "key=value"; "" or NULL: all */
+	const char *words;
+	const char *group; /* key of the labels by which rows are added up; NULL: none */
 	const char *host;  /* only this host; NULL: all */
 	size_t from, limit;
 	/* Returns whether the reader may see a host; NULL: the reader may see all hosts. */
@@ -80,6 +83,12 @@ uint64_t page_fleet_generation(struct page_fleet *f);
 uint64_t page_fleet_wait(struct page_fleet *f, uint64_t generation, unsigned int wait_ms);
 /* Makes every waiting call of page_fleet_wait() return. */
 void page_fleet_wake(struct page_fleet *f);
+
+/*
+ * Replaces the labels of the hosts by others, which the fleet owns from now on; NULL: there are
+ * none.
+ */
+void page_fleet_set_labels(struct page_fleet *f, struct page_labels *labels);
 
 /* Returns the object that docs/api.md describes, a new reference; NULL if memory is out. */
 json_t *page_fleet_json(struct page_fleet *f, const struct page_fleet_question *q);

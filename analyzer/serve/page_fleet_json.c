@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -39,6 +40,31 @@ struct page_fleet_sums {
 	double lost, gap_s;
 	size_t nr_hosts, nr_silent;
 };
+
+/* The rows of the hosts that have one value of a label, added up. */
+struct page_group {
+	const char *value; /* NULL: the hosts have no such label */
+	size_t nr_hosts, nr_devices, nr_silent;
+	double requests_per_s, bytes_per_s, lost;
+	double minutes[PAGE_MINUTES]; /* requests of minute m at m % PAGE_MINUTES */
+	double sum_of_peaks;	      /* the requests of each device's own busiest minute */
+};
+
+struct page_groups {
+	struct page_group items[PAGE_LABEL_VALUES + 1];
+	size_t nr;
+};
+
+/* Returns the group of the value. There is room, because the file has not more values. */
+static struct page_group *page_groups_find(struct page_groups *g, const char *value)
+{
+	for (size_t i = 0; i < g->nr; i++)
+		if (value ? g->items[i].value && strcmp(g->items[i].value, value) == 0
+			  : !g->items[i].value)
+			return &g->items[i];
+	g->items[g->nr].value = value;
+	return &g->items[g->nr++];
+}
 
 static void page_row_hour(struct page_row *row, uint64_t last_minute)
 {
@@ -132,14 +158,29 @@ static int page_row_by_device(const void *a, const void *b)
 	return order ? order : page_row_by_host(a, b);
 }
 
-static bool page_row_asked_for(const struct page_device *d, const struct page_fleet_question *q)
+/* Returns whether the words are a label, "key=value", that the host has. */
+static bool page_row_has_label(const struct page_fleet *f, const char *host, const char *words)
+{
+	const char *equals = strchr(words, '='), *value;
+	char key[PAGE_LABEL_BYTES];
+
+	if (!equals || (size_t)(equals - words) >= sizeof(key))
+		return false;
+	snprintf(key, sizeof(key), "%.*s", (int)(equals - words), words);
+	value = page_label(f->labels, host, key);
+	return value && strcmp(value, equals + 1) == 0;
+}
+
+static bool page_row_asked_for(const struct page_fleet *f, const struct page_device *d,
+			       const struct page_fleet_question *q)
 {
 	if (q->permits && !q->permits(q->permits_ctx, d->host->name))
 		return false;
 	if (q->host && strcmp(q->host, d->host->name) != 0)
 		return false;
-	return !q->words || !q->words[0] || strcasestr(d->host->name, q->words) ||
-	       strcasestr(d->name, q->words) || strcasestr(d->device, q->words);
+	return !q->words || !q->words[0] || page_row_has_label(f, d->host->name, q->words) ||
+	       strcasestr(d->host->name, q->words) || strcasestr(d->name, q->words) ||
+	       strcasestr(d->device, q->words);
 }
 
 static void page_sums_now(struct page_fleet_sums *sums, const struct page_row *row)
@@ -152,9 +193,42 @@ static void page_sums_now(struct page_fleet_sums *sums, const struct page_row *r
 	sums->bytes_per_s += page_row_now(row, row->d->bytes_per_s, true);
 }
 
+/* Adds up the rows, which are sorted by host, by the value that their host has for the key. */
+static void page_groups_take(struct page_groups *g, const struct page_fleet *f, const char *key,
+			     const struct page_row *rows, size_t nr)
+{
+	uint64_t last_minute = (uint64_t)(page_fleet_as_of_s(f) / 60), now_ns = clock_real_ns();
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct page_device *d = rows[i].d;
+		struct page_group *to =
+			page_groups_find(g, page_label(f->labels, d->host->name, key));
+		double now_per_s = page_row_now(&rows[i], d->requests_per_s, true), most = 0;
+
+		to->nr_devices++;
+		to->nr_hosts += i == 0 || d->host != rows[i - 1].d->host;
+		to->nr_silent += page_host_is_silent(d->host, now_ns);
+		to->lost += rows[i].lost;
+		if (isfinite(now_per_s)) {
+			to->requests_per_s += now_per_s;
+			to->bytes_per_s += page_row_now(&rows[i], d->bytes_per_s, true);
+		}
+		for (int k = 0; k < PAGE_MINUTES; k++) {
+			const struct page_minute *m = &d->minutes[k];
+
+			if (m->minute + PAGE_MINUTES <= last_minute || m->minute > last_minute)
+				continue;
+			to->minutes[m->minute % PAGE_MINUTES] += m->requests;
+			most = fmax(most, m->requests);
+		}
+		to->sum_of_peaks += most;
+	}
+}
+
 /* Returns the selected rows, sorted; their number is *nr. Returns NULL if memory is out. */
 static struct page_row *page_rows(struct page_fleet *f, const struct page_fleet_question *q,
-				  size_t *nr, struct page_fleet_sums *sums)
+				  size_t *nr, struct page_fleet_sums *sums,
+				  struct page_groups *groups)
 {
 	struct page_row *rows = calloc(f->nr_devices + 1, sizeof(*rows));
 	uint64_t last_minute = (uint64_t)(page_fleet_as_of_s(f) / 60), now_ns = clock_real_ns();
@@ -164,7 +238,7 @@ static struct page_row *page_rows(struct page_fleet *f, const struct page_fleet_
 	for (size_t i = 0; rows && i < f->nr_devices; i++) {
 		struct page_row row = { .d = f->devices[i] };
 
-		if (!page_row_asked_for(row.d, q))
+		if (!page_row_asked_for(f, row.d, q))
 			continue;
 		page_row_hour(&row, last_minute);
 		row.is_old = as_of_s - row.d->end_s > NOW_S;
@@ -181,6 +255,8 @@ static struct page_row *page_rows(struct page_fleet *f, const struct page_fleet_
 	if (!rows)
 		return NULL;
 	qsort(rows, *nr, sizeof(*rows), page_row_by_host);
+	if (q->group)
+		page_groups_take(groups, f, q->group, rows, *nr);
 	for (size_t i = 0; i < *nr; i++)
 		sums->nr_hosts += i == 0 || rows[i].d->host != rows[i - 1].d->host;
 	if (q->order == PAGE_BY_DEVICE)
@@ -307,6 +383,76 @@ static void page_sums_json(const struct page_fleet *f, json_t *object,
 			    page_peak_json(peak_bytes, peak_bytes_at, sums->peaks_bytes_per_s));
 }
 
+static int page_group_order(const void *a, const void *b)
+{
+	const struct page_group *x = a, *y = b;
+
+	if (x->requests_per_s != y->requests_per_s)
+		return x->requests_per_s > y->requests_per_s ? -1 : 1;
+	return strcmp(x->value ? x->value : "", y->value ? y->value : "");
+}
+
+static json_t *page_group_json(const struct page_group *g, uint64_t last_minute)
+{
+	json_t *object = json_object(), *list = json_array();
+	double most = 0, at_s = NAN;
+
+	for (uint64_t minute = last_minute - PAGE_MINUTES + 1; minute <= last_minute; minute++) {
+		double requests = g->minutes[minute % PAGE_MINUTES];
+
+		if (requests > most) {
+			most = requests;
+			at_s = (double)minute * 60;
+		}
+		json_array_append_new(list, json_real(round(requests / 6) / 10));
+	}
+	json_object_set_new(object, "value", g->value ? json_text(g->value) : json_null());
+	json_object_set_new(object, "hosts", json_integer((json_int_t)g->nr_hosts));
+	json_object_set_new(object, "devices", json_integer((json_int_t)g->nr_devices));
+	json_object_set_new(object, "silent", json_integer((json_int_t)g->nr_silent));
+	page_set(object, "requests_per_s", g->requests_per_s);
+	page_set(object, "bytes_per_s", g->bytes_per_s);
+	page_set(object, "lost", g->lost);
+	json_object_set_new(object, "peak_minute",
+			    page_peak_json(most / 60, at_s, g->sum_of_peaks / 60));
+	json_object_set_new(object, "minutes_requests_per_s", list);
+	return object;
+}
+
+/* Returns whether the reader may see a host that has this label. */
+static bool page_key_is_seen(const struct page_fleet *f, const struct page_fleet_question *q,
+			     const char *key)
+{
+	if (!q->permits)
+		return true;
+	for (size_t i = 0; i < f->nr_hosts; i++)
+		if (q->permits(q->permits_ctx, f->hosts[i]->name) &&
+		    page_label(f->labels, f->hosts[i]->name, key))
+			return true;
+	return false;
+}
+
+/* Gives the keys of the labels that the reader may know, and the groups, the busiest first. */
+static void page_groups_json(const struct page_fleet *f, const struct page_fleet_question *q,
+			     struct page_groups *g, json_t *object)
+{
+	uint64_t last_minute = (uint64_t)(page_fleet_as_of_s(f) / 60);
+	json_t *names = json_array(), *list = json_array();
+	const char *const *keys;
+	size_t nr_keys = page_labels_keys(f->labels, &keys);
+
+	for (size_t i = 0; i < nr_keys; i++)
+		if (page_key_is_seen(f, q, keys[i]))
+			json_array_append_new(names, json_text(keys[i]));
+	if (g->nr)
+		qsort(g->items, g->nr, sizeof(*g->items), page_group_order);
+	for (size_t i = 0; i < g->nr; i++)
+		json_array_append_new(list, page_group_json(&g->items[i], last_minute));
+	json_object_set_new(object, "label_keys", names);
+	json_object_set_new(object, "group", q->group ? json_text(q->group) : json_null());
+	json_object_set_new(object, "groups", list);
+}
+
 static void page_head_json(const struct page_fleet *f, json_t *object,
 			   const struct page_fleet_sums *sums, size_t nr_rows)
 {
@@ -334,22 +480,26 @@ static void page_head_json(const struct page_fleet *f, json_t *object,
 json_t *page_fleet_json(struct page_fleet *f, const struct page_fleet_question *q)
 {
 	json_t *object = json_object(), *list = json_array();
+	struct page_groups *groups = calloc(1, sizeof(*groups));
 	struct page_fleet_sums sums = { 0 };
 	uint64_t now_ns = clock_real_ns(), last_minute;
 	struct page_row *rows;
-	size_t nr;
+	size_t nr = 0;
 
 	pthread_mutex_lock(&f->lock);
 	last_minute = (uint64_t)(page_fleet_as_of_s(f) / 60);
-	rows = page_rows(f, q, &nr, &sums);
+	rows = groups ? page_rows(f, q, &nr, &sums, groups) : NULL;
 	for (size_t i = q->from; rows && i < nr && i - q->from < q->limit; i++)
 		json_array_append_new(list, page_row_json(&rows[i], last_minute, now_ns));
-	if (rows)
+	if (rows) {
 		page_head_json(f, object, &sums, nr);
+		page_groups_json(f, q, groups, object);
+	}
 	/* The sums cover all hosts. Therefore a reader who may see only some hosts gets no sums. */
 	if (rows && !q->permits)
 		page_sums_json(f, object, &sums);
 	pthread_mutex_unlock(&f->lock);
+	free(groups);
 	json_object_set_new(object, "from", json_integer((json_int_t)q->from));
 	json_object_set_new(object, "limit", json_integer((json_int_t)q->limit));
 	json_object_set_new(object, "devices", list);

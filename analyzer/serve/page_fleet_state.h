@@ -62,6 +62,7 @@ struct page_second {
 struct page_fleet {
 	struct page_store *store;	    /* borrowed */
 	struct page_objectives *objectives; /* borrowed; NULL: none */
+	struct page_labels *labels;	    /* owned; guarded by the lock; NULL: none */
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards all members below unless stated otherwise */
 	pthread_cond_t changed, wake;

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -241,6 +242,25 @@ static const char *page_only_loopback(struct page_server *p)
 	return page_login_asks(p->login) ? NULL : "anybody could look (--page-tokens, --client-ca)";
 }
 
+static int page_read_labels(struct page_server *p, struct err *err)
+{
+	struct page_labels *labels = NULL;
+	int ret = p->labels ? page_labels_read(&labels, p->labels, err) : 0;
+
+	if (ret == 0 && labels)
+		page_fleet_set_labels(p->fleet, labels);
+	return ret;
+}
+
+void page_server_reload(struct page_server *p)
+{
+	struct err err = { 0 };
+
+	if (p && page_read_labels(p, &err) < 0)
+		fprintf(stderr, "blkcast serve: %s; the labels that were read before stay\n",
+			err.line);
+}
+
 int page_server_start(struct page_server **out, const char *dir, const struct page_config *config,
 		      struct err *err)
 {
@@ -250,6 +270,7 @@ int page_server_start(struct page_server **out, const char *dir, const struct pa
 	if (!p)
 		return err_set(err, ENOMEM, "no memory for the page");
 	p->listen = config->listen;
+	p->labels = config->labels;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->answered, NULL);
 	ret = page_login_new(&p->login, &config->access, err);
@@ -272,6 +293,9 @@ int page_server_start(struct page_server **out, const char *dir, const struct pa
 	if (ret < 0)
 		goto out;
 	ret = page_fleet_start(&p->fleet, p->store, p->objectives, err);
+	if (ret < 0)
+		goto out;
+	ret = page_read_labels(p, err);
 	if (ret < 0)
 		goto out;
 	ret = page_start_daemon(p, fd, err);

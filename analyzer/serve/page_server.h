@@ -44,6 +44,7 @@ struct page_config {
 	const char *listen;	     /* "ADDR:PORT"; port 0: any free port */
 	const char *models;	     /* folder of models and scenarios, or NULL */
 	const char *objectives;	     /* a file of page_objective.h, or NULL */
+	const char *labels;	     /* a file of page_label.h, or NULL */
 	struct page_helper *helper;  /* borrowed: runs the commands of questions */
 	struct access_config access; /* the readers' credentials and the server's certificate */
 };
@@ -57,6 +58,11 @@ struct page_server;
 int page_server_start(struct page_server **out, const char *dir, const struct page_config *config,
 		      struct err *err);
 void page_server_stop(struct page_server *p);
+/*
+ * Reads the labels again. Where this fails the old ones stay, and a line on standard error says
+ * why. p may be NULL.
+ */
+void page_server_reload(struct page_server *p);
 uint16_t page_server_port(const struct page_server *p);
 /*
  * Tells the page that serve has stored a segment. Any thread may call it. ctx is the struct

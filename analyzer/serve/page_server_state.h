@@ -24,7 +24,7 @@ struct page_server {
 	struct page_objectives *objectives; /* NULL: there are none */
 	/* owned: libmicrohttpd (MHD) asks browsers for certificates if it is set */
 	char *client_ca;
-	const char *listen; /* borrowed */
+	const char *listen, *labels; /* borrowed; labels: the file, or NULL */
 	uint16_t port;
 	atomic_bool stop;
 	atomic_uint nr_streams; /* pages that wait for events */

@@ -57,6 +57,23 @@ ok(await until(page, (t) => document.querySelector("table.fleet tbody .c-rate").
 ok(/do \d/.test(await text(page, ".lead")), "fleet: a sentence says what all do", await text(page, ".lead"));
 await check(page, "fleet light");
 
+// ---- groups by label, by the keyboard alone ----
+await page.getByLabel("Group by label").focus();
+await page.keyboard.press("ArrowDown");
+ok(await until(page, () => document.querySelectorAll("table.groups tbody tr").length === 1), "groups: the hosts of a label have a row");
+ok((await text(page, "table.groups tbody th")) === "<b>db</b>", "groups: with its value as text", await text(page, "table.groups tbody th"));
+ok(await until(page, () => /^\d/.test(document.querySelector("table.groups tbody td:nth-child(4)").textContent)), "groups: with the sum of its devices");
+await check(page, "groups light");
+await page.locator("table.groups tbody button").focus();
+await page.keyboard.press("Enter");
+ok(await until(page, () => document.getElementById("q").value === "role=<b>db</b>" && document.querySelectorAll("table.fleet tbody tr").length === 1),
+  "groups: a value shows its devices");
+await page.getByLabel("Search hosts, devices and labels").fill("role=web");
+ok(await until(page, () => document.querySelectorAll("table.groups tbody tr").length === 0 || document.querySelector("table.groups").closest("section").hidden),
+  "groups: a value without devices has no row");
+await page.goto(PAGE + "/#/");
+ok(await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 1), "groups: the address without a label has none");
+
 // ---- the device, by the keyboard alone ----
 await page.evaluate(() => document.body.focus());
 let reached = false;
@@ -181,7 +198,7 @@ ok(await until(page, () => document.getElementById("state").dataset.kind === "ol
 await page.getByRole("button", { name: "Next" }).click();
 ok(await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 64 && /65 to/.test(document.querySelector(".place").textContent)), "many: the 65th row is on the second page");
 ok(/65 to 128 of 1000/.test(await text(page, ".place")), "many: which is said", await text(page, ".place"));
-await page.getByLabel("Search hosts and devices").fill("guest00000");
+await page.getByLabel("Search hosts, devices and labels").fill("guest00000");
 ok(await until(page, () => document.querySelector("table.fleet tbody a").textContent.startsWith("<img")), "hostile: a name that is markup is text");
 ok((await page.locator("table.fleet img").count()) === 0 && !/^1$/.test(await page.title()), "hostile: and nothing of it runs");
 await page.locator("table.fleet tbody a").click();
@@ -189,7 +206,7 @@ await until(page, () => document.querySelectorAll(".pictures canvas").length >= 
 ok((await text(page, "h1")).startsWith("<img"), "hostile: in the title too", await text(page, "h1"));
 await check(page, "hostile device");
 await page.goto(MANY + "/#/");
-await page.getByLabel("Search hosts and devices").fill("nobody is named so");
+await page.getByLabel("Search hosts, devices and labels").fill("nobody is named so");
 ok(await until(page, () => /No host and no device/.test(document.querySelector(".empty").textContent)), "many: a search without a hit says so");
 await page.goto(MANY + "/#/device?host=gone&device=9:9&begin_s=5&end_s=50");
 ok(await until(page, () => /no window/.test(document.querySelector(".empty") ? document.querySelector(".empty").textContent : "")), "a link to a device that is gone says so");

@@ -28,12 +28,13 @@ cat >"$T/serve.sh" <<-SERVE
 		sleep 1
 	fi
 	: >"$T/serve.err"
-	setsid "$b" serve $serve_user --store "$T/store" --models "$T/models" --objectives docs/examples/objectives.yaml --listen 127.0.0.1:$port --page 127.0.0.1:$page >"$T/serve.out" 2>"$T/serve.err" &
+	setsid "$b" serve $serve_user --store "$T/store" --models "$T/models" --objectives docs/examples/objectives.yaml --labels "$T/labels" --listen 127.0.0.1:$port --page 127.0.0.1:$page >"$T/serve.out" 2>"$T/serve.err" &
 	echo \$! >"$T/serve.pid"
 SERVE
+printf '%s\n' '# hosts' 'guest1 role=<b>db</b> site=north' 'guest2 role=web' >"$T/labels"
 mkdir "$T/models"
 cp docs/examples/scenarios/disks-*.json "$T/models/"
-serve_owns "$T/models"
+serve_owns "$T/models" "$T/labels"
 stop_serve() { kill "$(cat "$T/serve.pid" 2>/dev/null)" 2>/dev/null; }
 at_exit stop_serve
 bash "$T/serve.sh"

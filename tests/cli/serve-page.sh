@@ -25,7 +25,9 @@ cat >"$T/objectives.yaml" <<-'YAML'
 	  - {name: slow reads, percentile: 99, below: 16s}
 	  - {name: elsewhere, host: "mail*", percentile: 99, below: 1s}
 YAML
-"$b" serve $serve_user --store "$T/store" --models "$T/models" --objectives "$T/objectives.yaml" --listen 127.0.0.1:0 --page 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
+printf '# hosts\n\ndb1 role=db\nweb1 role=web site=north # a comment\n' >"$T/labels"
+serve_owns "$T/labels"
+"$b" serve $serve_user --store "$T/store" --models "$T/models" --objectives "$T/objectives.yaml" --labels "$T/labels" --listen 127.0.0.1:0 --page 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
 server=$!
 stop_server() { kill -9 $server 2>/dev/null; wait 2>/dev/null; }
 at_exit stop_server
@@ -112,6 +114,26 @@ cat >"$T/openapi.py" <<-'CHECK'
 	sys.exit(0 if all([check(*pair.split("=")) for pair in sys.argv[1:]]) else 1)
 CHECK
 fleet >"$T/fleet"
+# Labels: the groups are the rows added up, and a label finds its rows.
+curl -sm 20 "$url/api/v1/fleet?group=role" >"$T/groups"
+is "$(jq -c '[.label_keys, .group, (.groups | map(.devices) | add) == .rows, (.groups | map(.hosts) | add) == .hosts,
+	((.groups | map(.requests_per_s) | add) - .requests_per_s | fabs < 1e-6)]' "$T/groups")" \
+	'[["role","site"],"role",true,true,true]' "groups by label add up to the fleet"
+is "$(jq -c '[.devices[].host] | unique' "$T/groups")" "$(jq -c '[.groups[].value | {db: "db1", web: "web1"}[.]] | sort' "$T/groups")" \
+	"each value has its hosts"
+is "$(jq '[.groups[] | .peak_minute.value_per_s <= .peak_minute.sum_of_peaks_per_s + 1e-9] | all' "$T/groups")" true \
+	"a group's peak is at most its devices' own peaks added up"
+is "$(curl -sm 20 "$url/api/v1/fleet?q=role%3Dweb&group=site" | jq -c '[([.devices[].host] | unique), [.groups[].value]]')" \
+	'[["web1"],["north"]]' "a label is searched for"
+printf 'db1 role=moved\nweb1 nonsense\n' >"$T/labels"
+kill -HUP $server
+says_bad() { grep -q 'labels:2: expected HOST KEY=VALUE' "$T/serve.err"; }
+holds "a bad file is told with its line" wait_until 20 says_bad
+is "$(curl -sm 20 "$url/api/v1/fleet?q=role%3Dweb" | jq .hosts)" 1 "and the labels from before stay"
+echo 'web1 role=moved' >"$T/labels"
+kill -HUP $server
+has_moved() { [ "$(curl -sm 20 "$url/api/v1/fleet?q=role%3Dmoved" | jq .hosts)" = 1 ]; }
+holds "the file is read again at SIGHUP" wait_until 20 has_moved
 curl -sm 20 "$url/api/v1/who?host=web1&device=8:0&begin_s=0&end_s=9000000000" >"$T/who"
 curl -sm 20 "$url/api/v1/device?host=web1" >"$T/error"
 # The access map: the requests of a segment, counted once more by what dump says of them.
@@ -214,7 +236,7 @@ like "$(jq -r .command "$T/question")" 'headroom --storage MODELS/disk.json .*--
 rm "$T/models/disk.json"
 is "$(ask "$url/api/v1/question?id=0123456789abcdef0123456789abcdef")" 404 "a question that is not known"
 if python3 -c 'import yaml, jsonschema; jsonschema.Draft202012Validator' 2>/dev/null; then
-	exits 0 "the answers are what docs/openapi.yaml says" python3 "$T/openapi.py" Fleet="$T/fleet" Device="$T/device" \
+	exits 0 "the answers are what docs/openapi.yaml says" python3 "$T/openapi.py" Fleet="$T/fleet" Fleet="$T/groups" Device="$T/device" \
 		Who="$T/who" Error="$T/error" Models="$T/models.json" Question="$T/question" Question="$T/migrate" Objectives="$T/objectives" Access="$T/access"
 	sed 's/,"rows":/,"row_count":/' "$T/fleet" >"$T/other"
 	exits 1 "and a key of another name would be noticed" python3 "$T/openapi.py" Fleet="$T/other"

@@ -41,8 +41,53 @@ function fillRow(row, d) {
   }
 }
 
+// The table of groups: hosts with the same value of a label, added up. choose(value) shows the devices of one.
+function groupTable(choose) {
+  const w = words.fleet, g = w.groupColumns, names = Object.keys(g);
+  const title = h("h2", { id: "groups" }), about = h("p", { class: "about" }), caption = h("caption", { class: "hidden" }), body = h("tbody");
+  const region = h("div", { class: "scroll wide", tabindex: 0, role: "region" },
+    h("table", { class: "groups" }, caption, h("thead", {}, h("tr", {}, names.map((n) => h("th", { scope: "col" }, g[n])))), body));
+  const element = h("section", { "aria-labelledby": "groups", hidden: true }, title, about, region);
+  const rows = [];
+  function makeGroup() {
+    const cells = Object.fromEntries(names.map((n) => [n, h(n === "value" ? "th" : "td", { class: n === "value" ? "c-host" : "", scope: n === "value" ? "row" : null })]));
+    const row = { element: h("tr", {}, names.map((n) => cells[n])), cells, value: null, sparkKey: "" };
+    row.button = h("button", { type: "button", class: "linkish", onclick: () => choose(row.value) });
+    return row;
+  }
+  function fill(row, d, key) {
+    const c = row.cells, shown = d.value === null ? c.value : row.button;
+    row.value = d.value;
+    if (d.value !== null && c.value.firstChild !== row.button) c.value.replaceChildren(row.button);
+    say(shown, d.value === null ? w.groupUnlabelled(key) : d.value);
+    say(c.hosts, count(d.hosts));
+    say(c.devices, count(d.devices));
+    say(c.rate, perSecond(d.requests_per_s));
+    say(c.bytes, bytesPerSecond(d.bytes_per_s));
+    say(c.lost, d.lost ? count(d.lost) : "0");
+    say(c.peak, d.peak_minute.value_per_s > 0 ? `${perSecond(d.peak_minute.value_per_s)} ${time(d.peak_minute.at_s)}` : perSecond(0));
+    say(c.own, perSecond(d.peak_minute.sum_of_peaks_per_s));
+    const list = d.minutes_requests_per_s, sparkKey = list.join();
+    if (sparkKey === row.sparkKey) return;
+    row.sparkKey = sparkKey;
+    c.spark.replaceChildren(spark(list, w.sparkWords(count(Math.min(...list)), count(Math.max(...list)))));
+  }
+  function update(data) {
+    element.hidden = !data.group || !data.groups.length;
+    if (element.hidden) return;
+    say(title, w.groups(data.group));
+    say(caption, w.groups(data.group));
+    region.setAttribute("aria-label", words.device.tableOf(w.groups(data.group)));
+    say(about, w.groupsAbout(data.group));
+    while (rows.length < data.groups.length) rows.push(makeGroup());
+    data.groups.forEach((d, i) => fill(rows[i], d, data.group));
+    if (body.children.length !== data.groups.length) body.replaceChildren(...rows.slice(0, data.groups.length).map((r) => r.element));
+  }
+  return { element, update };
+}
+
 export function fleetView(main, values, tell) {
-  const ask_ = { sort: values.sort || "rate", order: values.order || "", q: values.q || "", from: Number(values.from) || 0 };
+  const ask_ = { sort: values.sort || "rate", order: values.order || "", q: values.q || "", group: values.group || "", from: Number(values.from) || 0 };
   const w = words.fleet, rows = [];
   let timer = null, data = null;
 
@@ -60,6 +105,9 @@ export function fleetView(main, values, tell) {
       h("thead", {}, h("tr", {}, [words.device.time, w.facts.rate, w.facts.bytes].map((t) => h("th", { scope: "col" }, t)))), chartRows)));
   const search = h("input", { type: "search", id: "q", maxlength: 100, autocomplete: "off", spellcheck: "false", value: ask_.q,
     oninput: () => { clearTimeout(timer); timer = setTimeout(() => { ask_.q = search.value; ask_.from = 0; go(); }, SEARCH_MS); } });
+  const groupBy = h("select", { id: "group", onchange: () => { ask_.group = groupBy.value; ask_.from = 0; go(); } });
+  const groupTools = h("span", { class: "group-by", hidden: true }, h("label", { for: "group" }, w.groupBy), groupBy);
+  const groups = groupTable((value) => { ask_.q = search.value = `${ask_.group}=${value}`; ask_.from = 0; go(); search.focus(); });
   const heads = {};
   const head = h("tr", {}, columns.map((c) => {
     if (c === "spark") return h("th", { scope: "col", class: "c-spark" }, w.columns.spark);
@@ -77,7 +125,7 @@ export function fleetView(main, values, tell) {
   const table = h("div", { class: "scroll wide", tabindex: 0, role: "region", "aria-label": w.title }, h("table", { class: "fleet" }, caption, h("thead", {}, head), body));
   const pager = h("nav", { class: "pager", "aria-label": w.pages }, before, place, next);
   main.append(title, lead, remarks, together,
-    h("div", { class: "tools" }, h("label", { for: "q" }, w.search), search), empty, table, pager);
+    h("div", { class: "tools" }, h("label", { for: "q" }, w.search), search, groupTools), groups.element, empty, table, pager);
   document.title = w.title + " · blkcast";
 
   const lowFirst = (c) => c === "host" || c === "device";
@@ -90,7 +138,7 @@ export function fleetView(main, values, tell) {
   }
   // The address holds the state of the view, so that a user can send the address to somebody.
   function go() {
-    history.replaceState(null, "", link("", { sort: ask_.sort === "rate" ? "" : ask_.sort, order: ask_.order, q: ask_.q, from: ask_.from || "" }));
+    history.replaceState(null, "", link("", { sort: ask_.sort === "rate" ? "" : ask_.sort, order: ask_.order, q: ask_.q, group: ask_.group, from: ask_.from || "" }));
     refresh();
   }
   function fillChartTable() {
@@ -109,6 +157,14 @@ export function fleetView(main, values, tell) {
     if (remarks.dataset.said === list.join("\n")) return;
     remarks.dataset.said = list.join("\n");
     remarks.replaceChildren(...list.map((t) => h("li", {}, t)));
+  }
+  function fillGroups() {
+    const keys = ["", ...data.label_keys];
+    groupTools.hidden = !data.label_keys.length;
+    if ([...groupBy.options].map((o) => o.value).join("\n") !== keys.join("\n"))
+      groupBy.replaceChildren(...keys.map((k) => h("option", { value: k }, k || w.groupNone)));
+    groupBy.value = keys.includes(ask_.group) ? ask_.group : "";
+    groups.update(data);
   }
   function fillTogether() {
     const t = data.together;
@@ -154,6 +210,7 @@ export function fleetView(main, values, tell) {
     fillLead();
     fillRemarks();
     fillTogether();
+    fillGroups();
     fillTable();
     tellState(data, tell);
   }

@@ -20,7 +20,7 @@ export const words = {
     empty: "No agent has sent a window yet.",
     emptyHow: "Start one on a guest, for example:",
     emptyCommand: (origin) => `blkcast-agent --sink ${origin}`,
-    noMatch: (q) => `No host and no device has “${q}” in its name.`,
+    noMatch: (q) => `No host and no device has “${q}” in its name, and no host has it as a label.`,
     lead: (f) => `${f.hosts} ${f.hosts === 1 ? "host" : "hosts"} with ${f.rows} ${f.rows === 1 ? "device" : "devices"}` +
       ` do ${f.rate} requests a second and move ${f.bytes}.`,
     peak: (f) => `Their highest second of the last hour was ${f.peak} at ${f.at}; each device's own highest window` +
@@ -33,7 +33,7 @@ export const words = {
     togetherAbout: (f) => `Requests a second of every device added up, second by second of real time, drawn by ${f.step} s.` +
       ` The highest second is ${f.peak}.`,
     togetherTable: "Requests and bytes a second, by step",
-    search: "Search hosts and devices",
+    search: "Search hosts, devices and labels",
     sort: "Sort by",
     rows: (from, to, of) => `${from} to ${to} of ${of}`,
     before: "Previous",
@@ -52,6 +52,16 @@ export const words = {
     refused: (n) => `${n} windows are of devices beyond the number that is shown.`,
     unreadable: (n) => `${n} segments or profiles could not be read; \`blkcast check\` names them.`,
     facts: { rate: "Requests a second", bytes: "Bytes a second" },
+    groupBy: "Group by label",
+    groupNone: "no groups",
+    groups: (key) => `Hosts by ${key}`,
+    groupsAbout: (key) => `Devices of hosts with the same ${key}, added up. The peak is the busiest minute of the group as a` +
+      ` whole; beside it, each device's own busiest minute added up. A name shows its devices.`,
+    groupUnlabelled: (key) => `without ${key}`,
+    groupColumns: {
+      value: "Label", hosts: "Hosts", devices: "Devices", rate: "Requests", spark: "Last hour", bytes: "Bytes", lost: "Lost",
+      peak: "Peak", own: "Own peaks",
+    },
   },
   device: {
     title: (name, host) => `${name} of ${host}`,
