@@ -150,10 +150,10 @@ kill -INT "$pid"
 wait "$pid"
 
 if command -v script >/dev/null; then
-	TERM=vt100 timeout 20 script -qec "stty rows 24 cols 100; strace -ff -qq -o $T/strace/calls $T/blkcast-agent --device $dev --source bpf --top --duration 4s" \
-		/dev/null < <(sleep 1.5; printf p; sleep 1; printf c; sleep 1) >"$T/top.out" 2>&1 &
+	TERM=vt100 timeout 20 script -qec "stty rows 24 cols 100; strace -ff -qq -o $T/strace/calls $T/blkcast-agent --device $dev --source bpf --top --duration 6s" \
+		/dev/null < <(sleep 2; printf p; sleep 1; printf c; sleep 1; printf d; sleep 2) >"$T/top.out" 2>&1 &
 	shown=$!
-	for _ in $(seq 20); do read_disk 50; sleep 0.1; done
+	for _ in $(seq 40); do read_disk 50; sleep 0.1; done
 	wait $shown
 	like "$(cat "$T/top.out")" "q quits" "the screen is drawn"
 	like "$(cat "$T/top.out")" "$dev" "and shows the disk"
