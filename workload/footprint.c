@@ -12,9 +12,14 @@ static size_t set_bytes(const struct footprint *f)
 	return f->set ? sizeof(*f->set) << f->bits : 0;
 }
 
+static uint64_t *footprint_budget(const struct footprint *f)
+{
+	return f->room ? &f->room->bytes_left : NULL;
+}
+
 void footprint_release(struct footprint *f)
 {
-	window_room_return(f->room, set_bytes(f));
+	window_room_return(footprint_budget(f), set_bytes(f));
 	free(f->set);
 	free(f->sketch);
 	memset(f, 0, sizeof(*f));
@@ -81,7 +86,7 @@ static int to_sketch(struct footprint *f)
 		memset(f->set, 0, sizeof(*f->set) << f->bits);
 	}
 	if (f->room) {
-		window_room_return(f->room, set_bytes(f));
+		window_room_return(footprint_budget(f), set_bytes(f));
 		free(f->set);
 		f->set = NULL;
 		f->bits = 0;
@@ -107,11 +112,11 @@ static int make_room(struct footprint *f)
 		return to_sketch(f);
 	if (f->set && 2 * (f->nr + 1) <= (size_t)1 << f->bits)
 		return 0;
-	if (!window_room_take(f->room, more))
+	if (!window_room_take(footprint_budget(f), more))
 		return to_sketch(f);
 	ret = footprint_grow(f);
 	if (ret)
-		window_room_return(f->room, more);
+		window_room_return(footprint_budget(f), more);
 	return ret;
 }
 

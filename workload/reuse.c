@@ -19,10 +19,37 @@ void reuse_init(struct reuse *r, uint32_t max_samples)
 	r->weight = 1;
 }
 
-/* Returns the bytes that the room has granted. The first samples need no grant. */
-static size_t reuse_taken(const struct reuse *r)
+/*
+ * A table grows by doubling, so that each step lies wholly below or above REUSE_SAMPLES, and one
+ * budget of the room pays for it.
+ */
+_Static_assert((REUSE_SAMPLES & (REUSE_SAMPLES - 1)) == 0 &&
+		       (REUSE_MIN_SAMPLES & (REUSE_MIN_SAMPLES - 1)) == 0,
+	       "a doubling table meets REUSE_SAMPLES");
+_Static_assert(WINDOW_ROOM_FIRST_SAMPLE_BYTES ==
+		       (REUSE_MAX_SAMPLES - REUSE_SAMPLES) * REUSE_STACK_BLOCK_BYTES,
+	       "one device finds room for all samples");
+
+/* Returns the budget of the room that pays for growing beyond cap samples; NULL: no room. */
+static uint64_t *reuse_budget(const struct reuse *r, uint32_t cap)
 {
-	return (reuse_stack_cap(r->stack) - REUSE_MIN_SAMPLES) * (size_t)REUSE_STACK_BLOCK_BYTES;
+	if (!r->room)
+		return NULL;
+	return cap < REUSE_SAMPLES ? &r->room->bytes_left : &r->room->sample_bytes_left;
+}
+
+/* Gives back the bytes that the room has granted. The first samples needed no grant. */
+static void reuse_return_room(struct reuse *r)
+{
+	uint32_t cap = reuse_stack_cap(r->stack);
+	uint32_t basic = cap < REUSE_SAMPLES ? cap : REUSE_SAMPLES;
+
+	if (!r->room)
+		return;
+	window_room_return(&r->room->bytes_left,
+			   (basic - REUSE_MIN_SAMPLES) * (size_t)REUSE_STACK_BLOCK_BYTES);
+	window_room_return(&r->room->sample_bytes_left,
+			   (cap - basic) * (size_t)REUSE_STACK_BLOCK_BYTES);
 }
 
 void reuse_release(struct reuse *r)
@@ -30,7 +57,7 @@ void reuse_release(struct reuse *r)
 	struct window_room *room = r->room;
 
 	if (r->stack)
-		window_room_return(room, reuse_taken(r));
+		reuse_return_room(r);
 	reuse_stack_free(r->stack);
 	reuse_init(r, r->max_samples);
 	r->room = room;
@@ -84,11 +111,11 @@ static bool reuse_has_room(struct reuse *r)
 		return false;
 	want = cap > r->max_samples / 2 ? r->max_samples : 2 * cap;
 	bytes = (size_t)(want - cap) * REUSE_STACK_BLOCK_BYTES;
-	if (!window_room_take(r->room, bytes))
+	if (!window_room_take(reuse_budget(r, cap), bytes))
 		return false;
 	if (reuse_stack_grow(r->stack, want) == 0)
 		return true;
-	window_room_return(r->room, bytes);
+	window_room_return(reuse_budget(r, cap), bytes);
 	return false;
 }
 
@@ -226,6 +253,11 @@ int reuse_curve(const struct reuse *r, uint32_t block_bytes, struct cache_point 
 	*nr = reuse_thin(points, nr_edges);
 	*out = points;
 	return 0;
+}
+
+uint32_t reuse_nr_samples(const struct reuse *r)
+{
+	return r->stack ? reuse_stack_nr(r->stack) : 0;
 }
 
 size_t reuse_memory(const struct reuse *r)

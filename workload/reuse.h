@@ -21,7 +21,8 @@
  * step. Memory: 0.5 MiB at 8 Ki samples (reuse_memory()), allocated with the first reference. With
  * a room (window_room.h) the table begins with REUSE_MIN_SAMPLES and grows as the room grants
  * bytes. Where the room is used up, the size that the table has by then becomes the bound on the
- * samples.
+ * samples. Windows with a room take up to REUSE_MAX_SAMPLES by default (6 MiB), since the error
+ * falls with the square root of the samples; those of the agent take REUSE_SAMPLES.
  *
  * reuse_clear() forgets the counts and keeps the history, so that the references of a period are
  * compared with the whole stream before them. Merging adds the counts: the curve of the sum is the
@@ -39,7 +40,7 @@
 #include "base/u64map.h"
 #include "workload/window_room.h"
 
-#define REUSE_SAMPLES	  8192 /* the default bound */
+#define REUSE_SAMPLES	  8192 /* the default bound without a room */
 #define REUSE_MIN_SAMPLES 64
 #define REUSE_MAX_SAMPLES 65536
 #define REUSE_NR_EDGES	  392 /* eight cache sizes per octave, up to 2^51 blocks */
@@ -82,6 +83,8 @@ uint64_t reuse_edge_blocks(unsigned int i);
  * Returns 0 or -ENOMEM.
  */
 int reuse_curve(const struct reuse *r, uint32_t block_bytes, struct cache_point **out, size_t *nr);
+/* Returns how many blocks the curve is made of. All blocks are among them where !is_sampled. */
+uint32_t reuse_nr_samples(const struct reuse *r);
 size_t reuse_memory(const struct reuse *r);
 
 #endif

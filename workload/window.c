@@ -22,7 +22,7 @@ static int take_defaults(struct window_config *c)
 	if (!c->client_interval_ns)
 		c->client_interval_ns = CLOSED_INTERVAL_NS;
 	if (!c->mrc_samples)
-		c->mrc_samples = REUSE_SAMPLES;
+		c->mrc_samples = c->room ? REUSE_MAX_SAMPLES : REUSE_SAMPLES;
 	if (c->subset_requests > SEQUENTIAL_SUBSET_MAX || c->mrc_samples < REUSE_MIN_SAMPLES ||
 	    c->mrc_samples > REUSE_MAX_SAMPLES)
 		return -EINVAL;

@@ -24,7 +24,8 @@
 struct window_config {
 	uint32_t subset_requests;    /* of Algorithm 1, up to 32768; 0: the default, 4096 */
 	uint64_t client_interval_ns; /* 1/phi; 0: the default, 1 s */
-	uint32_t mrc_samples;	     /* bound on the samples, 64 to 65536; 0: the default, 8192 */
+	/* bound on the samples, 64 to 65536; 0: the default, 8192, or 65536 with a room */
+	uint32_t mrc_samples;
 	uint64_t seed; /* seed of the spatial hashes; windows that are compared need the same */
 	bool leave_out_own;	  /* REQUEST_OWN is not counted */
 	bool leave_out_regions;	  /* neither distribution over addresses nor miss-ratio curve */

@@ -111,6 +111,8 @@ static int profile_locality(const struct window *w, struct profile *p)
 	free(p->locality.miss_ratio);
 	p->locality.miss_ratio = curve;
 	p->locality.nr_miss_ratio = nr;
+	p->locality.nr_miss_ratio_samples = nr ? reuse_nr_samples(&w->reuse) : 0;
+	p->locality.miss_ratio_sampled_ratio = nr ? 1 / w->reuse.weight : NAN;
 	p->locality.block_bytes = BLOCK_BYTES;
 	p->locality.footprint_bytes = NAN;
 	if (data && !w->config.cheap && !w->blocks_cut)

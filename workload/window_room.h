@@ -13,6 +13,9 @@
  * footprint is counted by a sketch. Blocks that are not examined make both unknown, which the
  * profile says.
  *
+ * Samples beyond REUSE_SAMPLES of a device have a budget of their own, so that one device with a
+ * precise curve takes nothing from the footprints and the first samples of the others.
+ *
  * Windows without a room (those of the agent) allocate each table whole when it is first used, so
  * that their memory soon stops growing. Windows with a room let their tables grow with use.
  *
@@ -48,40 +51,56 @@
  * bytes for it.
  */
 #define WINDOW_ROOM_BYTES_PER_REQUEST 128u
+/*
+ * The samples beyond REUSE_SAMPLES. The first bytes are enough for REUSE_MAX_SAMPLES samples of one
+ * device; each further 350 000 requests of the trace allow one more such device.
+ */
+#define WINDOW_ROOM_FIRST_SAMPLE_BYTES	     (5376u << 10)
+#define WINDOW_ROOM_SAMPLE_BYTES_PER_REQUEST 16u
 
 struct window_room {
-	uint64_t blocks_left; /* blocks that may still be examined one by one */
-	uint64_t bytes_left;  /* by which the tables of blocks may still grow */
+	uint64_t blocks_left;	    /* blocks that may still be examined one by one */
+	uint64_t bytes_left;	    /* by which the tables of blocks may still grow */
+	uint64_t sample_bytes_left; /* the same for samples beyond REUSE_SAMPLES of a device */
 };
 
 /* nr_requests is the number of requests in the trace. */
 static inline void window_room_init(struct window_room *room, uint64_t nr_requests)
 {
 	const uint64_t most = UINT64_MAX / 2 / WINDOW_ROOM_BYTES_PER_REQUEST;
+	uint64_t nr = nr_requests < most ? nr_requests : most;
 
 	room->blocks_left = WINDOW_FIRST_BLOCKS;
-	room->bytes_left = WINDOW_ROOM_FIRST_BYTES + (nr_requests < most ? nr_requests : most) *
-							     WINDOW_ROOM_BYTES_PER_REQUEST;
+	room->bytes_left = WINDOW_ROOM_FIRST_BYTES + nr * WINDOW_ROOM_BYTES_PER_REQUEST;
+	room->sample_bytes_left =
+		WINDOW_ROOM_FIRST_SAMPLE_BYTES + nr * WINDOW_ROOM_SAMPLE_BYTES_PER_REQUEST;
+}
+
+/* Shares the bytes among that many readers of the same requests. nr_shares is at least 1. */
+static inline void window_room_share(struct window_room *room, uint32_t nr_shares)
+{
+	room->bytes_left /= nr_shares;
+	room->sample_bytes_left /= nr_shares;
 }
 
 /*
- * Takes bytes for a table. Returns false where fewer are left. Without a room there are always
- * enough.
+ * Takes bytes for a table from bytes_left or sample_bytes_left of a room. Returns false where fewer
+ * are left. Without a room *left is NULL, and there are always enough.
  */
-static inline bool window_room_take(struct window_room *room, size_t bytes)
+static inline bool window_room_take(uint64_t *left, size_t bytes)
 {
-	if (!room)
+	if (!left)
 		return true;
-	if (bytes > room->bytes_left)
+	if (bytes > *left)
 		return false;
-	room->bytes_left -= bytes;
+	*left -= bytes;
 	return true;
 }
 
-static inline void window_room_return(struct window_room *room, size_t bytes)
+static inline void window_room_return(uint64_t *left, size_t bytes)
 {
-	if (room)
-		room->bytes_left += bytes;
+	if (left)
+		*left += bytes;
 }
 
 #endif

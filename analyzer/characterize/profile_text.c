@@ -267,6 +267,10 @@ static void print_locality(const struct profile *p, FILE *out)
 			units_bytes((double)m->cache_bytes, a),
 			profile_text_percent(m->miss_ratio, b));
 	}
+	if (shown && p->locality.miss_ratio_sampled_ratio < 1)
+		fprintf(out, "; from %" PRIu32 " sampled blocks, one in %s",
+			p->locality.nr_miss_ratio_samples,
+			units_count(1 / p->locality.miss_ratio_sampled_ratio, a));
 	if (shown)
 		fputc('\n', out);
 }

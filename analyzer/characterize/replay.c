@@ -288,7 +288,7 @@ int replay(struct scan *scan, const struct replay_config *config, struct err *er
 
 	window_room_init(&run.room, scan_total_requests(scan));
 	if (config->nr_shares)
-		run.room.bytes_left /= config->nr_shares;
+		window_room_share(&run.room, config->nr_shares);
 	run.window = config->window;
 	run.window.room = &run.room;
 	run.batch = calloc(REPLAY_BATCH, sizeof(*run.batch));

@@ -60,7 +60,7 @@ void profile_init(struct profile *p)
 	direction_init(&p->write);
 	p->flush.total_mean_s = NAN;
 	p->all_sequential_ratio = p->all_stream_ratio = p->all_continuing_ratio = NAN;
-	p->locality.footprint_bytes = NAN;
+	p->locality.footprint_bytes = p->locality.miss_ratio_sampled_ratio = NAN;
 	p->locality.file_count_mean = NAN;
 	p->locality.file_size_mean_bytes = p->locality.file_set_size_mean_bytes = NAN;
 	distribution_init(&p->locality.distribution);

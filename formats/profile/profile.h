@@ -173,7 +173,9 @@ struct profile {
 		struct access_distribution distribution;
 		struct cache_point *miss_ratio; /* owned; by cache_bytes ascending */
 		size_t nr_miss_ratio;
-		uint32_t block_bytes; /* block size of footprint and curve: 4096 */
+		uint32_t nr_miss_ratio_samples;	 /* blocks that the curve is made of; 0: unknown */
+		double miss_ratio_sampled_ratio; /* their share of all blocks; NaN: unknown */
+		uint32_t block_bytes;		 /* block size of footprint and curve: 4096 */
 	} locality;
 
 	struct {

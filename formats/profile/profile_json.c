@@ -97,6 +97,10 @@ const struct profile_field profile_fields[] = {
 	{ "locality.distribution", KIND_DISTRIBUTION, AT(locality.distribution) },
 	{ "locality.block_bytes", KIND_COUNT32, AT(locality.block_bytes), .optional = true },
 	{ "locality.miss_ratio_curve", KIND_MISS_RATIO, AT(locality.miss_ratio) },
+	{ "locality.miss_ratio_samples", KIND_COUNT32, AT(locality.nr_miss_ratio_samples),
+	  .optional = true },
+	{ "locality.miss_ratio_sampled_ratio", KIND_NUMBER, AT(locality.miss_ratio_sampled_ratio),
+	  RATIO, .optional = true },
 
 	{ "response_time.read.total", KIND_STAGE, AT(read.response.stage[STAGE_TOTAL]),
 	  .operation = OPERATION_READ },

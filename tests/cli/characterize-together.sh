@@ -46,4 +46,8 @@ fi
 exits 2 "a sum per window is refused" "$blkcast" characterize --together --window 1s "$T/one.seg"
 exits 2 "a subset past the bound is bad usage" "$blkcast" characterize --subset 40000 "$T/one.seg"
 exits 2 "so are too few samples" "$blkcast" characterize --samples 3 "$T/one.seg"
+like "$("$blkcast" characterize --samples 64 "$T/one.seg")" '^  cache misses .*; from 64 sampled blocks, one in [0-9.]+ ?k?$' \
+	"a sampled miss-ratio curve says of how many blocks it is made"
+is "$("$blkcast" characterize --json "$T/one.seg" | awk '/"miss_ratio_samples"/ { print $2 + 0 }')" 65536 \
+	"by default one device has the most samples"
 done_testing

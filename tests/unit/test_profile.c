@@ -71,6 +71,8 @@ static struct profile example(void)
 	p.locality.miss_ratio = calloc(2, sizeof(*p.locality.miss_ratio));
 	p.locality.miss_ratio[0] = (struct cache_point){ 1 << 20, 0.9 };
 	p.locality.miss_ratio[1] = (struct cache_point){ 1 << 30, 0.25 };
+	p.locality.nr_miss_ratio_samples = 8192;
+	p.locality.miss_ratio_sampled_ratio = 0.125;
 	p.quality.coverage_ratio = 1;
 	profile_grade(&p);
 	p.source_detail = strdup("{\"merges\":12}");

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/literal/slow_lru.h"
 #include "tests/literal/slow_stream.h"
 #include "tests/support/tap.h"
+#include "workload/reuse.h"
 #include "workload/window.h"
 
 #define SECOND 1000000000ull
@@ -48,6 +50,8 @@ static size_t memory_of_many(size_t nr_windows, uint32_t bytes, uint64_t sectors
 	}
 	ok_eq(room.bytes_left,
 	      WINDOW_ROOM_FIRST_BYTES + (uint64_t)nr * WINDOW_ROOM_BYTES_PER_REQUEST);
+	ok_eq(room.sample_bytes_left,
+	      WINDOW_ROOM_FIRST_SAMPLE_BYTES + (uint64_t)nr * WINDOW_ROOM_SAMPLE_BYTES_PER_REQUEST);
 	return memory;
 }
 
@@ -79,14 +83,14 @@ static void text_of(const struct window *w, struct buf *out)
 	profile_release(&p);
 }
 
-/* What an honest trace needs is granted: the room changes nothing of its profiles. */
+/* What an honest trace needs is granted: the room changes only the default number of samples. */
 static void a_room_changes_no_profile(void)
 {
 	const size_t parts[] = { 50, 5000, 60000 };
 
 	for (size_t i = 0; i < TAP_NR(parts); i++) {
 		struct window_room room;
-		struct window_config config = { .room = &room };
+		struct window_config config = { .room = &room, .mrc_samples = REUSE_SAMPLES };
 		struct request *r = malloc(parts[i] * sizeof(*r));
 		struct window *with = NULL, *without = NULL;
 		struct buf a, b;
@@ -240,10 +244,155 @@ static void budget_is_that_of_the_literal_account(void)
 	free(l);
 }
 
+#define TRACE_BLOCKS   200000
+#define TRACE_REQUESTS 400000
+
+/* Makes reads of one block each by a Zipf law, and the exact hits of each cache size. */
+static void trace_make(struct request *r, uint64_t *hits)
+{
+	uint64_t *blocks = calloc(TRACE_REQUESTS, sizeof(*blocks));
+	struct slow_rng g = { 3 };
+	struct slow_zipf z;
+
+	if (!blocks || slow_zipf_init(&z, TRACE_BLOCKS, 0.8))
+		abort();
+	for (size_t i = 0; i < TRACE_REQUESTS; i++) {
+		blocks[i] = slow_zipf(&z, &g);
+		r[i] = (struct request){ .device = 8u << 20,
+					 .bytes = 4096,
+					 .sector = blocks[i] * 8,
+					 .tid = 1,
+					 .arrival_ns = i * 1000,
+					 .dispatch_ns = i * 1000,
+					 .completion_ns = i * 1000 + 500 };
+	}
+	ok_int(slow_lru_tree(blocks, TRACE_REQUESTS, hits), 0);
+	slow_zipf_release(&z);
+	free(blocks);
+}
+
+/* Returns the mean absolute error at the points of the curve of a window with that room or none. */
+static double curve_error(const struct request *r, const uint64_t *hits, uint64_t seed,
+			  struct window_room *room, struct profile *p)
+{
+	const struct window_config config = { .room = room, .seed = seed };
+	struct window *w = NULL;
+	double sum = 0;
+	size_t nr = 0;
+
+	ok_int(window_new(&w, &config, 0), 0);
+	ok_int(window_add_many(w, r, TRACE_REQUESTS), 0);
+	ok_int(window_profile(w, SECOND, p), 0);
+	window_free(w);
+	for (size_t i = 0; i < p->locality.nr_miss_ratio; i++) {
+		const struct cache_point *point = &p->locality.miss_ratio[i];
+		uint64_t cache = point->cache_bytes / 4096;
+
+		if (cache < TRACE_BLOCKS / 100 || cache > TRACE_REQUESTS)
+			continue;
+		sum += fabs(point->miss_ratio - slow_lru_miss_ratio(hits, TRACE_REQUESTS, cache));
+		nr++;
+	}
+	ok(nr > 20);
+	return sum / (double)nr;
+}
+
+static void stored_traces_have_half_the_error(void)
+{
+	struct request *r = calloc(TRACE_REQUESTS, sizeof(*r));
+	uint64_t *hits = calloc(TRACE_REQUESTS + 1, sizeof(*hits));
+	double live = 0, stored = 0;
+
+	if (!r || !hits)
+		abort();
+	trace_make(r, hits);
+	ok(hits[0] > 1.2 * REUSE_MAX_SAMPLES); /* neither curve is exact */
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		struct window_room room;
+		struct profile p;
+
+		profile_init(&p);
+		live += curve_error(r, hits, seed, NULL, &p);
+		ok_eq(p.locality.nr_miss_ratio_samples, REUSE_SAMPLES);
+		window_room_init(&room, TRACE_REQUESTS);
+		stored += curve_error(r, hits, seed, &room, &p);
+		ok_eq(p.locality.nr_miss_ratio_samples, REUSE_MAX_SAMPLES);
+		ok_near(p.locality.miss_ratio_sampled_ratio,
+			(double)REUSE_MAX_SAMPLES / (double)hits[0], 0.02);
+		profile_release(&p);
+	}
+	tap_note("mean absolute error %.5f live, %.5f stored", live / 4, stored / 4);
+	ok(stored <= live / 2);
+	free(hits);
+	free(r);
+}
+
+/*
+ * Returns the fewest samples of any device where requests of 64 KiB go to nr_devices in turn, and
+ * checks that each profile says how many there were.
+ */
+static uint32_t fewest_samples(size_t nr_devices, size_t nr_requests)
+{
+	struct slow_rng rng = { 5 };
+	struct window *windows[64];
+	struct window_room room;
+	struct window_config config = { .room = &room };
+	uint32_t fewest = UINT32_MAX;
+	uint64_t sum = 0;
+
+	window_room_init(&room, nr_requests);
+	for (size_t i = 0; i < nr_devices; i++)
+		ok_int(window_new(&windows[i], &config, 0), 0);
+	for (size_t i = 0; i < nr_requests; i++) {
+		struct request r = { .device = (uint32_t)(i % nr_devices) << 20,
+				     .bytes = 65536,
+				     .sector = slow_below(&rng, 1u << 30) * 8,
+				     .arrival_ns = i,
+				     .dispatch_ns = i,
+				     .completion_ns = i + 5 };
+
+		if (window_add(windows[i % nr_devices], &r))
+			abort();
+	}
+	for (size_t i = 0; i < nr_devices; i++) {
+		struct profile p;
+
+		profile_init(&p);
+		ok_int(window_profile(windows[i], SECOND, &p), 0);
+		sum += p.locality.nr_miss_ratio_samples;
+		if (p.locality.nr_miss_ratio_samples < fewest)
+			fewest = p.locality.nr_miss_ratio_samples;
+		ok(p.locality.miss_ratio_sampled_ratio < 1);
+		profile_release(&p);
+		window_free(windows[i]);
+	}
+	tap_note("%zu devices: %u samples or more, %llu in all", nr_devices, fewest,
+		 (unsigned long long)sum);
+	ok(sum * 96 <= WINDOW_ROOM_FIRST_BYTES + WINDOW_ROOM_FIRST_SAMPLE_BYTES +
+			       nr_requests * (WINDOW_ROOM_BYTES_PER_REQUEST +
+					      WINDOW_ROOM_SAMPLE_BYTES_PER_REQUEST));
+	return fewest;
+}
+
+static void many_devices_get_fewer_samples(void)
+{
+	uint32_t fewest;
+
+	ok_eq(fewest_samples(1, 20000), REUSE_MAX_SAMPLES);
+	fewest = fewest_samples(4, 64000);
+	ok(fewest > REUSE_SAMPLES && fewest < REUSE_MAX_SAMPLES);
+	fewest = fewest_samples(64, 64000);
+	ok(fewest >= REUSE_MIN_SAMPLES && fewest < REUSE_SAMPLES);
+}
+
 static const struct tap_test tests[] = {
 	{ "windows of many devices share a room, whatever they are fed",
 	  many_windows_share_a_room },
 	{ "a room changes no profile of an honest trace", a_room_changes_no_profile },
+	{ "the curve of a stored trace has half the error of a live one",
+	  stored_traces_have_half_the_error },
+	{ "many devices get fewer samples each, and the profile says how many",
+	  many_devices_get_fewer_samples },
 	{ "after blocks were left out no more are examined in that period",
 	  nothing_is_examined_after_a_cut },
 	{ "which footprints are known follows the literal account of blocks, in any batches",
