@@ -75,9 +75,15 @@ void progress_update(struct progress *p, uint64_t done)
 	fprintf(stderr, "\r\033[K%s: [%s] %3.0f %%, %s left", p->label, bar, share * 100, left);
 }
 
-void progress_end(struct progress *p)
+void progress_hide(struct progress *p)
 {
 	if (p->drawn)
 		fputs("\r\033[K", stderr);
-	p->drawn = p->on = false;
+	p->drawn = false;
+}
+
+void progress_end(struct progress *p)
+{
+	progress_hide(p);
+	p->on = false;
 }

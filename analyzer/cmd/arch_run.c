@@ -85,19 +85,16 @@ const char *arch_run_bad(const struct arch_run_options *o)
 
 struct watching {
 	struct progress progress;
-	double precision; /* the precision to reach */
 	uint64_t max_events;
 };
 
-/* The number of events grows with the square of the precision. */
-static void on_progress(void *ctx, uint64_t events, double precision)
+static void on_progress(void *ctx, const struct solve_progress *now)
 {
 	struct watching *w = ctx;
-	double total = (double)events * pow(precision / w->precision, 2);
+	double total = fmin(now->events_needed, (double)w->max_events);
 
-	total = fmin(total, (double)w->max_events);
-	w->progress.total = total > (double)events ? (uint64_t)total : events;
-	progress_update(&w->progress, events);
+	w->progress.total = total > (double)now->events ? (uint64_t)total : now->events;
+	progress_update(&w->progress, now->events);
 }
 
 static void say_overload(const struct cli *cli, const struct arch_model *m,
@@ -150,7 +147,7 @@ void arch_say_left_out(const struct cli *cli, const struct arch_model *m)
 int arch_run(struct arch_solution *out, double *seconds, const struct arch_model *m,
 	     const struct arch_run_options *o, const struct cli *cli, struct err *err)
 {
-	struct watching w = { .precision = o->precision, .max_events = o->max_events };
+	struct watching w = { .max_events = o->max_events };
 	struct solve_options so = {
 		.quantiles = o->quantiles,
 		.precision = o->precision,

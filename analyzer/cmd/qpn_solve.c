@@ -15,6 +15,7 @@
 #include "analyzer/models/solve/transient.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/units.h"
 
 /* The options of the verb solve. */
 struct qpn_ask {
@@ -194,10 +195,76 @@ static int qpn_transient(const struct cli *cli, const struct net *n, const struc
 
 /* ---- the steady state ---- */
 
-static void qpn_solve_progress(void *ctx, uint64_t events, double precision)
+/* Runs that take fewer events than this end soon enough without a word. */
+#define QPN_LONG_EVENTS 50e6
+
+/* What is shown of a simulation while it runs. */
+struct qpn_watch {
+	const struct cli *cli;
+	const struct qpn_ask *ask;
+	struct progress progress;
+	bool is_fixed;	    /* the length of the run is given, so that its precision ends nothing */
+	double told_needed; /* the estimate that was told last; 0: none yet */
+	uint64_t told_events;
+};
+
+/*
+ * Says which result makes the run long and how long that will be. It is said again when there are
+ * twice as many events and the estimate has changed by half.
+ */
+static void qpn_solve_say(struct qpn_watch *w, const struct solve_progress *now)
 {
-	(void)precision;
-	progress_update(ctx, events);
+	double most = (double)w->ask->max_events, needed = now->events_needed;
+	double end = fmin(needed, most), change = needed / w->told_needed;
+	char left[UNITS_BYTES];
+
+	if (!now->limit || !(now->precision > w->ask->precision) ||
+	    needed - (double)now->events < QPN_LONG_EVENTS || (double)now->events >= most)
+		return;
+	if (w->told_needed > 0 &&
+	    (now->events < 2 * w->told_events || !(change < 2 / 3.0 || change > 1.5)))
+		return;
+	w->told_needed = needed;
+	w->told_events = now->events;
+	units_time((end / (double)now->events - 1) *
+			   (double)(clock_monotonic_ns() - w->progress.begin_ns) / 1e9,
+		   left);
+	progress_hide(&w->progress);
+	if (!isfinite(needed))
+		cli_note(
+			w->cli,
+			"the %s limits the precision: it was observed too rarely in %llu events to "
+			"say how many it takes; --max-events ends the run after %.2g, %s from now; "
+			"--of waits for other results alone",
+			now->limit, (unsigned long long)now->events, most, left);
+	else if (needed > most)
+		cli_note(
+			w->cli,
+			"the %s limits the precision: %.2g after %llu events; %g takes about %.2g, "
+			"but --max-events ends the run after %.2g, %s from now, at about %.2g; "
+			"--of waits for other results alone",
+			now->limit, now->precision, (unsigned long long)now->events,
+			w->ask->precision, needed, most, left,
+			w->ask->precision * sqrt(needed / most));
+	else
+		cli_note(
+			w->cli,
+			"the %s limits the precision: %.2g after %llu events; %g takes about %.2g, "
+			"%s from now; --of waits for other results alone",
+			now->limit, now->precision, (unsigned long long)now->events,
+			w->ask->precision, needed, left);
+}
+
+static void qpn_solve_progress(void *ctx, const struct solve_progress *now)
+{
+	struct qpn_watch *w = ctx;
+	double total = fmin(now->events_needed, (double)w->ask->max_events);
+
+	if (!w->is_fixed) {
+		w->progress.total = total > (double)now->events ? (uint64_t)total : now->events;
+		qpn_solve_say(w, now);
+	}
+	progress_update(&w->progress, now->events);
 }
 
 static int qpn_solve_show(const struct cli *cli, const struct net *n, const struct estimate *e,
@@ -281,7 +348,7 @@ static int qpn_simulate(const struct cli *cli, const struct net *n, const struct
 	struct solve_options so = SOLVE_DEFAULTS;
 	struct solution_facts facts = { .method = o->method, .seed = o->seed };
 	struct solution s = { 0 };
-	struct progress progress;
+	struct qpn_watch watch = { .cli = cli, .ask = o, .is_fixed = model_time > 0 };
 	uint64_t begin_ns = clock_monotonic_ns();
 	int ret;
 
@@ -296,10 +363,10 @@ static int qpn_simulate(const struct cli *cli, const struct net *n, const struct
 	so.wanted = o->wanted.items;
 	so.nr_wanted = o->wanted.nr;
 	so.progress = qpn_solve_progress;
-	so.ctx = &progress;
-	progress_begin(&progress, "qpn", o->max_events, cli->quiet);
+	so.ctx = &watch;
+	progress_begin(&watch.progress, "qpn", model_time > 0 ? 0 : o->max_events, cli->quiet);
 	ret = solve_net(&s, n, &so, err);
-	progress_end(&progress);
+	progress_end(&watch.progress);
 	if (ret)
 		return ret;
 	facts.events = s.events;
@@ -311,8 +378,10 @@ static int qpn_simulate(const struct cli *cli, const struct net *n, const struct
 	if (ret)
 		goto out;
 	if (so.model_time <= 0 && s.precision > o->precision)
-		cli_note(cli, "stopped after %llu events at a relative precision of %.3g, not %g",
-			 (unsigned long long)s.events, s.precision, o->precision);
+		cli_note(cli,
+			 "stopped after %llu events at a relative precision of %.3g, not %g; "
+			 "the %s limits it",
+			 (unsigned long long)s.events, s.precision, o->precision, s.limit);
 	else
 		cli_note(cli,
 			 "%llu events in %.2f s, %.4g of model time, %.3g of it warm-up, "
@@ -407,7 +476,7 @@ int qpn_solve(struct cli *cli)
 		CLI_DOUBLE("precision", 'p', "P", &o.precision,
 			   "run until every mean is known to P, relative, at 95 % (default 0.01)"),
 		CLI_LIST("of", 0, "NAME", &o.wanted,
-			 "places and probes whose precision counts (default: all)"),
+			 "places, PLACE.COLOUR and probes whose precision counts (default: all)"),
 		CLI_FLAG("quantiles", 0, &o.quantiles,
 			 "medians, 95 and 99 % quantiles of times must reach the precision too"),
 		CLI_DOUBLE("model-time", 't', "T", &o.model_time,

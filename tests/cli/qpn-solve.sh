@@ -95,4 +95,42 @@ like "$(cat "$T/err")" 'grows.yaml:3: unstable, tokens pile up: .* in place "wai
 printf 'colours: [a]\nplaces: {p: {tokens: {a: 1}}, q: {colours: [a]}}\ntransitions:\n  ping: {take: {p: a}, put: {q: a}}\n  pong: {take: {q: a}, put: {p: a}}\n' >"$T/loop.yaml"
 exits 1 "a loop without time is a failure" "$blkcast" qpn solve "$T/loop.yaml" --quiet
 like "$(cat "$T/err")" 'loop.yaml:4: .*immediate transitions fire without end .*ping, pong' "its transitions are named"
+# A colour that is rare makes a run long.
+cat >"$T/rare.yaml" <<'NET'
+colours: [common, rare]
+places:
+  think:
+    queue: is
+    tokens: {common: 20, rare: 1}
+    service: {common: {exponential: {mean: 1}}, rare: {exponential: {mean: 500}}}
+  disk:
+    queue: ps
+    service: {common: {exponential: {mean: 0.02}}, rare: {exponential: {mean: 0.02}}}
+transitions:
+  ask: {take: {think: common}, put: {disk: common}}
+  ask-rarely: {take: {think: rare}, put: {disk: rare}}
+  end: {take: {disk: common}, put: {think: common}}
+  end-rarely: {take: {disk: rare}, put: {think: rare}}
+NET
+rare='the [a-z]+ of "(disk|think)\.rare" limits'
+for method in batch-means replications; do
+	"$blkcast" qpn solve "$T/rare.yaml" --method $method --replications 2 --max-events 2500000 --json >"$T/all" 2>"$T/err"
+	like "$(head -n 1 "$T/err")" \
+		"$rare the precision: [0-9.e+]+ after [0-9]+ events; 0\.01 takes about [0-9.e+]+, but --max-events ends the run" \
+		"$method: the first look names the colour that makes the run long, and how long"
+	like "$(tail -n 1 "$T/err")" "stopped after [0-9]+ events at a relative precision of [0-9.]+, not 0\.01; $rare it" \
+		"$method: so does the end"
+done
+"$blkcast" qpn solve "$T/rare.yaml" --of disk.common --precision 0.03 --max-events 1500000 --json >"$T/common" 2>"$T/err"
+is "$(grep -c limits "$T/err")" 0 "--of PLACE.COLOUR does not wait for another colour"
+number "$(jq .precision "$T/common") <= 0.03" "it reaches the precision of its own"
+number "$(jq .events "$T/common") < 1400000" "with fewer events"
+"$blkcast" qpn solve "$T/rare.yaml" --of disk --precision 0.03 --max-events 1500000 --json >"$T/disk" 2>"$T/err"
+like "$(tail -n 1 "$T/err")" 'not 0\.03; the [a-z]+ of "disk\.rare" limits it' "--of PLACE waits for all its colours"
+exits 2 "a colour that the place does not have is bad usage" "$blkcast" qpn solve "$T/rare.yaml" --of disk.none
+is "$(cat "$T/err")" "blkcast qpn: $T/rare.yaml: no place, place.colour or probe \"disk.none\"" "and it is named"
+sed -i 's/rare: 1}/rare: 0}/' "$T/rare.yaml"
+"$blkcast" qpn solve "$T/rare.yaml" --of disk.rare --max-events 1500000 --json >"$T/never" 2>"$T/err"
+like "$(head -n 1 "$T/err")" '"disk\.rare" limits the precision: it was observed too rarely in [0-9]+ events' \
+	"a colour that is asked for and never moves is said to be unknown"
 done_testing

@@ -189,27 +189,79 @@ static bool is_wanted(const char *name, const char *const *wanted, size_t nr)
 	return !nr;
 }
 
-double estimate_precision(const struct estimate *e, const struct net *n, const char *const *wanted,
-			  size_t nr_wanted, bool quantiles)
+/* Returns whether the name is PLACE.COLOUR of this slot. */
+static bool names_slot(const char *name, const struct net *n, uint32_t slot)
 {
-	double worst = 0;
+	const char *place = n->places[n->slots[slot].place].name;
+	size_t length = strlen(place);
+
+	return !strncmp(name, place, length) && name[length] == '.' &&
+	       !strcmp(name + length + 1, n->colours[n->slots[slot].colour]);
+}
+
+static bool is_wanted_slot(const struct net *n, uint32_t slot, const char *const *wanted, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (names_slot(wanted[i], n, slot))
+			return true;
+	return false;
+}
+
+bool estimate_has_name(const struct net *n, const char *name)
+{
+	for (uint32_t i = 0; i < n->nr_probes; i++)
+		if (!strcmp(n->probes[i].name, name))
+			return true;
+	for (uint32_t i = 0; i < n->nr_slots; i++)
+		if (names_slot(name, n, i))
+			return true;
+	return net_find_place(n, name) != NET_NONE;
+}
+
+/* Takes this result as the limit where it is wider than the one before. */
+static void limit_take(struct estimate_limit *l, double width, const char *place,
+		       const char *colour, const char *what)
+{
+	if (width > l->width)
+		*l = (struct estimate_limit){ width, place, colour, what };
+}
+
+struct estimate_limit estimate_limit(const struct estimate *e, const struct net *n,
+				     const char *const *wanted, size_t nr_wanted, bool quantiles)
+{
+	struct estimate_limit l = { 0 };
 
 	for (uint32_t i = 0; i < e->nr_slots; i++) {
 		const struct slot_estimate *s = &e->slots[i];
 		const struct net_place *p = &n->places[n->slots[i].place];
+		const char *colour = n->colours[n->slots[i].colour];
+		bool named = is_wanted_slot(n, i, wanted, nr_wanted);
 
-		if (!(s->throughput.mean > 0) || !is_wanted(p->name, wanted, nr_wanted))
+		if (!named && !is_wanted(p->name, wanted, nr_wanted))
 			continue;
-		worst = fmax(worst, interval_width(s->throughput));
+		if (!(s->throughput.mean > 0)) {
+			if (named)
+				limit_take(&l, INFINITY, p->name, colour, "throughput");
+			continue;
+		}
+		limit_take(&l, interval_width(s->throughput), p->name, colour, "throughput");
 		if (p->queue == NET_NONE && !nr_wanted)
 			continue;
-		worst = fmax(worst, interval_width(s->population));
-		worst = fmax(worst, interval_time_width(&s->residence, quantiles));
+		limit_take(&l, interval_width(s->population), p->name, colour, "population");
+		limit_take(&l, interval_time_width(&s->residence, quantiles), p->name, colour,
+			   "time");
 	}
 	for (uint32_t i = 0; i < e->nr_probes; i++)
 		if (e->probes[i].nr > 0 && is_wanted(n->probes[i].name, wanted, nr_wanted))
-			worst = fmax(worst, interval_time_width(&e->probes[i].time, quantiles));
-	return worst;
+			limit_take(&l, interval_time_width(&e->probes[i].time, quantiles),
+				   n->probes[i].name, NULL, "time");
+	return l;
+}
+
+double estimate_precision(const struct estimate *e, const struct net *n, const char *const *wanted,
+			  size_t nr_wanted, bool quantiles)
+{
+	return estimate_limit(e, n, wanted, nr_wanted, quantiles).width;
 }
 
 size_t sample_warm_up(const struct qpn_sample *x, size_t nr)

@@ -101,7 +101,12 @@ int replications_run(struct replications *r, struct err *err)
 		if (ret)
 			return ret;
 		if (r->o->progress)
-			r->o->progress(r->o->ctx, r->events, r->precision);
+			r->o->progress(r->o->ctx,
+				       &(struct solve_progress){
+					       r->events, r->precision,
+					       solve_events_needed(r->events, r->precision,
+								   r->o->precision),
+					       r->limit });
 	}
 	return 0;
 }

@@ -46,6 +46,7 @@ struct replications {
 	uint64_t events;
 	double model_time, warm_up; /* over all runs */
 	double precision;	    /* the precision that was reached */
+	const char *limit;	    /* borrowed; judge() may say here which result limits it */
 	bool stop;		    /* no further round is to begin */
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,6 +160,26 @@ static int make_samples(struct qpn_sample *groups, size_t *nr_groups, const stru
 	}
 }
 
+double solve_events_needed(uint64_t events, double precision, double wanted)
+{
+	return precision > wanted ? (double)events * pow(precision / wanted, 2) : (double)events;
+}
+
+/* Sets the precision that was reached, and names the result that limits it. */
+static void solve_set_precision(struct solution *out, const struct net *n,
+				const struct solve_options *o)
+{
+	struct estimate_limit l =
+		estimate_limit(&out->estimate, n, o->wanted, o->nr_wanted, o->quantiles);
+
+	out->precision = l.width;
+	if (l.colour)
+		snprintf(out->limit, sizeof(out->limit), "%s of \"%s.%s\"", l.what, l.place,
+			 l.colour);
+	else if (l.place)
+		snprintf(out->limit, sizeof(out->limit), "%s of probe \"%s\"", l.what, l.place);
+}
+
 /* Makes the estimates from all batches so far. */
 static int solve_judge(struct solution *out, const struct run *r, const struct solve_options *o,
 		       bool quantiles, struct err *err)
@@ -178,8 +199,7 @@ static int solve_judge(struct solution *out, const struct run *r, const struct s
 	out->events = r->events;
 	out->model_time = qpn_sim_now(r->sim);
 	out->warm_up = out->model_time - (double)(r->nr - from) * r->length;
-	out->precision =
-		estimate_precision(&out->estimate, r->n, o->wanted, o->nr_wanted, o->quantiles);
+	solve_set_precision(out, r->n, o);
 	return 0;
 }
 
@@ -215,7 +235,11 @@ static int batch_means(struct solution *out, const struct net *n, const struct s
 		if (ret)
 			goto out;
 		if (o->progress)
-			o->progress(o->ctx, out->events, out->precision);
+			o->progress(o->ctx, &(struct solve_progress){
+						    out->events, out->precision,
+						    solve_events_needed(out->events, out->precision,
+									o->precision),
+						    out->limit });
 		if (o->model_time > 0 || r->events >= o->max_events)
 			break;
 		if (out->precision <= o->precision && out->correlation <= MAX_CORRELATION)
@@ -283,8 +307,9 @@ static int solve_estimate(struct replications *d)
 	estimate_release(&s->out->estimate);
 	if (estimate_make(&s->out->estimate, s->n, d->samples, d->nr, true))
 		return -ENOMEM;
-	d->precision = estimate_precision(&s->out->estimate, s->n, d->o->wanted, d->o->nr_wanted,
-					  d->o->quantiles);
+	solve_set_precision(s->out, s->n, d->o);
+	d->precision = s->out->precision;
+	d->limit = s->out->limit;
 	return 0;
 }
 
@@ -336,14 +361,6 @@ static int solve_replications(struct solution *out, const struct net *n,
 	return ret;
 }
 
-static bool is_in_net(const struct net *n, const char *name)
-{
-	for (uint32_t i = 0; i < n->nr_probes; i++)
-		if (!strcmp(n->probes[i].name, name))
-			return true;
-	return net_find_place(n, name) != NET_NONE;
-}
-
 int solve_net(struct solution *out, const struct net *n, const struct solve_options *o,
 	      struct err *err)
 {
@@ -351,9 +368,9 @@ int solve_net(struct solution *out, const struct net *n, const struct solve_opti
 	int ret;
 
 	for (size_t i = 0; i < o->nr_wanted; i++)
-		if (!is_in_net(n, o->wanted[i]))
-			return err_set(err, EINVAL, "%s: no place or probe \"%s\"", n->file,
-				       o->wanted[i]);
+		if (!estimate_has_name(n, o->wanted[i]))
+			return err_set(err, EINVAL, "%s: no place, place.colour or probe \"%s\"",
+				       n->file, o->wanted[i]);
 	ret = o->method == SOLVE_REPLICATIONS ? solve_replications(&s, n, o, err)
 					      : batch_means(&s, n, o, err);
 	if (ret)

@@ -18,6 +18,18 @@ enum solve_method {
 	SOLVE_REPLICATIONS,
 };
 
+/* How far a simulation is. */
+struct solve_progress {
+	uint64_t events;
+	double precision; /* the precision that was reached */
+	/*
+	 * How many events the required precision takes in all, by the square-root law; infinite
+	 * where that is not known yet.
+	 */
+	double events_needed;
+	const char *limit; /* the result with the least precision, in words; NULL: not told */
+};
+
 struct solve_options {
 	enum solve_method method; /* of nets; an architecture is always replicated */
 	/*
@@ -33,12 +45,13 @@ struct solve_options {
 	uint64_t seed;
 	/* limit in all; the result says if it stopped the simulation early */
 	uint64_t max_events;
-	unsigned nr_replications;  /* minimum; 2 or more */
-	unsigned nr_threads;	   /* 0 means all processors */
-	const char *const *wanted; /* places and probes whose precision counts */
-	size_t nr_wanted;	   /* 0 means all places and probes */
-	/* May be NULL. It is told the number of events so far and the precision reached. */
-	void (*progress)(void *ctx, uint64_t events, double precision);
+	unsigned nr_replications; /* minimum; 2 or more */
+	unsigned nr_threads;	  /* 0 means all processors */
+	/* places, colours of places as PLACE.COLOUR, and probes whose precision counts */
+	const char *const *wanted;
+	size_t nr_wanted; /* 0 means all places and probes */
+	/* May be NULL. Called after each look at the results so far. */
+	void (*progress)(void *ctx, const struct solve_progress *now);
 	void *ctx;
 };
 
@@ -47,15 +60,24 @@ struct solve_options {
 		.precision = 0.01, .seed = 1, .max_events = 2000000000, .nr_replications = 16 \
 	}
 
+#define SOLVE_LIMIT_BYTES 256
+
 struct solution {
 	struct estimate estimate;
 	uint64_t events;
 	double model_time; /* simulated time in all */
 	double warm_up;	   /* the part of it that was left out */
 	size_t nr_samples;
-	double precision;   /* the precision that was reached */
-	double correlation; /* correlation of the samples; good if near 0 */
+	double precision;	       /* the precision that was reached */
+	double correlation;	       /* correlation of the samples; good if near 0 */
+	char limit[SOLVE_LIMIT_BYTES]; /* the result with that precision, in words */
 };
+
+/*
+ * Returns how many events the wanted precision takes in all where that many gave this precision, by
+ * the square-root law.
+ */
+double solve_events_needed(uint64_t events, double precision, double wanted);
 
 /*
  * Returns 0, an error of qpn_sim_run(), or -EINVAL if wanted[] names something that is not in the
