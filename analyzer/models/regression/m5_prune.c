@@ -42,8 +42,7 @@ static void drop_small(struct m5_tree *t, int32_t at)
 
 	if (!m5_prune_inner(node))
 		return;
-	if (nr_rows(&t->nodes[node->left]) < t->least_cover ||
-	    nr_rows(&t->nodes[node->right]) < t->least_cover) {
+	if (!t->nodes[node->left].is_kept) {
 		node->left = node->right = -1;
 		return;
 	}
