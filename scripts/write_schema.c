@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "agent/config.h"
+#include "analyzer/characterize/time_objective.h"
 #include "analyzer/measure/plan.h"
 #include "analyzer/models/arch/arch_read.h"
 #include "analyzer/models/net/net.h"
-#include "analyzer/serve/page_objective.h"
 #include "analyzer/whatif/scenario.h"
 #include "base/fields_schema.h"
 
@@ -24,7 +24,7 @@ static const struct {
 } schemas[] = {
 	{ "agent", &config_table },
 	{ "arch", &arch_table },
-	{ "objectives", &page_objectives_table },
+	{ "objectives", &time_objectives_table },
 	{ "plan", &plan_table },
 	{ "qpn", &net_table },
 	{ "scenario", &scenario_table },

@@ -2,7 +2,6 @@
 #include "analyzer/serve/page_objective.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,127 +12,17 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/units.h"
-
-#define FEW_REQUESTS 20 /* fewer say nothing about a share of some percent */
-
-static int page_objective_limit(const struct fields_reader *r, const struct field *f,
-				const struct yaml_node *n, void *to)
-{
-	uint64_t ns;
-
-	if (units_parse_time(n->text, &ns, NULL) || ns < 10000 || ns > 16000000000ull)
-		return fields_expected(r, f, n);
-	*(double *)to = (double)ns / 1e9;
-	return 0;
-}
-
-static const char *const operation_words[] = { "read", "write", NULL };
-static const struct field objective_fields[] = {
-	{ .name = "name",
-	  .type = FIELD_TEXT,
-	  .offset = offsetof(struct page_objective, name),
-	  .room = PAGE_OBJECTIVE_NAME,
-	  .required = true,
-	  .expected = "a name of 1 to 63 bytes",
-	  .help = "of the objective, unique in the file" },
-	{ .name = "host",
-	  .type = FIELD_TEXT,
-	  .offset = offsetof(struct page_objective, host),
-	  .room = PAGE_OBJECTIVE_GLOB,
-	  .standard = "\"*\"",
-	  .help = "hosts, where * stands for any letters: db*" },
-	{ .name = "device",
-	  .type = FIELD_TEXT,
-	  .offset = offsetof(struct page_objective, device),
-	  .room = PAGE_OBJECTIVE_GLOB,
-	  .standard = "\"*\"",
-	  .help = "names of devices, likewise" },
-	{ .name = "operation",
-	  .type = FIELD_WORD,
-	  .offset = offsetof(struct page_objective, operation),
-	  .words = operation_words,
-	  .standard = "\"read\"" },
-	{ .name = "percentile",
-	  .type = FIELD_NUMBER,
-	  .offset = offsetof(struct page_objective, percentile),
-	  .low = 50,
-	  .high = 99.9,
-	  .required = true,
-	  .help = "percent of the requests that must be faster" },
-	{ .name = "below",
-	  .type = FIELD_NUMBER,
-	  .offset = offsetof(struct page_objective, limit_s),
-	  .computed = true,
-	  .required = true,
-	  .read = page_objective_limit,
-	  .expected = "a time from 10us to 16s, as 20ms",
-	  .help = "the response time that they must stay below" },
-	{ 0 },
-};
-static const struct fields objective_table = { .name = "objective", .fields = objective_fields };
-
-static int page_objective_read(const struct fields_reader *r, const struct field *f,
-			       const struct yaml_node *n, void *to)
-{
-	struct page_objectives *o = r->context;
-	struct page_objective *one = &o->list[o->nr];
-	int ret;
-
-	(void)to;
-	*one = (struct page_objective){ .host = "*", .device = "*" };
-	ret = fields_read(r, f->of, n, one);
-	if (ret)
-		return ret;
-	if (strpbrk(one->host, "[]\\") || strpbrk(one->device, "[]\\"))
-		return fields_error(r, n,
-				    "host, device: expected letters, * and ?, but no [, ] or \\");
-	for (size_t i = 0; i < o->nr; i++)
-		if (strcmp(o->list[i].name, one->name) == 0)
-			return fields_error(r, n,
-					    "name: expected another name than that of an "
-					    "objective above, got '%s'",
-					    one->name);
-	one->bucket = histogram_bucket((uint64_t)(one->limit_s * 1e9));
-	o->nr++;
-	return 0;
-}
-
-static const struct field objective_item = { .type = FIELD_STRUCT,
-					     .of = &objective_table,
-					     .read = page_objective_read };
-static const struct field objectives_fields[] = {
-	{ .name = "objectives",
-	  .type = FIELD_LIST,
-	  .item = &objective_item,
-	  .low = 1,
-	  .high = PAGE_OBJECTIVES,
-	  .required = true,
-	  .help = "each a percentile of response times and its limit" },
-	{ 0 },
-};
-const struct fields page_objectives_table = {
-	.title = "Objectives of blkcast serve",
-	.fields = objectives_fields,
-};
 
 int page_objectives_read(struct page_objectives **out, const char *path, struct err *err)
 {
 	struct page_objectives *o = calloc(1, sizeof(*o));
-	struct fields_reader r = { .err = err, .context = o };
-	struct yaml_tree *tree = NULL;
 	int ret;
 
 	if (!o)
 		return err_set(err, ENOMEM, "no memory for objectives");
 	pthread_mutex_init(&o->lock, NULL);
 	u64map_init(&o->by_device);
-	ret = yaml_tree_read(&tree, path, err);
-	if (ret == 0) {
-		r.tree = tree;
-		ret = fields_read(&r, &page_objectives_table, yaml_tree_root(tree), o);
-	}
-	yaml_tree_free(tree);
+	ret = time_objectives_read(&o->given, path, err);
 	if (ret < 0) {
 		page_objectives_free(o);
 		return ret;
@@ -160,13 +49,11 @@ static uint32_t page_objectives_device(struct page_objectives *o, uint64_t hash,
 {
 	uint32_t first = (uint32_t)o->nr_states;
 
-	for (size_t i = 0; i < o->nr; i++) {
-		const struct page_objective *one = &o->list[i];
+	for (size_t i = 0; i < o->given.nr; i++) {
+		const struct time_objective *one = &o->given.list[i];
 		struct page_state *s;
 
-		if (fnmatch(one->host, host, 0) != 0 ||
-		    (fnmatch(one->device, p->device_name, 0) != 0 &&
-		     fnmatch(one->device, p->device, 0) != 0))
+		if (!time_objective_names(one, host, p->device, p->device_name))
 			continue;
 		if (o->nr_states == PAGE_OBJECTIVE_STATES) {
 			o->nr_refused++;
@@ -192,8 +79,7 @@ static uint32_t page_objectives_device(struct page_objectives *o, uint64_t hash,
 
 static void page_state_take(struct page_state *s, const struct profile *p)
 {
-	const struct histogram *h = s->objective->operation ? &p->write.response.stage[STAGE_TOTAL]
-							    : &p->read.response.stage[STAGE_TOTAL];
+	const struct histogram *h = time_objective_times(s->objective, p);
 	uint64_t minute = (uint64_t)(p->end_s / 60);
 	struct page_state_minute *m = &s->minutes[minute % PAGE_OBJECTIVE_MINUTES];
 
@@ -202,7 +88,7 @@ static void page_state_take(struct page_state *s, const struct profile *p)
 	if (m->minute < minute)
 		*m = (struct page_state_minute){ .minute = minute };
 	m->requests += (double)h->nr;
-	m->slow += (double)(h->nr - histogram_cumulative(h, s->objective->bucket));
+	m->slow += (double)time_objective_slow(s->objective, h);
 }
 
 void page_objectives_take(struct page_objectives *o, const char *host, const struct profile *p)
@@ -240,9 +126,7 @@ static void page_state_sum(struct page_state *s, uint64_t last_minute)
 		s->slow += m->slow;
 	}
 	/* The share of the budget that is spent; NaN: too few requests to tell. */
-	s->spent = s->requests < FEW_REQUESTS
-			   ? NAN
-			   : s->slow / s->requests / page_objective_budget(s->objective);
+	s->spent = time_objective_spent(s->objective, s->requests, s->slow);
 }
 
 static int page_state_by_spent(const void *a, const void *b)
@@ -283,17 +167,17 @@ static json_t *page_state_json(const struct page_state *s, uint64_t last_minute)
 			 "minutes_slow_ratio", minutes);
 }
 
-static json_t *page_objective_json(const struct page_objective *one)
+static json_t *page_objective_json(const struct time_objective *one)
 {
 	return json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:f}", "name", one->name, "host",
 			 one->host, "device", one->device, "operation",
-			 operation_words[one->operation], "percentile", one->percentile, "below_s",
-			 one->limit_s, "budget_ratio", page_objective_budget(one));
+			 time_objective_operations[one->operation], "percentile", one->percentile,
+			 "below_s", one->limit_s, "budget_ratio", time_objective_budget(one));
 }
 
 /* Whether an objective judges a device of a host that the reader may see. */
 static bool page_objective_concerns(const struct page_objectives *o,
-				    const struct page_objective *one,
+				    const struct time_objective *one,
 				    bool (*permits)(void *ctx, const char *host), void *ctx)
 {
 	for (size_t i = 0; i < o->nr_states; i++)
@@ -315,9 +199,9 @@ json_t *page_objectives_json(struct page_objectives *o,
 	pthread_mutex_lock(&o->lock);
 	as_of_s = o->newest_s > 0 ? fmin(o->newest_s, now_s) : NAN;
 	nr_refused = permits ? 0 : o->nr_refused;
-	for (size_t i = 0; i < o->nr; i++)
-		if (!permits || page_objective_concerns(o, &o->list[i], permits, ctx))
-			json_array_append_new(list, page_objective_json(&o->list[i]));
+	for (size_t i = 0; i < o->given.nr; i++)
+		if (!permits || page_objective_concerns(o, &o->given.list[i], permits, ctx))
+			json_array_append_new(list, page_objective_json(&o->given.list[i]));
 	order = calloc(o->nr_states + 1, sizeof(*order));
 	for (size_t i = 0; order && i < o->nr_states; i++) {
 		if (permits && !permits(ctx, o->states[i]->host))

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_objective: this module judges objectives of response times, such as "95 % of the reads of
- * host db1 take less than 20 ms".
- *
- * Such an objective allows 5 % of the reads to be slower. This share is its error budget. Of each
- * window of a device that an objective names, the requests that took longer than the limit are
- * counted, in minutes, for the last hour. The objective holds while their share is at most the
- * budget. The limit is rounded up to the next end of a histogram's bucket, by 2.2 % at most.
+ * page_objective: this module judges objectives of response times (time_objective.h) over the last
+ * hour: of each window of a device that an objective names, the requests that took longer than the
+ * limit are counted, in minutes.
  *
  * The rules for Prometheus judge the agents' own metrics in the same way. Their buckets end at
  * powers of two; the rules use the largest one that is not above the limit, so that they are never
  * less strict.
  *
- * At most PAGE_OBJECTIVES objectives, and PAGE_OBJECTIVE_STATES pairs of an objective and a device,
+ * At most TIME_OBJECTIVES objectives, and PAGE_OBJECTIVE_STATES pairs of an objective and a device,
  * of about 1 KiB each; further pairs are counted. Any thread may call the functions.
  */
 #ifndef ANALYZER_SERVE_PAGE_OBJECTIVE_H
@@ -23,17 +19,12 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/fields.h"
 #include "formats/profile/profile.h"
 
-#define PAGE_OBJECTIVES	      64
 #define PAGE_OBJECTIVE_STATES 16384
 #define PAGE_OBJECTIVE_ROWS   256 /* of one answer */
 
 struct page_objectives;
-
-/* The table of the file, from which docs/objectives.schema.json is written. */
-extern const struct fields page_objectives_table;
 
 /* Reads a YAML file. Returns 0, -EINVAL, -ENOENT, -ENOMEM, ... */
 int page_objectives_read(struct page_objectives **out, const char *path, struct err *err);

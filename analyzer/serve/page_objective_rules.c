@@ -31,7 +31,7 @@ static void page_rules_glob(struct buf *out, const char *glob)
 }
 
 /* The labels that choose the objective's requests. An instance is a host with a port or without. */
-static void page_rules_labels(struct buf *out, const struct page_objective *o)
+static void page_rules_labels(struct buf *out, const struct time_objective *o)
 {
 	buf_printf(out, "operation=\"%s\",stage=\"total\"", o->operation ? "write" : "read");
 	if (strcmp(o->host, "*") != 0) {
@@ -50,7 +50,7 @@ static void page_rules_labels(struct buf *out, const struct page_objective *o)
  * The largest end of a metric's bucket that is not above the limit: a power of two. Numbers of
  * `le` may be written in several ways, so that the rule takes either.
  */
-static void page_rules_le(struct buf *out, const struct page_objective *o)
+static void page_rules_le(struct buf *out, const struct time_objective *o)
 {
 	double edge = exp2(floor(log2(o->limit_s)));
 
@@ -60,7 +60,7 @@ static void page_rules_le(struct buf *out, const struct page_objective *o)
 		buf_printf(out, "le=\"%.17g\"", edge);
 }
 
-static void page_rules_slow(struct buf *out, const struct page_objective *o, const char *period)
+static void page_rules_slow(struct buf *out, const struct time_objective *o, const char *period)
 {
 	buf_printf(out,
 		   "      - record: instance_device:blkcast_objective_slow:ratio%s\n"
@@ -80,7 +80,7 @@ static void page_rules_slow(struct buf *out, const struct page_objective *o, con
 	buf_printf(out, "\"}\n");
 }
 
-static void page_rules_alert(struct buf *out, const struct page_objective *o, const char *alert,
+static void page_rules_alert(struct buf *out, const struct time_objective *o, const char *alert,
 			     const char *period, const char *hold, const char *severity,
 			     const char *what)
 {
@@ -92,7 +92,7 @@ static void page_rules_alert(struct buf *out, const struct page_objective *o, co
 	buf_printf(out,
 		   "\"} > %.4g\n        for: %s\n        labels: {severity: %s, "
 		   "objective: \"",
-		   page_objective_budget(o), hold, severity);
+		   time_objective_budget(o), hold, severity);
 	page_rules_text(out, o->name);
 	buf_printf(out, "\"}\n"
 			"        annotations:\n          summary: \"{{ $labels.instance }} "
@@ -101,7 +101,7 @@ static void page_rules_alert(struct buf *out, const struct page_objective *o, co
 	buf_printf(out,
 		   " %s\"\n          description: \"{{ $value | humanizePercentage }} of the "
 		   "%ss take longer than allowed; %.4g %% may (%.4g %% below %.4g ms).\"\n",
-		   what, o->operation ? "write" : "read", 100 * page_objective_budget(o),
+		   what, o->operation ? "write" : "read", 100 * time_objective_budget(o),
 		   o->percentile, o->limit_s * 1e3);
 }
 
@@ -113,14 +113,14 @@ void page_objectives_rules(const struct page_objectives *o, struct buf *out)
 		"--rules.\n# A bucket of the metrics ends at a power of two: a request counts as "
 		"slow where it is above the\n# largest one that is not above the limit.\n"
 		"groups:\n  - name: blkcast-objectives\n    rules:\n");
-	for (size_t i = 0; i < o->nr; i++) {
-		page_rules_slow(out, &o->list[i], "5m");
-		page_rules_slow(out, &o->list[i], "1h");
+	for (size_t i = 0; i < o->given.nr; i++) {
+		page_rules_slow(out, &o->given.list[i], "5m");
+		page_rules_slow(out, &o->given.list[i], "1h");
 	}
-	for (size_t i = 0; i < o->nr; i++) {
-		page_rules_alert(out, &o->list[i], "BlkcastObjectiveBroken", "5m", "5m", "warning",
-				 "is broken");
-		page_rules_alert(out, &o->list[i], "BlkcastObjectiveBudgetSpent", "1h", "0m",
+	for (size_t i = 0; i < o->given.nr; i++) {
+		page_rules_alert(out, &o->given.list[i], "BlkcastObjectiveBroken", "5m", "5m",
+				 "warning", "is broken");
+		page_rules_alert(out, &o->given.list[i], "BlkcastObjectiveBudgetSpent", "1h", "0m",
 				 "critical", "has spent the error budget of an hour");
 	}
 }

@@ -8,21 +8,12 @@
 
 #include <pthread.h>
 
+#include "analyzer/characterize/time_objective.h"
 #include "analyzer/serve/page_objective.h"
 #include "analyzer/store/segment_name.h"
 #include "base/u64map.h"
 
-#define PAGE_OBJECTIVE_NAME    64
-#define PAGE_OBJECTIVE_GLOB    128
 #define PAGE_OBJECTIVE_MINUTES 60
-
-struct page_objective {
-	char name[PAGE_OBJECTIVE_NAME];
-	char host[PAGE_OBJECTIVE_GLOB], device[PAGE_OBJECTIVE_GLOB];
-	int operation; /* 0 reads, 1 writes */
-	double percentile, limit_s;
-	int bucket; /* of the limit, in formats/histogram.h */
-};
 
 struct page_state_minute {
 	uint64_t minute; /* since 1970; an entry of another minute is out of date */
@@ -31,7 +22,7 @@ struct page_state_minute {
 
 /* An objective of one device in the last hour. */
 struct page_state {
-	const struct page_objective *objective;
+	const struct time_objective *objective;
 	uint64_t hash; /* of host and device */
 	char host[SEGMENT_NAME_BYTES], device[PROFILE_NAME_BYTES], name[PROFILE_NAME_BYTES];
 	struct page_state_minute minutes[PAGE_OBJECTIVE_MINUTES];
@@ -39,8 +30,7 @@ struct page_state {
 };
 
 struct page_objectives {
-	struct page_objective list[PAGE_OBJECTIVES];
-	size_t nr;
+	struct time_objectives given;
 	pthread_mutex_t lock;	    /* guards the members below */
 	struct page_state **states; /* owned; those of one device follow one another */
 	size_t nr_states, cap_states;
@@ -48,11 +38,5 @@ struct page_objectives {
 	size_t nr_refused;	 /* pairs beyond PAGE_OBJECTIVE_STATES */
 	double newest_s;
 };
-
-/* The share of requests that may be slow. */
-static inline double page_objective_budget(const struct page_objective *o)
-{
-	return 1 - o->percentile / 100;
-}
 
 #endif
