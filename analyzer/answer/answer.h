@@ -125,6 +125,8 @@ int answer_print(const struct answer *a, enum answer_form form, FILE *out);
 json_t *answer_json(const struct answer *a);
 /* The page, appended to out: it needs nothing else, runs no script and asks no network. */
 int answer_html(const struct answer *a, struct buf *out);
+/* The tables and pictures alone, for a page that has a head of its own. */
+int answer_html_sections(const struct answer *a, struct buf *out);
 /*
  * The live page of serve asks a question by running this program as a child, with the environment
  * variable ANSWER_FOR_PAGE. The answer is then one JSON object: "shown" has the texts that people

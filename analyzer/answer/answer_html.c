@@ -101,6 +101,15 @@ static void answer_html_item(const struct answer_item *item, struct buf *out)
 	page_section_end(out);
 }
 
+int answer_html_sections(const struct answer *a, struct buf *out)
+{
+	int ret = answer_check(a);
+
+	for (size_t i = 0; i < a->nr_items && !ret; i++)
+		answer_html_item(&a->items[i], out);
+	return ret ? ret : out->error;
+}
+
 int answer_html(const struct answer *a, struct buf *out)
 {
 	int ret = answer_check(a);
@@ -109,8 +118,7 @@ int answer_html(const struct answer *a, struct buf *out)
 		return ret;
 	page_begin(out, a->title, a->conclusion);
 	answer_html_facts(a, out);
-	for (size_t i = 0; i < a->nr_items; i++)
-		answer_html_item(&a->items[i], out);
+	answer_html_sections(a, out);
 	for (size_t i = 0; i < a->nr_notes; i++) {
 		buf_printf(out, "<p class=\"soft\">");
 		page_escape(out, a->notes[i]);

@@ -15,6 +15,7 @@
 #include "analyzer/answer/progress.h"
 #include "analyzer/cmd/show.h"
 #include "analyzer/report/page.h"
+#include "analyzer/whatif/headroom.h"
 #include "base/json.h"
 #include "base/shell_word.h"
 #include "analyzer/cmd/selection_options.h"
@@ -24,7 +25,9 @@
 #define MOVED	 512 /* number of requests, 36 KiB, chosen so that they stay in the cache */
 
 struct options {
-	const char *output, *figure;
+	const char *output, *figure, *objectives_file;
+	struct word_list slo;
+	struct time_objectives objectives;
 	bool csv;
 };
 
@@ -221,7 +224,7 @@ out:
 
 /* *is_empty is set, and the function fails, where the selection has no request. */
 static int read_report(struct report **out, struct scan *scan, const struct cli *cli,
-		       bool *is_empty, struct err *err)
+		       const struct time_objectives *objectives, bool *is_empty, struct err *err)
 {
 	struct gather g = { .err = err };
 	struct replay_config config = {
@@ -232,6 +235,8 @@ static int read_report(struct report **out, struct scan *scan, const struct cli 
 	g.moved = calloc(MOVED, sizeof(*g.moved));
 	if (!g.moved)
 		ret = -ENOMEM;
+	if (!ret && objectives->nr)
+		g.collect->objectives = objectives;
 	progress_begin(&g.progress, "report", 0, cli->quiet);
 	if (!ret)
 		ret = replay(scan, &config, err);
@@ -305,21 +310,86 @@ static int write_out(const char *path, const struct buf *b, struct err *err)
 		   : 0;
 }
 
+/* Adds the verdicts on the objectives to what --json prints. */
+static int cmd_report_json_objectives(const struct report *r, json_t *top)
+{
+	struct answer *a = slo_answer(r);
+	json_t *verdicts = a ? answer_json(a) : NULL;
+	int ret = verdicts && !json_object_update_missing(top, verdicts) ? 0 : -ENOMEM;
+
+	json_decref(verdicts);
+	answer_free(a);
+	return ret;
+}
+
 static int print_json(const struct report *r, const char *output, size_t bytes)
 {
 	char hash[COLLECT_HASH_BYTES];
-	json_t *names = json_array();
+	json_t *names = json_array(), *top;
 	json_t *processes = issuers_json(&r->issuers->processes, ISSUERS_SHOWN);
 	json_t *cgroups = issuers_json(&r->issuers->cgroups, ISSUERS_SHOWN);
 
 	collect_hash(r->collect, hash);
 	for (size_t i = 0; i < nr_figures; i++)
 		json_array_append_new(names, json_string(figures[i].name));
-	return cli_show_json(json_pack(
-		"{s:s, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "schema", "blkcast.report/1",
-		"output", json_text(output), "size_bytes", (json_int_t)bytes, "requests",
-		(json_int_t)r->collect->nr_requests, "devices", (json_int_t)r->collect->nr_devices,
-		"data_xxh3", hash, "figures", names, "processes", processes, "cgroups", cgroups));
+	top = json_pack("{s:s, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "schema",
+			"blkcast.report/1", "output", json_text(output), "size_bytes",
+			(json_int_t)bytes, "requests", (json_int_t)r->collect->nr_requests,
+			"devices", (json_int_t)r->collect->nr_devices, "data_xxh3", hash, "figures",
+			names, "processes", processes, "cgroups", cgroups);
+	if (top && r->collect->objectives && cmd_report_json_objectives(r, top)) {
+		json_decref(top);
+		return -ENOMEM;
+	}
+	return cli_show_json(top);
+}
+
+/*
+ * Prints the verdicts on the objectives: beside a page that is written to a file on standard
+ * output, otherwise on standard error.
+ */
+static int cmd_report_print_objectives(const struct report *r, const struct options *o)
+{
+	struct answer *a = slo_answer(r);
+	int ret = a ? answer_print(a, ANSWER_TEXT, o->output ? stdout : stderr) : -ENOMEM;
+
+	answer_free(a);
+	return ret;
+}
+
+/* An objective that is broken anywhere counts more than one that cannot be judged. */
+static int cmd_report_verdict(const struct report *r)
+{
+	if (r->slo.nr_broken)
+		return CLI_FAILED;
+	return r->slo.nr_untold ? CLI_CANNOT_TELL : CLI_DONE;
+}
+
+/* Reads --objectives and --slo, which has the form of headroom's. */
+static int cmd_report_objectives(struct options *o, struct err *err)
+{
+	int ret = o->objectives_file ? time_objectives_read(&o->objectives, o->objectives_file, err)
+				     : 0;
+
+	for (size_t i = 0; i < o->slo.nr && !ret; i++) {
+		struct headroom_objective one;
+		const char *digits;
+
+		ret = headroom_read_objective(o->slo.items[i], &one, err);
+		if (ret)
+			return ret;
+		if (!one.point[0])
+			return err_set(err, EINVAL,
+				       "--slo %s: a report judges .p50 to .p9999, not the mean",
+				       o->slo.items[i]);
+		/* p95 is 95 percent, and p999 is 99.9 percent. */
+		digits = one.point + 1;
+		ret = time_objectives_add(&o->objectives, o->slo.items[i], one.side,
+					  strtod(digits, NULL) /
+						  pow(10, (double)strlen(digits) - 2),
+					  one.limit_s, err);
+	}
+	return ret;
 }
 
 /* Renders the page, or a single picture or its data. */
@@ -351,7 +421,7 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 	struct report *r = NULL;
 	struct err err = { 0 };
 	bool is_empty = false;
-	int status;
+	int status, verdict = CLI_DONE;
 
 	buf_init(&source);
 	buf_init(&selection);
@@ -366,7 +436,7 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 	if (!status)
 		status = selection_open(sel, cli, &scan, &hooks, &err);
 	if (!status)
-		status = read_report(&r, scan, cli, &is_empty, &err);
+		status = read_report(&r, scan, cli, &o->objectives, &is_empty, &err);
 	if (!status) {
 		r->source = (const char *)source.data;
 		r->selection = (const char *)selection.data;
@@ -378,6 +448,10 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 		status = write_out(o->output, &out, &err);
 	if (!status && cli->json)
 		status = print_json(r, o->output, out.len);
+	if (!status && r->collect->objectives && !cli->json)
+		status = cmd_report_print_objectives(r, o);
+	if (!status)
+		verdict = cmd_report_verdict(r);
 	if (!status && f && f->per_device && r->collect->nr_devices > 1)
 		cli_note(cli, "of %s, the busiest of %zu devices; --device chooses another",
 			 r->collect->devices[r->busiest[0]]->label, r->collect->nr_devices);
@@ -389,19 +463,24 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 	buf_release(&out);
 	if (status && is_empty)
 		return selection_nothing(sel, cli) == CLI_DONE ? CLI_FAILED : CLI_BAD_INPUT;
-	return cli_finish(cli, status, &err, CLI_DONE);
+	return cli_finish(cli, status, &err, verdict);
 }
 
 static int cmd_report_run(struct cli *cli)
 {
 	struct selection sel = { 0 };
 	struct options o = { 0 };
+	struct err err = { 0 };
 	const struct figure *f = NULL;
 	const struct cli_option options[] = {
 		SELECTION_OPTIONS(&sel),
 		CLI_STRING("output", 'o', "FILE", &o.output, "the page to write"),
 		CLI_STRING("figure", 0, "NAME", &o.figure, "one picture alone, as SVG"),
 		CLI_FLAG("csv", 0, &o.csv, "with --figure: its data as CSV"),
+		CLI_LIST("slo", 0, "OBJECTIVE,...", &o.slo,
+			 "judge read.p95=20ms, write.p99=50ms, ..."),
+		CLI_STRING("objectives", 0, "FILE", &o.objectives_file,
+			   "judge the objectives of a file, as serve does"),
 		CLI_END,
 	};
 	struct buf names;
@@ -430,7 +509,10 @@ static int cmd_report_run(struct cli *cli)
 		return cli_usage(cli, "expected -o FILE: a page is not for a terminal");
 	if (cli->json && !o.output)
 		return cli_usage(cli, "--json: expected -o FILE for the page beside it");
-	ret = cmd_report_perform(cli, &sel, &o, f);
+	if (cmd_report_objectives(&o, &err))
+		ret = cli_fail(cli, &err);
+	else
+		ret = cmd_report_perform(cli, &sel, &o, f);
 	selection_release(&sel);
 	return ret;
 }
@@ -441,10 +523,14 @@ const struct command command_report = {
 	.summary = "a self-contained HTML page with pictures",
 	.usage = "[SELECTION] (--store DIR | FILE...) -o report.html\n"
 		 "[SELECTION] (--store DIR | FILE...) --figure NAME [--csv] [-o FILE]",
-	.example = "blkcast report --store traces --device loop0 -o report.html",
+	.example =
+		"blkcast report --store traces --device loop0 -o report.html\n"
+		"blkcast report --store traces --slo read.p95=20ms,write.p99=50ms -o report.html",
 	.details =
 		"The page needs nothing but itself: it opens without a network, in light and dark, "
-		"and prints.\nUnder every picture stands the command that writes its data.\n\n"
+		"and prints.\nUnder every picture stands the command that writes its data.\n"
+		"Objectives are judged over the period, on each device that they name; exit status "
+		"1\nwhere one is broken, 3 where one cannot be judged for want of requests.\n\n"
 		"Figures: heatmap requests throughput devices in-flight tail size-latency sizes\n"
 		"sizes-bytes sequential seek outstanding interarrival flush who access miss-ratio regions\n\n"
 		"who is a table alone, of processes and control groups; --json has it as well.",

@@ -35,6 +35,7 @@ static void device_free(struct collect_device *d)
 	hotspot_release(&d->hotspot);
 	sequence_device_release(&d->sequence);
 	bins_device_release(&d->bins);
+	slo_device_release(&d->slo);
 	free(d);
 }
 
@@ -53,7 +54,8 @@ void collect_free(struct collect *c)
 	free(c);
 }
 
-static struct collect_device *device_new(const struct collect_name *name)
+static struct collect_device *device_new(const struct collect_name *name,
+					 const struct time_objectives *objectives)
 {
 	struct collect_device *d = calloc(1, sizeof(*d));
 
@@ -65,6 +67,10 @@ static struct collect_device *device_new(const struct collect_name *name)
 	load_init(&d->load);
 	access_map_init(&d->map);
 	sequence_device_init(&d->sequence);
+	if (slo_device_init(&d->slo, objectives, d->host, d->device, d->name)) {
+		device_free(d);
+		return NULL;
+	}
 	return d;
 }
 
@@ -104,7 +110,7 @@ int collect_device(struct collect *c, const struct collect_name *name, size_t *i
 		return err_set(err, E2BIG,
 			       "more than %d devices: choose some by --host and --device",
 			       COLLECT_DEVICES);
-	c->devices[c->nr_devices] = device_new(name);
+	c->devices[c->nr_devices] = device_new(name, c->objectives);
 	if (!c->devices[c->nr_devices])
 		return err_set(err, ENOMEM, "no memory for the pictures of %s", name->name);
 	*index = c->nr_devices++;
@@ -123,7 +129,8 @@ static int add_one(struct collect *c, struct collect_device *d, const struct req
 		return -ENOMEM;
 	if (r->flags & (REQUEST_NO_COMPLETION | REQUEST_PAUSED))
 		return 0;
-	if (heatmap_add(&c->heatmap, t, r->completion_ns - t) ||
+	if (slo_device_add(&d->slo, c->objectives, r) ||
+	    heatmap_add(&c->heatmap, t, r->completion_ns - t) ||
 	    inflight_add(&c->inflight, t, r->dispatch_ns, r->completion_ns))
 		return -ENOMEM;
 	return 0;

@@ -16,6 +16,7 @@
 #include "analyzer/report/intensity.h"
 #include "analyzer/report/load.h"
 #include "analyzer/report/sequence.h"
+#include "analyzer/report/slo.h"
 #include "analyzer/report/bins.h"
 #include "base/err.h"
 #include "formats/profile/profile.h"
@@ -33,6 +34,7 @@ struct collect_device {
 	struct hotspot hotspot;
 	struct sequence_device sequence;
 	struct bins_device bins;
+	struct slo_device slo;
 };
 
 struct collect {
@@ -47,6 +49,8 @@ struct collect {
 	uint64_t nr_requests;
 	uint64_t begin_ns, end_ns; /* first arrival and last completion */
 	struct XXH3_state_s *hash;
+	/* borrowed; NULL: there are none; set before the first device is added */
+	const struct time_objectives *objectives;
 };
 
 int collect_new(struct collect **out);

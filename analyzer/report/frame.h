@@ -10,6 +10,8 @@
 #include "analyzer/report/svg.h"
 #include "analyzer/report/timegrid.h"
 
+struct time_objectives;
+
 /* The period that every picture over time shows, on CLOCK_REALTIME. */
 struct view {
 	uint64_t begin_ns, end_ns; /* whole columns; begin < end */
@@ -18,6 +20,7 @@ struct view {
 	const char *id;		     /* id of the picture within its page; unique */
 	const struct time_gap *gaps; /* borrowed; the times in which nobody watched, in order */
 	size_t nr_gaps;
+	const struct time_objectives *objectives; /* borrowed; NULL: none are drawn */
 	const char *rate; /* NULL, or "requests" or "bytes", which the y axis shows per second */
 };
 

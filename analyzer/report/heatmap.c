@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/characterize/time_objective.h"
 #include "analyzer/report/heatmap.h"
 
 #define LEVELS 10 /* number of shades, classes h0 to h9 */
@@ -199,6 +200,21 @@ static void shade_legend(struct buf *out, const struct frame *f, uint64_t most)
 	svg_group_end(out);
 }
 
+/* Draws the limits of the objectives that lie on the axis, with their names. */
+static void heatmap_limits(struct buf *out, const struct frame *f, const struct view *v,
+			   const struct scale *y)
+{
+	for (size_t i = 0; v->objectives && i < v->objectives->nr; i++) {
+		const struct time_objective *o = &v->objectives->list[i];
+		double at = scale_px(y, o->limit_s);
+
+		if (o->limit_s < y->from || o->limit_s > y->to)
+			continue;
+		svg_line(out, "line law", f->left, at, f->right, at);
+		svg_text(out, "note start halo", f->left + 4, at - 4, o->name);
+	}
+}
+
 /* Draws the plot with one crop; page.css shows one of the three at a time. */
 static void heatmap_crop(struct buf *out, const struct heatmap *h, const struct timegrid *g,
 			 const struct view *v, const struct scale *x, int which)
@@ -227,6 +243,7 @@ static void heatmap_crop(struct buf *out, const struct heatmap *h, const struct 
 		"preserveAspectRatio=\"none\" data-rows=\"%u %u\"><use href=\"#%s-cells\"/></svg>\n",
 		from, f->top, to - from, f->bottom - f->top, HEATMAP_ROWS - 1 - high, g->nr,
 		high - low + 1, low, high, v->id);
+	heatmap_limits(out, f, v, &y);
 	if (above) {
 		snprintf(text, sizeof(text), "%s slower than %s not shown", label_count(&n, above),
 			 label_duration(&t, y.to));

@@ -65,6 +65,39 @@ static int page_summary(struct page *pg)
 	return ret;
 }
 
+/* The verdicts on the objectives, in a sentence; the report's conclusion comes first. */
+static int page_objectives(struct page *pg)
+{
+	struct answer *a;
+	int ret;
+
+	if (!pg->r->collect->objectives)
+		return 0;
+	a = slo_answer(pg->r);
+	ret = a ? answer_error(a) : -ENOMEM;
+	if (!ret) {
+		buf_printf(pg->out, "<p class=\"lead\">");
+		page_text(pg, answer_conclusion(a));
+		buf_printf(pg->out, "</p>\n");
+	}
+	answer_free(a);
+	return ret;
+}
+
+/* The verdicts on the objectives, as a table. */
+static int page_objectives_table(struct page *pg)
+{
+	struct answer *a;
+	int ret;
+
+	if (!pg->r->slo.nr)
+		return 0;
+	a = slo_answer(pg->r);
+	ret = a ? answer_html_sections(a, pg->out) : -ENOMEM;
+	answer_free(a);
+	return ret;
+}
+
 static void page_subject(const struct report *r, char *words, size_t len)
 {
 	const struct collect *c = r->collect;
@@ -457,10 +490,14 @@ int page_write(const struct report *r, struct buf *out)
 	 * that exist.
 	 */
 	pg.out = &body;
-	ret = page_sections(&pg);
+	ret = page_objectives_table(&pg);
+	if (!ret)
+		ret = page_sections(&pg);
 	pg.out = out;
 	page_head(&pg);
-	words = page_summary(&pg);
+	words = page_objectives(&pg);
+	if (!words)
+		words = page_summary(&pg);
 	page_facts(&pg);
 	buf_printf(out, "<nav aria-label=\"Pictures\">");
 	buf_put(out, pg.contents.data, pg.contents.len);

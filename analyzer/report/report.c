@@ -20,6 +20,7 @@ void report_free(struct report *r)
 		gaps_release(&r->gaps[i]);
 	free(r->gaps);
 	gaps_release(&r->common);
+	slo_release(&r->slo);
 	collect_free(r->collect);
 	free(r->each);
 	free(r->busiest);
@@ -195,9 +196,12 @@ static int close_report(struct report *r, const struct report_facts *facts)
 		ret = rank_devices(r);
 	if (!ret)
 		ret = cover_period(r);
+	if (!ret)
+		ret = slo_judge(&r->slo, r);
 	if (ret)
 		return ret;
 	frame_view(&c->intensity.grid, c->nr_requests, &r->view);
+	r->view.objectives = c->objectives;
 	return load_peaks(&c->sum, r->window_ns, &r->peaks);
 }
 

@@ -24,6 +24,7 @@ struct report {
 	uint64_t begin_ns, end_ns; /* the watched period, CLOCK_REALTIME */
 	struct gaps *gaps;	   /* owned; one per device, in the order of collect->devices */
 	struct gaps common;	   /* times in which no host was watched */
+	struct slo slo;		   /* verdicts on the objectives of the collection */
 	struct ledger ledger;	   /* losses of all traces */
 	uint64_t nr_missing;	   /* segments that are missing between those read */
 	/*

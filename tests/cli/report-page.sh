@@ -140,6 +140,49 @@ is "$(figure who 2>&1 | tr -d '\n')" "blkcast report: who: nothing to show: the 
 exits 2 "a table is no picture" "$blkcast" report --store "$T/store" --figure who -o "$T/x"
 exits 2 "who is not told by window" "$blkcast" characterize --who --window 1s --store "$T/store"
 
+# Objectives. The limit of 2^-8 s is the end of a histogram's bucket, so that all counts are exact.
+exits 1 "an objective that is broken fails" "$blkcast" report --utc --json "$T/one.seg" \
+	--slo write.p99=10s,read.p95=3906250ns,read.p50=3906250ns -o "$T/slo.html"
+cp "$T/out" "$T/slo.json"
+is "$(jq -c '[.objectives[] | [.verdict, .objective, .host, .device, .device_name, .percentile, .below_s]]' "$T/slo.json")" \
+	"$(jq -c '[.objectives[0] | .host as $h | .device as $d |
+		["fail", "read.p95=3906250ns", $h, $d, "sda", 95, 0.00390625],
+		["pass", "read.p50=3906250ns", $h, $d, "sda", 50, 0.00390625],
+		["pass", "write.p99=10s", $h, $d, "sda", 99, 10]]' "$T/slo.json")" "each has its verdict, the worst first"
+"$blkcast" dump --json --operation read "$T/one.seg" | jq -cs '{requests: length,
+	slow_ratio: ((map(select(.total_s > 0.00390625)) | length) / length)} + (
+	[group_by(.arrival_s + .total_s | floor)[] | select(length >= 20) |
+		{at: (.[0] | .arrival_s + .total_s | floor), slow: ((map(select(.total_s > 0.00390625)) | length) / length)}] |
+	{windows: length, windows_broken_ratio: ((map(select(.slow > 0.05)) | length) / length),
+		worst_begin_s: max_by([.slow, -.at]).at, worst_slow_ratio: max_by(.slow).slow})' >"$T/want.json"
+is "$(jq -c --slurpfile w "$T/want.json" '.objectives[0] | [.requests == $w[0].requests,
+	(.slow_ratio - $w[0].slow_ratio | fabs) < 1e-9, .window_s == 1, .windows == $w[0].windows,
+	(.windows_broken_ratio - $w[0].windows_broken_ratio | fabs) < 1e-9, .worst_begin_s == $w[0].worst_begin_s,
+	(.worst_slow_ratio - $w[0].worst_slow_ratio | fabs) < 1e-9]' "$T/slo.json")" \
+	"[true,true,true,true,true,true,true]" "shares, windows and the worst moment are those of the requests"
+number "$(jq '.objectives[0].value_s > 0.00390625 and .objectives[1].value_s <= 0.00390625 | if . then 1 else 0 end' "$T/slo.json") == 1" \
+	"a value is above the limit where it is broken alone"
+like "$(words "$T/slo.html" | head -n 1)" "^1 of 3 objectives on devices fail, most of all 'read.p95=3906250ns' on sda: 95 % of the reads are done within .* not within 3\.91" \
+	"the page opens on the verdict"
+is "$(grep -o '<td class="words">\(fail\|pass\)</td>' "$T/slo.html" | wc -l)" 3 "and has them as a table"
+is "$(grep -c '<line class="line law".*' "$T/slo.html")" "$(grep -c 'note start halo.*>\(read\|write\)\.p' "$T/slo.html")" \
+	"each line in the heat map has its name"
+number "$(grep -c '<line class="line law"' "$T/slo.html") >= 2" "the heat map shows the limits"
+exits 1 "the verdicts stand beside the page" "$blkcast" report --utc "$T/one.seg" --slo read.p95=3906250ns -o "$T/slo.html"
+like "$(cat "$T/out")" 'fail +read\.p95=3906250ns +.* sda .* [0-9.]+ %' "as text"
+cat >"$T/objectives.yaml" <<-'YAML'
+	objectives:
+	  - {name: all reads, percentile: 99, below: 16s}
+	  - {name: elsewhere, host: "mail*", percentile: 99, below: 1s}
+YAML
+exits 3 "an objective without requests cannot be judged" "$blkcast" report --objectives "$T/objectives.yaml" "$T/one.seg" -o "$T/slo.html"
+like "$(cat "$T/out")" '1 of 2 objectives cannot be judged' "and the answer says so"
+exits 0 "the objectives of a file and of the command are judged together" "$blkcast" report \
+	--objectives <(sed '/elsewhere/d' "$T/objectives.yaml") --slo write.p99=10s "$T/one.seg" -o "$T/slo.html"
+for bad in read.mean=1ms read.p95=1ns pie read.p95=1ms,read.p95=1ms; do
+	exits 2 "--slo $bad is refused" "$blkcast" report --slo $bad "$T/one.seg" -o "$T/x"
+done
+
 # Hardly anything is still a page, and no number in it is none.
 for t in "0.001 1000 1" "0.0001 20000 1" "100000 0.01 1" "3 1 9"; do
 	# shellcheck disable=SC2086
