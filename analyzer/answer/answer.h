@@ -61,6 +61,7 @@ struct answer_column {
 
 struct answer;
 struct answer_table;
+struct page_maker; /* page_shell.h */
 
 /* schema: "blkcast.study/1"; title: of the page. NULL where memory is out. */
 struct answer *answer_new(const char *schema, const char *title);
@@ -123,8 +124,11 @@ int answer_print(const struct answer *a, enum answer_form form, FILE *out);
  * The JSON of the answer, a new reference; NULL where memory is out or the answer is not complete.
  */
 json_t *answer_json(const struct answer *a);
-/* The page, appended to out: it needs nothing else, runs no script and asks no network. */
-int answer_html(const struct answer *a, struct buf *out);
+/*
+ * The page, appended to out: it needs nothing else, runs no script and asks no network. maker
+ * stands at its foot; it may be NULL.
+ */
+int answer_html(const struct answer *a, const struct page_maker *maker, struct buf *out);
 /* The tables and pictures alone, for a page that has a head of its own. */
 int answer_html_sections(const struct answer *a, struct buf *out);
 /*

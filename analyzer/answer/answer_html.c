@@ -110,7 +110,7 @@ int answer_html_sections(const struct answer *a, struct buf *out)
 	return ret ? ret : out->error;
 }
 
-int answer_html(const struct answer *a, struct buf *out)
+int answer_html(const struct answer *a, const struct page_maker *maker, struct buf *out)
 {
 	int ret = answer_check(a);
 
@@ -124,6 +124,6 @@ int answer_html(const struct answer *a, struct buf *out)
 		page_escape(out, a->notes[i]);
 		buf_printf(out, "</p>\n");
 	}
-	page_end(out);
+	page_end(out, maker);
 	return out->error;
 }

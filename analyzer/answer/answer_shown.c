@@ -99,7 +99,7 @@ int answer_print_for_page(const struct answer *a, FILE *out)
 	buf_init(&html);
 	if (ret)
 		goto out;
-	ret = answer_html(a, &html);
+	ret = answer_html(a, NULL, &html);
 	if (ret)
 		goto out;
 	top = json_pack("{s:o, s:O, s:s%}", "shown", answer_shown_json(a), "answer", machine,

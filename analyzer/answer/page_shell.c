@@ -2,8 +2,10 @@
 #include "analyzer/answer/page_shell.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/output_file.h"
+#include "base/units.h"
 
 void page_escape(struct buf *out, const char *text)
 {
@@ -28,7 +30,7 @@ void page_escape(struct buf *out, const char *text)
 	}
 }
 
-void page_begin(struct buf *out, const char *title, const char *lead)
+void page_open(struct buf *out, const char *title, const char *kind)
 {
 	buf_printf(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 			"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -36,9 +38,15 @@ void page_begin(struct buf *out, const char *title, const char *lead)
 			"<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
 	page_escape(out, title);
 	buf_printf(out,
-		   " – blkcast</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n%s"
-		   "</style>\n</head>\n<body>\n<div class=\"page\">\n<header>\n<h1>",
-		   page_css);
+		   " – %s</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n%s"
+		   "</style>\n</head>\n<body>\n<div class=\"page\">\n<header>\n",
+		   kind, page_css);
+}
+
+void page_begin(struct buf *out, const char *title, const char *lead)
+{
+	page_open(out, title, "blkcast");
+	buf_printf(out, "<h1>");
 	page_escape(out, title);
 	buf_printf(out, "</h1>\n");
 	if (lead) {
@@ -69,10 +77,30 @@ void page_section_end(struct buf *out)
 	buf_printf(out, "</section>\n");
 }
 
-void page_end(struct buf *out)
+void page_made(struct buf *out, const struct page_maker *m)
 {
-	buf_printf(out, "</main>\n<footer>Made by blkcast " BLKCAST_VERSION ".</footer>\n"
-			"</div>\n</body>\n</html>\n");
+	char day[UNITS_BYTES];
+
+	buf_printf(out, "<p class=\"made\">Made by ");
+	if (m && m->command) {
+		buf_printf(out, "<code>");
+		page_escape(out, m->command);
+		buf_printf(out, "</code>, ");
+	}
+	buf_printf(out, "blkcast " BLKCAST_VERSION);
+	if (m && m->made_s) {
+		units_instant(m->made_s * 1000000000ull, true, 0, day);
+		day[strlen("2026-01-31")] = 0;
+		buf_printf(out, ", on <time datetime=\"%s\">%s</time>", day, day);
+	}
+	buf_printf(out, ".</p>\n");
+}
+
+void page_end(struct buf *out, const struct page_maker *m)
+{
+	buf_printf(out, "</main>\n<footer>\n");
+	page_made(out, m);
+	buf_printf(out, "</footer>\n</div>\n</body>\n</html>\n");
 }
 
 int page_save(const struct buf *page, const char *path, struct err *err)

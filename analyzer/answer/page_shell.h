@@ -9,6 +9,8 @@
 #ifndef ANALYZER_ANSWER_PAGE_SHELL_H
 #define ANALYZER_ANSWER_PAGE_SHELL_H
 
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "base/err.h"
 
@@ -21,12 +23,25 @@ extern const char page_css[], page_js[];
  */
 void page_escape(struct buf *out, const char *text);
 
+/*
+ * Everything up to the begin of the header, which the caller continues with a heading. kind follows
+ * the title in the browser's tab: "blkcast report".
+ */
+void page_open(struct buf *out, const char *title, const char *kind);
 /* Head, title and lead (the conclusion; NULL: none). */
 void page_begin(struct buf *out, const char *title, const char *lead);
 /* title and about, a sentence on what is shown, may be NULL. */
 void page_section_begin(struct buf *out, const char *title, const char *about);
 void page_section_end(struct buf *out);
-void page_end(struct buf *out);
+
+/* What a page says at its foot about its origin. */
+struct page_maker {
+	const char *command; /* the command line, as words of a shell; NULL: not told */
+	uint64_t made_s;     /* CLOCK_REALTIME, of which the page shows the day */
+};
+/* Who made the page and when, as a paragraph. m may be NULL: the version alone. */
+void page_made(struct buf *out, const struct page_maker *m);
+void page_end(struct buf *out, const struct page_maker *m);
 
 /*
  * Writes the page to path, whole or not at all (output_file.h). 0, or -errno with err saying where.

@@ -13,10 +13,14 @@
 #include "analyzer/cmd/option_value.h"
 #include "analyzer/models/num/ranks.h"
 #include "analyzer/store/damage.h"
+#include "base/clock.h"
+#include "base/shell_word.h"
 #include "base/shown.h"
 
-#define MAX_OPTIONS 64
-#define MAX_VERBS   16
+#define CLI_DATE_LAST_S 16725225600ull /* 2500-01-01, which nanoseconds in 64 bits can hold */
+
+#define MAX_OPTIONS	64
+#define MAX_VERBS	16
 /* Names are shorter than this; a longer word is not a misspelling of one. */
 #define NEAREST_LETTERS 32
 #define HELP_COLUMN	28
@@ -454,13 +458,48 @@ static bool cli_spreads(const struct cli *cli)
 	return strstr(cli->command->rank_verbs, verb);
 }
 
+/*
+ * Returns the time that pages and answers are dated by: that of the environment variable
+ * SOURCE_DATE_EPOCH, in seconds, so that a build can repeat them byte by byte, otherwise now.
+ */
+static uint64_t cli_date_s(void)
+{
+	const char *given = getenv("SOURCE_DATE_EPOCH");
+	char *end;
+	unsigned long long date_s;
+
+	if (given && *given >= '0' && *given <= '9') {
+		date_s = strtoull(given, &end, 10);
+		if (!*end && date_s <= CLI_DATE_LAST_S)
+			return date_s;
+	}
+	return clock_real_ns() / 1000000000u;
+}
+
+/* Writes the whole command line, before the options are parsed, which changes their order. */
+static void cli_line(const struct cli *cli, struct buf *line)
+{
+	shell_word(line, "blkcast");
+	shell_word(line, cli->command->name);
+	for (int i = 0; i < cli->argc; i++)
+		shell_word(line, cli->argv[i]);
+	buf_put_u8(line, 0);
+}
+
 static int cli_run(struct cli *cli)
 {
+	struct buf line;
 	int ret;
 
 	if (cli->command->has_one_heap)
 		mallopt(M_ARENA_MAX, 1);
+	buf_init(&line);
+	cli_line(cli, &line);
+	cli->maker = (struct page_maker){ .command = line.error ? NULL : (const char *)line.data,
+					  .made_s = cli_date_s() };
 	ret = output_close(cli->command->run(cli));
+	cli->maker.command = NULL;
+	buf_release(&line);
 	if (damage_count() == 0)
 		return ret;
 	damage_print(cli->command->name, stderr);

@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyzer/answer/page_shell.h"
 #include "base/err.h"
 #include "base/word_list.h"
 
@@ -127,7 +128,8 @@ struct cli {
 	int argc;
 	char **argv; /* argv[0..argc-1], without a program name in front */
 	bool json, quiet, utc;
-	int status; /* exit code to return where cli_parse() returned false */
+	struct page_maker maker; /* this command line, for the foot of pages */
+	int status;		 /* exit code to return where cli_parse() returned false */
 };
 
 /*

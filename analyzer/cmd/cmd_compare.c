@@ -178,7 +178,7 @@ static int cmd_compare_save(struct job *job, const char *path, struct err *err)
 		"Intervals are of 95 %%, differences of up to %.3g %% do not matter.",
 		paths[0], paths[1], 100 * job->tolerance_ratio);
 	buf_init(&page);
-	ret = answer_html(job->page, &page);
+	ret = answer_html(job->page, &job->cli->maker, &page);
 	if (ret == 0)
 		ret = page_save(&page, path, err);
 	buf_release(&page);

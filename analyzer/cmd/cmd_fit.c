@@ -125,7 +125,7 @@ static int fit_update(const struct fit_update *u, struct err *err)
 		goto out;
 	ret = fit_update_write(u, &new, err);
 	if (!ret && u->report)
-		ret = model_page_save(&new, u->report, err);
+		ret = model_page_save(&new, u->report, &u->cli->maker, err);
 	if (!ret)
 		ret = fit_update_print(u, &facts, &new);
 out:
@@ -300,7 +300,7 @@ static int cmd_fit_perform(struct fit *f, const char *path, struct answer **out)
 	summary.output = f->o.output;
 	ret = make_model(f, summary.best, &m);
 	if (!ret && f->o.report)
-		ret = model_page_save(&m, f->o.report, &f->err);
+		ret = model_page_save(&m, f->o.report, &f->cli->maker, &f->err);
 	if (!ret)
 		*out = fit_answer(&summary, &m);
 	model_release(&m);

@@ -342,7 +342,7 @@ static int cmd_predict_perform(struct predict *p, const char *model, const char 
 	if (p->is_storage)
 		return predict_storage(p, table);
 	if (p->report)
-		return model_page_save(&p->model, p->report, &p->err);
+		return model_page_save(&p->model, p->report, &p->cli->maker, &p->err);
 	if (p->show || p->c)
 		return print_model(p);
 	ret = check_set(p);

@@ -442,6 +442,7 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 		r->selection = (const char *)selection.data;
 		issuers_rank(&issuers);
 		r->issuers = &issuers;
+		r->maker = cli->maker;
 		status = cmd_report_render(r, o, f, &out, &err);
 	}
 	if (!status)

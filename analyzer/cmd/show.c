@@ -8,13 +8,14 @@
 #include "analyzer/answer/page_shell.h"
 #include "base/json.h"
 
-static int show_page(const struct answer *a, const char *path, struct err *err)
+static int show_page(const struct cli *cli, const struct answer *a, const char *path,
+		     struct err *err)
 {
 	struct buf page;
 	int ret;
 
 	buf_init(&page);
-	ret = answer_html(a, &page);
+	ret = answer_html(a, &cli->maker, &page);
 	if (ret)
 		goto out;
 	ret = page_save(&page, path, err);
@@ -25,7 +26,7 @@ out:
 
 int cli_show(const struct cli *cli, struct answer *a, const char *report_path, struct err *err)
 {
-	int ret = report_path ? show_page(a, report_path, err) : 0;
+	int ret = report_path ? show_page(cli, a, report_path, err) : 0;
 
 	if (ret)
 		goto out;

@@ -7,22 +7,18 @@
 #include "analyzer/models/regression/technique.h"
 #include "analyzer/report/model_page.h"
 #include "analyzer/report/page.h"
-#include "base/output_file.h"
+
+#define MODEL_PAGE_TITLE 512
 
 static void model_page_head(const struct model *m, struct buf *out)
 {
-	buf_printf(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-			"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-			"<meta name=\"generator\" content=\"blkcast " BLKCAST_VERSION "\">\n"
-			"<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
-	page_escape(out, m->schema.response);
-	buf_printf(
-		out,
-		" by %s – blkcast model</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n%s"
-		"</style>\n</head>\n<body>\n<div class=\"page\">\n<header>\n<h1>",
-		m->technique->name, page_css);
-	page_escape(out, m->schema.response);
-	buf_printf(out, " by %s</h1>\n", m->technique->name);
+	char title[MODEL_PAGE_TITLE];
+
+	snprintf(title, sizeof(title), "%.300s by %s", m->schema.response, m->technique->name);
+	page_open(out, title, "blkcast model");
+	buf_printf(out, "<h1>");
+	page_escape(out, title);
+	buf_printf(out, "</h1>\n");
 }
 
 static void model_page_fact(struct buf *out, const char *name, const char *value, const char *more)
@@ -119,7 +115,7 @@ out:
 	return ret;
 }
 
-int model_page_write(const struct model *m, struct buf *out)
+int model_page_write(const struct model *m, const struct page_maker *maker, struct buf *out)
 {
 	struct model_view v;
 	int ret = model_view_init(&v, m);
@@ -131,27 +127,21 @@ int model_page_write(const struct model *m, struct buf *out)
 	ret = model_page_pictures(&v, out);
 	if (!ret)
 		ret = model_text(m, out);
-	buf_printf(out, "</main>\n</div>\n</body>\n</html>\n");
+	page_end(out, maker);
 	model_view_release(&v);
 	return ret ? ret : out->error;
 }
 
-int model_page_save(const struct model *m, const char *path, struct err *err)
+int model_page_save(const struct model *m, const char *path, const struct page_maker *maker,
+		    struct err *err)
 {
-	struct output_file file;
 	struct buf page;
 	int ret;
 
 	buf_init(&page);
-	ret = model_page_write(m, &page);
-	if (ret)
-		goto out;
-	ret = output_file_begin(&file, path, 0666, err);
-	if (ret)
-		goto out;
-	fwrite(page.data, 1, page.len, file.out);
-	ret = output_file_end(&file, 0, err);
-out:
+	ret = model_page_write(m, maker, &page);
+	if (!ret)
+		ret = page_save(&page, path, err);
 	buf_release(&page);
 	return ret;
 }

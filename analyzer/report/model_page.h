@@ -6,6 +6,7 @@
 #ifndef ANALYZER_REPORT_MODEL_PAGE_H
 #define ANALYZER_REPORT_MODEL_PAGE_H
 
+#include "analyzer/answer/page_shell.h"
 #include "analyzer/models/regression/model.h"
 
 /* What the pictures show; computed once per page. */
@@ -31,9 +32,10 @@ int model_draw_errors(const struct model_view *v, struct buf *out);
  */
 int model_draw_effect(const struct model_view *v, size_t variable, struct buf *out);
 
-/* Appends the whole page. Returns 0 or -ENOMEM. */
-int model_page_write(const struct model *m, struct buf *out);
+/* Appends the whole page, with maker at its foot. Returns 0 or -ENOMEM. */
+int model_page_write(const struct model *m, const struct page_maker *maker, struct buf *out);
 /* Writes the whole page to a file. Returns 0, or -errno with the reason in err. */
-int model_page_save(const struct model *m, const char *path, struct err *err);
+int model_page_save(const struct model *m, const char *path, const struct page_maker *maker,
+		    struct err *err);
 
 #endif

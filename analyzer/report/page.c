@@ -140,17 +140,8 @@ static void page_head(struct page *pg)
 	char words[256];
 
 	page_subject(pg->r, words, sizeof(words));
-	buf_printf(pg->out,
-		   "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		   "<meta name=\"generator\" content=\"blkcast " BLKCAST_VERSION "\">\n"
-		   "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
-	page_text(pg, words);
-	buf_printf(pg->out,
-		   " – blkcast report</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n%s"
-		   "</style>\n</head>\n<body>\n<div class=\"page\">\n<header>\n"
-		   "<div class=\"bar-top\"><h1>",
-		   page_css);
+	page_open(pg->out, words, "blkcast report");
+	buf_printf(pg->out, "<div class=\"bar-top\"><h1>");
 	page_text(pg, words);
 	buf_printf(pg->out, "</h1><button id=\"theme\" hidden>Theme: auto</button></div>\n");
 	page_period(pg);
@@ -467,13 +458,10 @@ static void page_foot(struct page *pg)
 		   "<p>Peaks are of windows of %s; pictures over time have columns of %s.</p>\n",
 		   label_duration(&window, pg->r->peaks.window_s),
 		   label_duration(&column, (double)pg->r->view.step_ns * 1e-9));
-	buf_printf(pg->out, "<p>Made by <code>blkcast report ");
-	page_text(pg, pg->r->selection);
-	buf_printf(pg->out,
-		   "</code>, blkcast " BLKCAST_VERSION
-		   ". Data: XXH3 <code>%s</code> of %llu requests."
-		   "</p>\n</footer>\n",
-		   hash, (unsigned long long)pg->r->collect->nr_requests);
+	buf_printf(pg->out, "<p>Data: XXH3 <code>%s</code> of %llu requests.</p>\n", hash,
+		   (unsigned long long)pg->r->collect->nr_requests);
+	page_made(pg->out, &pg->r->maker);
+	buf_printf(pg->out, "</footer>\n");
 }
 
 int page_write(const struct report *r, struct buf *out)

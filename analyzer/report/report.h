@@ -33,6 +33,7 @@ struct report {
 	 */
 	const char *source, *selection;
 	const struct issuers *issuers; /* borrowed, ranked; NULL: unknown */
+	struct page_maker maker;       /* borrowed likewise: what stands at the foot of the page */
 };
 
 /* What is known beside the requests. */

@@ -151,7 +151,7 @@ static void as_page(void)
 	buf_printf(&svg, "<svg id=\"drawn\"></svg>");
 	answer_picture(a, "Times", "Two bars.", &svg);
 	ok(svg.len == 0 && !svg.data);
-	ok_int(answer_html(a, &out), 0);
+	ok_int(answer_html(a, NULL, &out), 0);
 	buf_put_u8(&out, 0);
 	page = (const char *)out.data;
 	ok(strstr(page, "<h1>A &lt;sample&gt;</h1>"));
@@ -194,7 +194,7 @@ static void titles_from_data(void)
 	ok_str(text, "web|1 >db   change     from       to\n"
 		     "a          -20.0 %  -30.0 %  -10.0 %\n");
 	free(text);
-	ok_int(answer_html(a, &out), 0);
+	ok_int(answer_html(a, NULL, &out), 0);
 	buf_put_u8(&out, 0);
 	ok(strstr((const char *)out.data, "-30.0 % to -10.0 %"));
 	ok(!strstr((const char *)out.data, "not for people"));
