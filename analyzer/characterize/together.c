@@ -9,7 +9,6 @@
 #include <jansson.h>
 
 #include "base/units.h"
-#include "workload/align.h"
 
 #define MAKERS_SHOWN 4
 /*
@@ -108,6 +107,21 @@ int together_add(struct together *t, struct scan *scan, const struct scan_reques
 uint32_t together_nr(const struct together *t)
 {
 	return align_nr_streams(t->align);
+}
+
+int together_sum(const struct together *t, enum align_quantity quantity, struct align_sum *out)
+{
+	return align_sum(t->align, quantity, out);
+}
+
+const char *together_host(const struct together *t, uint32_t stream)
+{
+	return align_host(t->align, stream);
+}
+
+const char *together_device(const struct together *t, uint32_t stream)
+{
+	return align_device(t->align, stream);
 }
 
 static void print_row(const char *name, const struct align_sum *s,

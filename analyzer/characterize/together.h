@@ -17,6 +17,7 @@
 
 #include "analyzer/store/scan.h"
 #include "base/buf.h"
+#include "workload/align.h"
 
 #define TOGETHER_SCHEMA "blkcast.together/1"
 
@@ -28,6 +29,10 @@ void together_free(struct together *t);
 int together_add(struct together *t, struct scan *scan, const struct scan_request *r, size_t nr);
 /* Returns the number of devices seen, over all hosts. */
 uint32_t together_nr(const struct together *t);
+/* The sum of requests or bytes, whose streams have the names below. Returns 0 or -ENOMEM. */
+int together_sum(const struct together *t, enum align_quantity quantity, struct align_sum *out);
+const char *together_host(const struct together *t, uint32_t stream);
+const char *together_device(const struct together *t, uint32_t stream);
 /* Prints a table for people. Returns 0 or -ENOMEM. */
 int together_print(const struct together *t, bool utc, FILE *out);
 /*

@@ -12,6 +12,7 @@
 #include "analyzer/characterize/watched.h"
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/report_together.h"
 #include "analyzer/answer/progress.h"
 #include "analyzer/cmd/show.h"
 #include "analyzer/report/page.h"
@@ -28,7 +29,7 @@ struct options {
 	const char *output, *figure, *objectives_file;
 	struct word_list slo;
 	struct time_objectives objectives;
-	bool csv;
+	bool csv, together;
 };
 
 /* What the replay hands over while it runs. */
@@ -478,6 +479,7 @@ static int cmd_report_run(struct cli *cli)
 		CLI_STRING("output", 'o', "FILE", &o.output, "the page to write"),
 		CLI_STRING("figure", 0, "NAME", &o.figure, "one picture alone, as SVG"),
 		CLI_FLAG("csv", 0, &o.csv, "with --figure: its data as CSV"),
+		CLI_FLAG("together", 0, &o.together, "all hosts and devices at once: the fleet"),
 		CLI_LIST("slo", 0, "OBJECTIVE,...", &o.slo,
 			 "judge read.p95=20ms, write.p99=50ms, ..."),
 		CLI_STRING("objectives", 0, "FILE", &o.objectives_file,
@@ -489,6 +491,15 @@ static int cmd_report_run(struct cli *cli)
 
 	if (!cli_parse(cli, options))
 		return cli->status;
+	if (o.together) {
+		if (o.slo.nr || o.objectives_file)
+			return cli_usage(cli, "--together: expected without objectives");
+		if (o.csv && (o.output || cli->json))
+			return cli_usage(cli, "--csv: with --together it goes to standard output");
+		ret = report_together(cli, &sel, o.output, o.figure, o.csv);
+		selection_release(&sel);
+		return ret;
+	}
 	if (o.figure) {
 		f = figure_find(o.figure);
 		buf_init(&names);
@@ -523,10 +534,14 @@ const struct command command_report = {
 	.has_one_heap = true,
 	.summary = "a self-contained HTML page with pictures",
 	.usage = "[SELECTION] (--store DIR | FILE...) -o report.html\n"
-		 "[SELECTION] (--store DIR | FILE...) --figure NAME [--csv] [-o FILE]",
+		 "[SELECTION] (--store DIR | FILE...) --figure NAME [--csv] [-o FILE]\n"
+		 "[SELECTION] (--store DIR | FILE...) --together [-o fleet.html]\n"
+		 "[SELECTION] (--store DIR | FILE...) --together --csv "
+		 "[--figure devices|hosts|week]",
 	.example =
 		"blkcast report --store traces --device loop0 -o report.html\n"
-		"blkcast report --store traces --slo read.p95=20ms,write.p99=50ms -o report.html",
+		"blkcast report --store traces --slo read.p95=20ms,write.p99=50ms -o report.html\n"
+		"blkcast report --store traces --together -o fleet.html",
 	.details =
 		"The page needs nothing but itself: it opens without a network, in light and dark, "
 		"and prints.\nUnder every picture stands the command that writes its data.\n"

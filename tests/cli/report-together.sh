@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# blkcast report --together: the fleet's sums, tables and rhythm, against the dump and the single reports.
+. tests/support/tap.sh
+blkcast=$BUILD/blkcast
+make_trace=$BUILD/tests/system/make_trace
+
+$make_trace "$T/a.seg" 20 100 2 plain hosta
+$make_trace "$T/b.seg" 20 300 1 plain hostb
+fleet() { "$blkcast" report --utc --together "$@" "$T/a.seg" "$T/b.seg"; }
+exits 0 "a page of a fleet" fleet -o "$T/fleet.html"
+cp "$T/out" "$T/text"
+fleet --json >"$T/json"
+"$blkcast" characterize --together --json "$T/a.seg" "$T/b.seg" >"$T/together.json"
+is "$(jq -c '[.schema, .nr_hosts, .nr_devices]' "$T/json")" '["blkcast.fleet/1",2,3]' "it counts hosts and devices"
+is "$(jq -c '[.requests_per_s_mean, .requests_per_s_p95, .requests_per_s_max, .requests_max_begin_s, .own_peaks_per_s]' "$T/json")" \
+	"$(jq -c '.requests_per_s | [.mean, .p95, .max, .max_begin_s, .own_peaks_sum]' "$T/together.json")" \
+	"sums by the second are those of characterize --together"
+is "$(jq -c '[.devices[] | {host, device, requests}] | sort_by(.host, .device)' "$T/json")" \
+	"$("$blkcast" dump --json "$T/a.seg" "$T/b.seg" | jq -cs 'group_by(.host, .device) |
+		map({host: .[0].host, device: .[0].device, requests: length}) | sort_by(.host, .device)')" \
+	"each device has its requests"
+is "$(jq -c '[(.devices | map(.requests) | . == (sort | reverse)), (.hosts | map(.requests) | . == (sort | reverse)),
+	((.devices | map(.requests_ratio) | add) - 1 | fabs < 1e-9), (.hosts[0].host == .devices[0].host)]' "$T/json")" \
+	'[true,true,true,true]' "the busiest come first, and shares add up to one"
+is "$(jq -c ".hosts | map([.host, .devices]) | sort" "$T/json")" '[["hosta",2],["hostb",1]]' "hosts have their devices"
+# 20 s of 2026-09-10, 00:26:40 UTC, a Thursday.
+is "$(jq -c '[.week | length, (map(select(.watched_s > 0)) | length), (map(select(.requests > 0)) | .[0] | [.day, .hour])]' "$T/json")" \
+	'[168,1,["Thursday",0]]' "one hour of the week was watched"
+is "$(jq -c '[(.week | map(.requests) | add) == (.devices | map(.requests) | add), .peak_hour_begin_s]' "$T/json")" \
+	"[true,$(date -u -d '2026-09-10 00:00' +%s)]" "and has all requests"
+is "$(jq -c '(.peak_hour_per_s / ((.devices | map(.requests) | add) / (.end_s - .begin_s)) - 1 | fabs) < 0.01' "$T/json")" true \
+	"its rate is over the time that was watched"
+is "$(fleet --csv | wc -l) $(fleet --csv --figure hosts | wc -l) $(fleet --csv --figure week | wc -l)" "4 3 169" "each table is there as CSV"
+is "$(fleet --csv --figure hosts | cut -d, -f1-3 | sort | tail -n 2)" \
+	"$(jq -r '.hosts | sort_by(.host)[] | [.host, .devices, .requests] | join(",")' "$T/json" | sort)" "with the same rows"
+like "$(cat "$T/text")" 'Peak hour: +2026-09-10T00:00:00Z' "the text has the peak hour"
+like "$(cat "$T/text")" '^Of 3 devices on 2 hosts the busiest is hostb sda with ' "and a conclusion"
+like "$(cat "$T/fleet.html")" '<rect class="box h9"[^>]*><title>Thursday 00:00: ' "which draws the week"
+like "$(grep 'class="made"' "$T/fleet.html")" 'blkcast report --utc --together -o ' "and names its command"
+exits 2 "an unknown table is refused" fleet --csv --figure pie
+exits 2 "so is a picture alone" fleet --figure week
+exits 2 "and objectives" fleet --slo read.p95=1ms
+done_testing
