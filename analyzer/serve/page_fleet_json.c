@@ -46,8 +46,10 @@ struct page_group {
 	const char *value; /* NULL: the hosts have no such label */
 	size_t nr_hosts, nr_devices, nr_silent;
 	double requests_per_s, bytes_per_s, lost;
-	double minutes[PAGE_MINUTES]; /* requests of minute m at m % PAGE_MINUTES */
-	double sum_of_peaks;	      /* the requests of each device's own busiest minute */
+	/* requests per second of watched time of minute m at m % PAGE_MINUTES */
+	double minutes[PAGE_MINUTES];
+	bool is_watched[PAGE_MINUTES];
+	double sum_of_peaks; /* the rates of each device's own busiest minute */
 };
 
 struct page_groups {
@@ -218,8 +220,11 @@ static void page_groups_take(struct page_groups *g, const struct page_fleet *f, 
 
 			if (m->minute + PAGE_MINUTES <= last_minute || m->minute > last_minute)
 				continue;
-			to->minutes[m->minute % PAGE_MINUTES] += m->requests;
-			most = fmax(most, m->requests);
+			if (m->watched_s <= 0)
+				continue;
+			to->minutes[m->minute % PAGE_MINUTES] += m->requests / m->watched_s;
+			to->is_watched[m->minute % PAGE_MINUTES] = true;
+			most = fmax(most, m->requests / m->watched_s);
 		}
 		to->sum_of_peaks += most;
 	}
@@ -398,13 +403,15 @@ static json_t *page_group_json(const struct page_group *g, uint64_t last_minute)
 	double most = 0, at_s = NAN;
 
 	for (uint64_t minute = last_minute - PAGE_MINUTES + 1; minute <= last_minute; minute++) {
-		double requests = g->minutes[minute % PAGE_MINUTES];
+		double per_s = g->minutes[minute % PAGE_MINUTES];
 
-		if (requests > most) {
-			most = requests;
+		if (per_s > most) {
+			most = per_s;
 			at_s = (double)minute * 60;
 		}
-		json_array_append_new(list, json_real(round(requests / 6) / 10));
+		json_array_append_new(list, g->is_watched[minute % PAGE_MINUTES]
+						    ? json_real(round(per_s * 10) / 10)
+						    : json_null());
 	}
 	json_object_set_new(object, "value", g->value ? json_text(g->value) : json_null());
 	json_object_set_new(object, "hosts", json_integer((json_int_t)g->nr_hosts));
@@ -413,8 +420,7 @@ static json_t *page_group_json(const struct page_group *g, uint64_t last_minute)
 	page_set(object, "requests_per_s", g->requests_per_s);
 	page_set(object, "bytes_per_s", g->bytes_per_s);
 	page_set(object, "lost", g->lost);
-	json_object_set_new(object, "peak_minute",
-			    page_peak_json(most / 60, at_s, g->sum_of_peaks / 60));
+	json_object_set_new(object, "peak_minute", page_peak_json(most, at_s, g->sum_of_peaks));
 	json_object_set_new(object, "minutes_requests_per_s", list);
 	return object;
 }

@@ -123,6 +123,8 @@ is "$(jq -c '[.devices[].host] | unique' "$T/groups")" "$(jq -c '[.groups[].valu
 	"each value has its hosts"
 is "$(jq '[.groups[] | .peak_minute.value_per_s <= .peak_minute.sum_of_peaks_per_s + 1e-9] | all' "$T/groups")" true \
 	"a group's peak is at most its devices' own peaks added up"
+is "$(jq '.groups[0].minutes_requests_per_s == .devices[0].minutes_requests_per_s' "$T/groups")" "$(jq '.groups[0].devices == 1' "$T/groups")" \
+	"a group of one device has its minutes, and none where nobody watched"
 is "$(curl -sm 20 "$url/api/v1/fleet?q=role%3Dweb&group=site" | jq -c '[([.devices[].host] | unique), [.groups[].value]]')" \
 	'[["web1"],["north"]]' "a label is searched for"
 printf 'db1 role=moved\nweb1 nonsense\n' >"$T/labels"

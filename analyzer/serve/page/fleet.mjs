@@ -67,10 +67,10 @@ function groupTable(choose) {
     say(c.lost, d.lost ? count(d.lost) : "0");
     say(c.peak, d.peak_minute.value_per_s > 0 ? `${perSecond(d.peak_minute.value_per_s)} ${time(d.peak_minute.at_s)}` : perSecond(0));
     say(c.own, perSecond(d.peak_minute.sum_of_peaks_per_s));
-    const list = d.minutes_requests_per_s, sparkKey = list.join();
+    const list = d.minutes_requests_per_s, known = list.filter((v) => v !== null), sparkKey = list.join();
     if (sparkKey === row.sparkKey) return;
     row.sparkKey = sparkKey;
-    c.spark.replaceChildren(spark(list, w.sparkWords(count(Math.min(...list)), count(Math.max(...list)))));
+    c.spark.replaceChildren(spark(list, known.length ? w.sparkWords(count(Math.min(...known)), count(Math.max(...known))) : w.sparkNone));
   }
   function update(data) {
     element.hidden = !data.group || !data.groups.length;
