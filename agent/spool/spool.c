@@ -14,6 +14,9 @@
 #include "agent/spool/spool_state.h"
 #include "formats/segment/segment.h"
 
+/* A file that is being removed has this name, which take_up() recognizes by its ending. */
+#define REMOVED_NAME "removed" DURABLE_TEMPORARY
+
 static const struct spool_content content_unknown = { .nr_requests = SPOOL_UNKNOWN };
 
 void spool_name_print(const struct spool_name *name, const char *end, char out[SPOOL_NAME_BYTES])
@@ -302,10 +305,27 @@ static void spool_insert(struct spool *s, const struct spool_entry *entry)
 	s->bytes += entry->bytes;
 }
 
+/*
+ * Removes the file of a segment. Returns 0 once this name is gone, or -1 with errno.
+ *
+ * The kernel remembers the name of a removed file as one that does not exist, which takes some 200
+ * bytes until memory is short. Each segment has another name, so every file takes the same name
+ * before it is removed. Where the agent dies in between, or the file cannot be removed, the next
+ * removal replaces it and the next start removes it. Where the name cannot be changed, for example
+ * because the disk is full, the file is removed under its own.
+ */
+static int spool_unlink(struct spool *s, const char *file)
+{
+	if (renameat(s->dir_fd, file, s->dir_fd, REMOVED_NAME))
+		return unlinkat(s->dir_fd, file, 0);
+	unlinkat(s->dir_fd, REMOVED_NAME, 0);
+	return 0;
+}
+
 /* Removes a file. Returns 0 once no file of this name exists. */
 static int remove_file(struct spool *s, const char *file)
 {
-	if (!unlinkat(s->dir_fd, file, 0))
+	if (!spool_unlink(s, file))
 		return 0;
 	if (errno != ENOENT)
 		return -errno;
@@ -455,7 +475,7 @@ void spool_ack(struct spool *s)
 	if (s->config.acknowledged)
 		s->config.acknowledged(s->config.ctx, &entry.name);
 	spool_name_print(&entry.name, ".seg", file);
-	unlinkat(s->dir_fd, file, 0);
+	spool_unlink(s, file);
 }
 
 bool spool_quarantine(struct spool *s, const char *why)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A spool on a disk that fails or is full. */
+/* A spool on a disk that fails or is full, and what it leaves to the kernel. */
 #include <errno.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 #include "agent/spool/spool.h"
@@ -110,11 +111,55 @@ static void used_up_quota_is_a_full_disk(void)
 	remove_dir(&told);
 }
 
+/*
+ * The kernel remembers each name that was removed, some 200 bytes, as one that does not exist. With
+ * a name for each segment this grew for as long as memory was not short.
+ */
+static void removed_segments_leave_one_name(void)
+{
+	char events[4096] __attribute__((aligned(8)));
+	unsigned int nr_removed = 0, wrong = 0;
+	struct told told;
+	struct spool *s;
+	ssize_t nr, at = 0;
+	int fd;
+
+	make_dir(&told);
+	s = open_spool(&told, 300, NULL);
+	fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (fd < 0 || inotify_add_watch(fd, told.dir, IN_CREATE | IN_DELETE) < 0)
+		tap_skip("inotify", "the folder cannot be watched");
+	for (uint64_t i = 0; i < 3; i++)
+		ok_int(append(s, i, 100), 0);
+	ok_eq(peek_sequence(s), 0);
+	spool_ack(s);
+	ok_int(append(s, 3, 100), 0);
+	ok_int(append(s, 4, 100), 0); /* drops one */
+	ok_eq(told.gone, 1);
+	nr = read(fd, events, sizeof(events));
+	while (at < nr) {
+		const struct inotify_event *event = (const struct inotify_event *)(events + at);
+
+		/* The creations keep the kernel from joining two equal removals. */
+		if (event->mask & IN_DELETE) {
+			wrong += strcmp(event->name, "removed.tmp") != 0;
+			nr_removed++;
+		}
+		at += (ssize_t)(sizeof(*event) + event->len);
+	}
+	ok_eq(nr_removed, 2);
+	ok_eq(wrong, 0);
+	close(fd);
+	spool_close(s);
+	remove_dir(&told);
+}
+
 static const struct tap_test tests[] = {
 	{ "after a failed fsync the bytes go to a new file, once",
 	  failed_fsync_is_written_anew_once },
 	{ "a full disk makes room by old ones", full_disk_makes_room_by_old_ones },
 	{ "a quota that is used up is a full disk", used_up_quota_is_a_full_disk },
+	{ "removed segments leave one name to the kernel", removed_segments_leave_one_name },
 };
 
 int main(void)
