@@ -21,6 +21,7 @@
 #include "base/shell_word.h"
 #include "analyzer/cmd/selection_options.h"
 #include "base/units.h"
+#include "workload/reuse.h"
 
 #define NO_ROUTE SIZE_MAX
 #define MOVED	 512 /* number of requests, 36 KiB, chosen so that they stay in the cache */
@@ -228,9 +229,15 @@ static int read_report(struct report **out, struct scan *scan, const struct cli 
 		       const struct time_objectives *objectives, bool *is_empty, struct err *err)
 {
 	struct gather g = { .err = err };
-	struct replay_config config = {
-		.profile = on_profile, .batch = on_batch, .progress = on_progress, .ctx = &g
-	};
+	/*
+	 * Larger samples share a budget, so that the curve of a device would depend on which others
+	 * are in the report. A command of the page that selects the device gives the same data.
+	 */
+	struct replay_config config = { .profile = on_profile,
+					.batch = on_batch,
+					.progress = on_progress,
+					.ctx = &g,
+					.window.mrc_samples = REUSE_SAMPLES };
 	int ret = collect_new(&g.collect);
 
 	g.moved = calloc(MOVED, sizeof(*g.moved));
