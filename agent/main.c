@@ -46,9 +46,8 @@ static void look_names_up_alone(void)
 }
 
 /*
- * Everything that the agent keeps is bounded by its tables. Those of reorder.h, task.h and stream.h
- * are resident from the start; those of window.h become resident as the busiest window fills them.
- * To be called before any thread is started.
+ * Everything that the agent keeps is bounded by its tables (reorder.h, stream.h, window.h), which
+ * become resident as the busiest instant fills them. To be called before any thread is started.
  */
 static void heap_keep_small(void)
 {

@@ -13,9 +13,6 @@
  *
  * The room at least doubles each time, so that adding n items one by one copies fewer than 2 n of
  * them.
- *
- * array_touch() is for a program that runs for months and must not grow: it makes the pages of a
- * table resident at the start and not when the table is used further than ever before.
  */
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H
@@ -41,11 +38,5 @@ static inline int array_grow(void *array, size_t *cap, size_t want, size_t item_
 {
 	return want <= *cap ? 0 : array_enlarge(array, cap, want, item_bytes);
 }
-
-/*
- * Writes to each page of the array, so that the kernel backs all of it with memory now. The content
- * stays; it may be uninitialised. NULL is legal.
- */
-void array_touch(void *array, size_t nr, size_t item_bytes);
 
 #endif

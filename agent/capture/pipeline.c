@@ -345,8 +345,6 @@ static int pipeline_open(struct pipeline *p, struct err *err)
 	size_t held = p->config.max_held ? p->config.max_held : REORDER_MAX_HELD;
 	int ret;
 
-	if (p->config.source->profiles)
-		held = REORDER_MIN_HELD; /* This source counts and delivers no requests. */
 	p->devices.seen = calloc(1, sizeof(*p->devices.seen));
 	p->thread.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (p->thread.wake_fd < 0 || !p->devices.seen || reorder_new(&p->reorder, held, &out))

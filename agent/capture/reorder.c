@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "agent/capture/reorder.h"
-#include "base/array.h"
 
 #define RELEASE_BATCH 256
 #define RADIX_BITS    11
@@ -59,7 +58,7 @@ int reorder_new(struct reorder **out, size_t max_held, const struct reorder_sink
 {
 	struct reorder *o;
 
-	if (max_held < REORDER_MIN_HELD || max_held > UINT32_MAX / 4)
+	if (max_held < 2 || max_held > UINT32_MAX / 4)
 		return -EINVAL;
 	o = calloc(1, sizeof(*o));
 	if (!o)
@@ -79,10 +78,6 @@ int reorder_new(struct reorder **out, size_t max_held, const struct reorder_sink
 	}
 	for (size_t i = 0; i < max_held; i++)
 		o->vacant[i] = (uint32_t)(max_held - 1 - i);
-	array_touch(o->slots, max_held, sizeof(*o->slots));
-	array_touch(o->held, max_held, sizeof(*o->held));
-	array_touch(o->ends, o->cap_ends, sizeof(*o->ends));
-	array_touch(o->spare, o->cap_ends, sizeof(*o->spare));
 	*out = o;
 	return 0;
 }

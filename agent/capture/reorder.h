@@ -13,9 +13,8 @@
  * arrived before it and not yet completed, counted among the released ones.
  *
  * Cost: amortized O(1) per request: two radix sorts per release and one copy in and out. Nothing is
- * allocated after reorder_new() except for a new device. Memory: about 150 bytes for each request
- * that can be held, all of it resident from the start, so that a long stall does not make the
- * process grow. One thread.
+ * allocated after reorder_new() except for a new device. Memory: about 130 bytes per request held,
+ * which become resident as they are first used. One thread.
  */
 #ifndef AGENT_REORDER_H
 #define AGENT_REORDER_H
@@ -27,10 +26,9 @@
 
 /*
  * More than any disk has under way, so that a slow request still finds its place in the order. This
- * takes 2.3 MiB and holds 50 ms of requests at 300 000 requests per second.
+ * takes 2 MiB and holds 50 ms of requests at 300 000 requests per second.
  */
 #define REORDER_MAX_HELD 16384u
-#define REORDER_MIN_HELD 2u
 
 struct reorder;
 
@@ -43,7 +41,7 @@ struct reorder_sink {
 	void *ctx;
 };
 
-/* max_held >= REORDER_MIN_HELD. Returns 0, -EINVAL or -ENOMEM. sink is copied. */
+/* max_held >= 2. Returns 0, -EINVAL or -ENOMEM. sink is copied. */
 int reorder_new(struct reorder **out, size_t max_held, const struct reorder_sink *sink);
 void reorder_free(struct reorder *o);
 

@@ -63,9 +63,8 @@ int stream_new(struct stream **out, const struct stream_config *config)
 	s->config = *config;
 	s->epoch = config->epoch;
 	s->begin = stream_anchor();
-	if (segment_writer_new(&s->writer) ||
-	    segment_writer_reserve(s->writer, STREAM_SEGMENT_REQUESTS) ||
-	    task_table_new(&s->tasks, TASK_MAX) || cgroup_table_new(&s->cgroups)) {
+	if (segment_writer_new(&s->writer) || task_table_new(&s->tasks, TASK_MAX) ||
+	    cgroup_table_new(&s->cgroups)) {
 		stream_free(s);
 		return -ENOMEM;
 	}

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "agent/guest/task.h"
-#include "base/array.h"
 
 struct task {
 	uint32_t pid;
@@ -46,8 +45,6 @@ int task_table_new(struct task_table **out, size_t max)
 		task_table_free(t);
 		return -ENOMEM;
 	}
-	array_touch(t->slots, t->nr_slots, sizeof(*t->slots));
-	array_touch(t->collected, max, sizeof(*t->collected));
 	*out = t;
 	return 0;
 }
@@ -62,64 +59,42 @@ void task_table_free(struct task_table *t)
 	free(t);
 }
 
-/* Returns the slot in which a search for the task begins. */
-static size_t task_home_of(const struct task_table *t, uint32_t pid)
-{
-	return (pid * 2654435761u) & (t->nr_slots - 1);
-}
-
 static struct task *slot_of(const struct task_table *t, uint32_t pid)
 {
-	size_t at = task_home_of(t, pid);
+	size_t at = (pid * 2654435761u) & (t->nr_slots - 1);
 
 	while (t->slots[at].is_present && t->slots[at].pid != pid)
 		at = (at + 1) & (t->nr_slots - 1);
 	return &t->slots[at];
 }
 
-static bool task_is_unused(const struct task_table *t, const struct task *task)
-{
-	return task->used + 1 < t->generation;
-}
-
 /*
- * Empties a slot. Tasks behind it that were put there because their own slot was taken move up, so
- * that a search still meets them before it meets an empty slot.
+ * Forgets the tasks that neither the running segment nor the last one mentioned, or all tasks where
+ * there are none of these.
  */
-static void task_slot_clear(struct task_table *t, size_t at)
+static void forget_unused(struct task_table *t)
 {
-	size_t mask = t->nr_slots - 1;
+	struct task *old = t->slots;
+	struct task *slots = calloc(t->nr_slots, sizeof(*slots));
+	bool keep_any = slots != NULL;
 
-	for (size_t next = (at + 1) & mask; t->slots[next].is_present; next = (next + 1) & mask) {
-		size_t home = task_home_of(t, t->slots[next].pid);
-
-		if (((next - home) & mask) < ((next - at) & mask))
-			continue;
-		t->slots[at] = t->slots[next];
-		at = next;
+	if (!slots) {
+		memset(old, 0, t->nr_slots * sizeof(*old));
+		t->nr = 0;
+		return;
 	}
-	t->slots[at] = (struct task){ .is_present = false };
-	t->nr--;
-}
-
-/*
- * Forgets the tasks that neither the running segment nor the last one mentioned. If these segments
- * mentioned more than half of what the table holds, it forgets some of these tasks as well. This
- * happens in place, because a table that is allocated anew each time makes the process grow and
- * shrink by its size.
- */
-static void task_forget_unused(struct task_table *t)
-{
-	for (size_t i = 0; i < t->nr_slots;)
-		if (t->slots[i].is_present && task_is_unused(t, &t->slots[i]))
-			task_slot_clear(t, i);
-		else
-			i++;
-	for (size_t i = 0; i < t->nr_slots && t->nr > t->max / 2;)
-		if (t->slots[i].is_present)
-			task_slot_clear(t, i);
-		else
-			i++;
+	t->slots = slots;
+	t->nr = 0;
+	for (size_t i = 0; i < t->nr_slots && keep_any; i++) {
+		if (!old[i].is_present || old[i].used + 1 < t->generation)
+			continue;
+		keep_any = t->nr < t->max / 2;
+		if (keep_any) {
+			*slot_of(t, old[i].pid) = old[i];
+			t->nr++;
+		}
+	}
+	free(old);
 }
 
 /* Returns the task, which is added where it is new. */
@@ -130,7 +105,7 @@ static struct task *task_of(struct task_table *t, uint32_t pid)
 	if (task->is_present)
 		return task;
 	if (t->nr >= t->max) {
-		task_forget_unused(t);
+		forget_unused(t);
 		task = slot_of(t, pid);
 	}
 	*task = (struct task){ .pid = pid, .is_present = true };

@@ -3,8 +3,8 @@
  * task: the names of the processes that did I/O, and which of them the running segment mentions.
  *
  * Names come from the source as it meets threads, otherwise from /proc. The table is bounded: when
- * it is full, processes that neither this segment nor the last one mentioned are forgotten. Its
- * memory is resident from the start. For one thread, but for task_table_pids().
+ * it is full, processes that neither this segment nor the last one mentioned are forgotten. For one
+ * thread, but for task_table_pids().
  */
 #ifndef AGENT_TASK_H
 #define AGENT_TASK_H

@@ -90,12 +90,6 @@ struct segment_writer; /* A thread uses one writer, and reuses it for segment af
 int segment_writer_new(struct segment_writer **out);
 void segment_writer_free(struct segment_writer *w);
 /*
- * Makes room for nr requests, all of it resident at once, for a program that must not grow when a
- * segment is fuller than any before. Call it while the writer is empty. Without this call the room
- * grows with use. Returns 0 or -ENOMEM.
- */
-int segment_writer_reserve(struct segment_writer *w, size_t nr);
-/*
  * Appends one request. Returns 0; -ENOSPC where the segment has SEGMENT_MAX_REQUESTS requests or
  * its device would exceed SEGMENT_MAX_DEVICES; -EINVAL where request_check() objects; -ENOMEM. On
  * failure the segment is unchanged.

@@ -10,11 +10,9 @@
 #include "formats/segment/plane.h"
 #include "formats/segment/segment_header.h"
 #include "formats/streams.h"
-#include "base/array.h"
 #include "base/varint.h"
 
-#define FIRST_CAP   1024u
-#define CODED_BYTES 8 /* of a request, for most loads; docs/measured.md */
+#define FIRST_CAP 1024u
 
 /* Requests are split into columns as they are added; finishing then works on dense arrays. */
 struct segment_writer {
@@ -113,39 +111,6 @@ static int writer_grow(struct segment_writer *w)
 	    segment_write_grow(&w->depth, cap, 8))
 		return -ENOMEM;
 	w->cap = cap;
-	return 0;
-}
-
-static void writer_touch(struct segment_writer *w)
-{
-	array_touch(w->kind, w->cap, sizeof(*w->kind));
-	array_touch(w->issuer, w->cap, sizeof(*w->issuer));
-	array_touch(w->stream, w->cap, 1);
-	array_touch(w->low, w->cap, 1);
-	array_touch(w->bytes, w->cap, 8);
-	array_touch(w->near, w->cap, 8);
-	array_touch(w->place, w->cap, 8);
-	array_touch(w->arrival, w->cap, 8);
-	array_touch(w->queue, w->cap, 8);
-	array_touch(w->device, w->cap, 8);
-	array_touch(w->depth, w->cap, 8);
-	array_touch(w->scratch.numbers, w->scratch.cap, sizeof(*w->scratch.numbers));
-	array_touch(w->scratch.plane, w->scratch.cap, 1);
-	array_touch(w->scratch.bits, w->scratch.cap, 8);
-	array_touch(w->body.data, w->body.cap, 1);
-}
-
-int segment_writer_reserve(struct segment_writer *w, size_t nr)
-{
-	while (w->cap < nr)
-		if (writer_grow(w))
-			return -ENOMEM;
-	if (column_scratch_reserve(&w->scratch, nr))
-		return -ENOMEM;
-	buf_clear(&w->body);
-	if (buf_reserve(&w->body, nr * CODED_BYTES))
-		return -ENOMEM;
-	writer_touch(w);
 	return 0;
 }
 
@@ -349,8 +314,6 @@ static int segment_write_assemble(const struct segment_writer *w, const struct l
 
 	if (length > SEGMENT_MAX_BYTES)
 		return -E2BIG;
-	if (buf_reserve(out, length)) /* at once, not in many steps that leave holes in the heap */
-		return out->error;
 	buf_put(out, SEGMENT_MAGIC, SEGMENT_MAGIC_BYTES);
 	buf_put_le32(out, version_of(w, ledger));
 	buf_put_le32(out, (uint32_t)length);

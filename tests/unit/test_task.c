@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -149,42 +148,6 @@ static void full_table_keeps_the_recent(void)
 	task_table_free(t);
 }
 
-/* Forgetting moves tasks within the table. None of the last two segments may get lost by it. */
-static void forgetting_keeps_the_rest_in_reach(void)
-{
-	const struct segment_process *p;
-	uint32_t random = 1, last[12];
-	struct task_table *t;
-	size_t wrong = 0, nr;
-	char comm[16];
-
-	ok_int(task_table_new(&t, 64), 0);
-	for (unsigned int round = 0; round < 500; round++) {
-		/* Those of this segment and of the last one are fewer than the half that stays. */
-		for (unsigned int i = 0; i < 12; i++) {
-			random = random * 1664525 + 1013904223;
-			last[i] = 1 + (random >> 9);
-			snprintf(comm, sizeof(comm), "%u", last[i]);
-			task_table_note(t, last[i], last[i], comm);
-			task_table_use(t, last[i]);
-		}
-		task_table_collect(t, &p);
-		for (uint32_t pid = 9000000 + round * 50; pid < 9000050 + round * 50; pid++)
-			task_table_note(t, pid, pid, "unused");
-		for (unsigned int i = 0; i < 12; i++)
-			task_table_use(t, last[i]);
-		nr = task_table_collect(t, &p);
-		for (unsigned int i = 0; i < 12; i++) {
-			const char *name = name_of(p, nr, last[i]);
-
-			snprintf(comm, sizeof(comm), "%u", last[i]);
-			wrong += !name || strcmp(name, comm);
-		}
-	}
-	ok_eq(wrong, 0);
-	task_table_free(t);
-}
-
 static const struct tap_test tests[] = {
 	{ "segments name the processes they mention", segments_name_the_processes_they_mention },
 	{ "unknown names come from /proc", unknown_names_come_from_proc },
@@ -192,7 +155,6 @@ static const struct tap_test tests[] = {
 	{ "a cgroup is found by its path and named by its id",
 	  cgroup_is_found_by_path_and_named_by_id },
 	{ "a full table keeps the names of the last two segments", full_table_keeps_the_recent },
-	{ "forgetting keeps every other name in reach", forgetting_keeps_the_rest_in_reach },
 };
 
 int main(void)
