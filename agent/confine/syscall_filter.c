@@ -41,9 +41,9 @@ struct call {
 /*
  * Calls are named; a name that an architecture does not have is skipped. Some calls are left out of
  * the second phase on purpose, because their callers work without them: mremap (realloc copies
- * instead), getsockname and getpeername (curl's notes on a connection, and the order of addresses),
- * socketpair (by which another thread could wake curl), uname (the resolver's domain), FIONREAD
- * (the size of a datagram), getpid (OpenSSL compares it with itself).
+ * instead), getsockname (curl's notes on a connection, and the order of addresses), socketpair (by
+ * which another thread could wake curl), uname (the resolver's domain), FIONREAD (the size of a
+ * datagram), getpid (OpenSSL compares it with itself).
  */
 static const struct call calls[] = {
 	/* memory and threads */
@@ -101,6 +101,7 @@ static const struct call calls[] = {
 	ANY(SENDS, "recvfrom"),
 	ANY(SENDS, "setsockopt"),
 	ANY(SENDS, "getsockopt"),
+	ANY(SENDS, "getpeername"), /* curl uses a connection again only if it has its address. */
 	ANY(SENDS, "sendmmsg"),
 	ANY(SENDS, "getrandom"),
 

@@ -49,7 +49,7 @@ status() { sed -n "s/^$1:[[:space:]]*//p" /proc/"$2"/task/*/status | sort -u | p
 refused() {
 	# Those that are left out on purpose: agent/confine/syscall_filter.c says who gets on without them.
 	grep -ah ENOSYS "$T"/strace/* | grep -v -e SECCOMP_SET_MODE -e 'socket(AF_UNIX' \
-		-e '^socketpair(' -e '^get\(sock\|peer\)name(' -e '^uname(' -e '^mremap(' -e '^getpid(' -e 'FIONREAD' |
+		-e '^socketpair(' -e '^getsockname(' -e '^uname(' -e '^mremap(' -e '^getpid(' -e 'FIONREAD' |
 		cut -c1-120 | head -n 5
 	rm -f "$T"/strace/*
 }
@@ -99,6 +99,8 @@ kill -INT "$agent"
 wait "$pid"
 is $? 1 "it ends, and the analyzer that does not exist is its exit status"
 like "$(tail -n 1 "$T/agent.log")" "https://analyzer.invalid:7118: nothing could be delivered to it" "with the reason"
+number "$(grep -ah '"PUT /v1/segments/' "$T"/strace/* | grep -c ^sendto) >= 4 && \
+	$(grep -ah '^connect(' "$T"/strace/* | grep -c "htons($port)") <= 2" "segments go over one connection, or two"
 is "$(refused)" "" "every call it made is one that is listed"
 stored() { "$T/blkcast" ls --store "$1" --json | jq '[.. | .requests? // empty | if type == "object" then add else . end] | max // 0'; }
 number "$(stored "$T/serve") >= 1150" "what it captured is with the analyzer"
