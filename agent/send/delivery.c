@@ -36,7 +36,7 @@ struct segment_origin {
 
 #define BATCH 256
 
-/* Copies the next nr requests of the reader; *first_ns receives the arrival of the first. */
+/* Copies the next nr requests of the reader. Returns 0, -ENOMEM, or -EBADMSG: there are fewer. */
 static int copy_requests(struct segment_reader *r, struct segment_writer *w, size_t nr)
 {
 	struct request batch[BATCH];

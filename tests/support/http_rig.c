@@ -85,6 +85,8 @@ static enum MHD_Result acknowledge(struct receiver *s, struct MHD_Connection *c,
 		s->stored[s->nr_stored++ % 64] = sequence;
 		count_requests(s, body);
 	}
+	if (behaviour == ANSWER_CUT)
+		return MHD_NO;
 	if (behaviour == ANSWER_LOST)
 		return reply(c, 500, "the answer is lost", NULL, NULL);
 	snprintf(text, sizeof(text),
@@ -163,13 +165,25 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
 	return ret;
 }
 
+static void on_connection(void *ctx, struct MHD_Connection *c, void **socket,
+			  enum MHD_ConnectionNotificationCode code)
+{
+	struct receiver *s = ctx;
+
+	(void)c, (void)socket;
+	pthread_mutex_lock(&s->lock);
+	s->nr_connections += code == MHD_CONNECTION_NOTIFY_STARTED;
+	pthread_mutex_unlock(&s->lock);
+}
+
 bool receiver_listen(struct receiver *s)
 {
 	const union MHD_DaemonInfo *info;
 
-	s->daemon = MHD_start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD,
-				     (uint16_t)s->port, NULL, NULL, on_request, s,
-				     MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_END);
+	s->daemon =
+		MHD_start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, (uint16_t)s->port,
+				 NULL, NULL, on_request, s, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u,
+				 MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_END);
 	info = s->daemon ? MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
 	if (info)
 		s->port = info->port;

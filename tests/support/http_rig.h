@@ -30,6 +30,7 @@ enum behaviour {
 	ANSWER_REDIRECT,
 	ANSWER_SLOWLY, /* over half a second */
 	ANSWER_LOST,   /* 500 after it was stored */
+	ANSWER_CUT,    /* stored, but the connection is closed without an answer */
 };
 
 struct receiver {
@@ -37,6 +38,7 @@ struct receiver {
 	unsigned int port;
 	enum behaviour script[8]; /* of the first requests; ANSWER_WELL afterwards */
 	unsigned int nr_script, nr_requests, nr_stored, nr_elsewhere;
+	unsigned int nr_connections; /* opened so far; guarded by the lock */
 	uint64_t stored[64];
 	size_t max_body_bytes; /* 0: any; longer ones get a 413 */
 	uint64_t requests;     /* in the segments stored */

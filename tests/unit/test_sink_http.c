@@ -211,6 +211,63 @@ static void dead_receiver_costs_nothing_but_time(void)
 	rig_end(&rig, &s);
 }
 
+/* Waits until the receiver has acknowledged everything, at most six seconds. */
+static void wait_until_sent(const struct rig *rig)
+{
+	for (int i = 0; i < 300 && rig_files_left(rig, ".seg"); i++)
+		nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
+	ok_eq(rig_files_left(rig, ".seg"), 0);
+}
+
+/* The receiver closes the idle connection, as it does after its time limit or at its restart. */
+static void closed_connection_costs_nothing(void)
+{
+	struct receiver s;
+	struct rig rig = { .hindsight = NULL };
+
+	if (!receiver_begin(&s, NULL, 0) || !rig_new(&rig, &s))
+		return;
+	s.keeps_names = true;
+	for (uint64_t i = 0; i < 3; i++) {
+		rig_send(&rig, i);
+		wait_until_sent(&rig);
+	}
+	MHD_stop_daemon(s.daemon);
+	ok(receiver_listen(&s));
+	for (uint64_t i = 3; i < 6; i++) {
+		rig_send(&rig, i);
+		wait_until_sent(&rig);
+	}
+	rig_close(&rig, 5);
+	ok_eq(s.nr_connections, 2); /* one of each receiver */
+	ok_eq(s.nr_requests, 6);
+	ok_eq(s.nr_stored, 6);
+	ok_eq(s.requests, 6);
+	rig_end(&rig, &s);
+}
+
+/* The connection ends after the segment was stored and before its acknowledgement. */
+static void connection_cut_before_the_answer_counts_once(void)
+{
+	static const enum behaviour script[] = { ANSWER_WELL, ANSWER_CUT };
+	struct receiver s;
+	struct rig rig = { .hindsight = NULL };
+
+	if (!receiver_begin(&s, script, TAP_NR(script)) || !rig_new(&rig, &s))
+		return;
+	s.keeps_names = true;
+	for (uint64_t i = 0; i < 3; i++) {
+		rig_send(&rig, i);
+		wait_until_sent(&rig);
+	}
+	rig_close(&rig, 5);
+	ok_eq(s.nr_requests, 4);
+	ok_eq(s.nr_stored, 3);
+	ok_eq(s.requests, 3);
+	ok_eq(rig_files_left(&rig, ".bad"), 0);
+	rig_end(&rig, &s);
+}
+
 static void stop_cuts_a_slow_transfer_and_keeps_the_segment(void)
 {
 	static const enum behaviour script[] = { ANSWER_SLOWLY };
@@ -289,6 +346,10 @@ static const struct tap_test tests[] = {
 	{ "where that is taken too, what else it held is kept",
 	  taken_twice_loses_just_what_it_names },
 	{ "a dead receiver costs nothing but time", dead_receiver_costs_nothing_but_time },
+	{ "segments share a connection, and one that was closed costs nothing",
+	  closed_connection_costs_nothing },
+	{ "a connection cut before the answer neither loses nor doubles a segment",
+	  connection_cut_before_the_answer_counts_once },
 	{ "a stop cuts a slow transfer and keeps the segment",
 	  stop_cuts_a_slow_transfer_and_keeps_the_segment },
 	{ "a damaged file of the spool is set aside", damaged_spool_file_is_set_aside },
