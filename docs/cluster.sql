@@ -1,8 +1,12 @@
 -- The catalog of a blkcast cluster in PostgreSQL 14 or later.
 --
 -- `blkcast cluster init` runs the migrations below that a database lacks, each in one transaction. A migration
--- begins with a line "-- migration N" and is never changed: what has to be different is another migration at the end.
--- The program works with exactly the version that it was built for, and says so when it finds another one.
+-- begins with a line "-- migration N" and is frozen: databases have run its text, so that not even a comment in it is
+-- changed, and tests/golden/cluster-migrations has the hash of each. Whoever wants to change a table, a view or a
+-- function adds a migration at the end. A function that changed therefore stands here twice, each time with its whole
+-- text: take() in 1 and 3, make_day() in 1 and 4. A database has the later one, because CREATE OR REPLACE FUNCTION
+-- replaces the one before. The program works with exactly the version that it was built for, and says so when it finds
+-- another one.
 --
 -- Times of requests and windows are nanoseconds since 1970 (bigint) or timestamptz. What a host says about itself
 -- (its clock, its devices) is its own word; received is the clock of this database.
