@@ -8,6 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 results=${1:?RESULTS.md}
 build=${BUILD:-build}
+load=$(cut -d' ' -f1 /proc/loadavg) # before the engines and the agents
 T=$(mktemp -d "${TMPDIR:-/tmp}/blkcast-figures.XXXXXX")
 chmod 755 "$T"
 export CLUSTER_DIR=$T/engines LC_ALL=C
@@ -70,7 +71,8 @@ cpu() {
 	done
 	echo $sum
 }
-rss() { sed -n 's/^VmRSS: *\([0-9]*\) kB/\1/p' "/proc/${pid[$1]}/status"; }
+# Resident memory of a serve, in KiB. The kernel writes a tab before the number.
+rss() { awk '/^VmRSS:/ { kib = $2 } END { if (!kib) exit 1; print kib }' "/proc/${pid[$1]}/status" || die "serve $1 has no VmRSS"; }
 first=1
 # send URLS NR SECONDS INTERVAL_MS: hosts that were not used before; sets sent, cpu_us, p50, p99 (ms)
 send() {
@@ -135,7 +137,7 @@ stop_serves
 	cat <<-R
 		# What intake into a cluster costs
 
-		Written by \`tests/cluster/figures.sh\` on a machine of $(nproc) processors (load average $(cut -d' ' -f1 /proc/loadavg) at its end), which also runs
+		Written by \`tests/cluster/figures.sh\` on a machine of $(nproc) processors (load average $load before it), which also runs
 		PostgreSQL with one synchronous standby, Ceph's S3 gateway with one OSD, and the simulated agents. Segments of 1500
 		requests, 14 KB, over TLS.
 
