@@ -18,6 +18,7 @@ if [ "$1" = make ]; then
 	for store in thousand many day; do "$b" ls "$stores/$store" >/dev/null; done
 	exit
 fi
+load=$(cut -d' ' -f1 /proc/loadavg) # before the servers and the browser, whose work is part of the figures
 . tests/support/tap.sh
 . tests/loop.sh
 . tests/browser/setup.sh
@@ -75,7 +76,9 @@ mkdir -p "$(dirname $out)"
 	printf '`make tests && bash tests/browser/figures.sh make DIR`, then `bash tests/browser/figures.sh DIR` repeat it. Medians\n'
 	printf 'of five, of three for the device; over loopback, in a browser without a graphics processor (%s),\n' \
 		"$("$browser" --version 2>/dev/null | tr -d '\n' | sed 's/ *$//' | cut -d' ' -f1,2)"
-	printf '%s processors, commit %s. The day is drawn from windows that an earlier answer has brought into memory.\n\n' "$(nproc)" "$(git rev-parse --short HEAD)"
+	printf '%s processors, load average %s when the script began, commit %s. The day is drawn from windows that an earlier\n' \
+		"$(nproc)" "$load" "$(git rev-parse --short HEAD)"
+	printf 'answer has brought into memory.\n\n'
 	printf '| what | measured | goal |\n|---|---|---|\n'
 	cat "$T/rows"
 } >$out
