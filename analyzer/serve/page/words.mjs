@@ -56,7 +56,7 @@ export const words = {
     groupNone: "no groups",
     groups: (key) => `Hosts by ${key}`,
     groupsAbout: (key) => `Devices of hosts with the same ${key}, added up. The peak is the busiest minute of the group as a` +
-      ` whole; beside it, each device's own busiest minute added up. A name shows its devices.`,
+      ` whole; beside it, each device's own busiest minute added up. Choose a name to see its devices.`,
     groupUnlabelled: (key) => `without ${key}`,
     groupColumns: {
       value: "Label", hosts: "Hosts", devices: "Devices", rate: "Requests", spark: "Last hour", bytes: "Bytes", lost: "Lost",
@@ -134,12 +134,12 @@ export const words = {
     curveAbout: (f) => `The share of the blocks that a cache of each size would miss. With ${f.size} it is ${f.miss}, and more brings nothing.`,
     flat: (miss) => `No cache helps: whatever its size, ${miss} of the blocks miss.`,
     bins: {
-      seek: { title: "Distance between requests", about: "Bytes from the end of the request before, up to; backwards is negative, and 0 goes on." },
-      outstanding: { title: "Requests under way at arrival", about: "Other requests of the device that a request finds when it arrives, up to." },
-      interarrival: { title: "Time between arrivals", about: "Time since the arrival of the request before, up to." },
-      flush: { title: "Response times of flushes", about: "How long flushes take, up to." },
+      seek: { title: "Distance between requests", about: "Bytes from the end of one request to the start of the next: negative is backwards, and 0 is sequential." },
+      outstanding: { title: "Requests under way at arrival", about: "How many other requests of the device are under way when a request arrives." },
+      interarrival: { title: "Time between arrivals", about: "The time from the arrival of one request to the arrival of the next." },
+      flush: { title: "Response times of flushes", about: "How long flushes take." },
     },
-    binsMost: (label) => `The fullest bin is ${label}.`, bin: "Up to", flushes: "Flushes",
+    binsMost: (label) => `Each bar is named by its upper end; the fullest bar is ${label}.`, bin: "Up to", flushes: "Flushes",
     noCurve: "Too few blocks were used again, or requests were too long, for a curve.",
   },
   objectives: {
