@@ -16,8 +16,6 @@
 #include "base/err.h"
 #include "formats/summary/segment_summary.h"
 
-/* retain_profiles: makes the profiles of segments as characterize makes them. For retain_step.c. */
-
 /*
  * The estimators take some hundred KiB per device, so a host with many devices is read several
  * times.

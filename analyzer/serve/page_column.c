@@ -162,8 +162,8 @@ static int page_histogram_merge_packed(struct histogram *h, struct cursor *from)
 	    varint_get(from, &max_ns) < 0)
 		return -EBADMSG;
 	if (h && nr) {
-		h->is_whole =
-			true; /* A column takes many windows, and an array is added to fast. */
+		/* A column takes many windows, and adding to an array is fast. */
+		h->is_whole = true;
 		h->min_ns = h->nr && h->min_ns < min_ns ? h->min_ns : min_ns;
 		h->max_ns = h->max_ns > max_ns ? h->max_ns : max_ns;
 	}

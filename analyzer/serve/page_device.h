@@ -4,8 +4,8 @@
  * windows in the store.
  *
  * What a segment says of the device is kept in memory (page_cache.h) as packed columns, so that a
- * second look at a period and a zoom into it read no file: the 86 400 windows of a day then take a
- * tenth of a second instead of nine.
+ * second look at a period and a zoom into it read no file. docs/studies/page/results.md has the
+ * times of the first and of later answers for the 86 400 windows of a day.
  *
  * A column is at least as long as one window, and there are at most PAGE_COLUMNS columns. A query
  * reads at most PAGE_DEVICE_SEGMENTS segments and takes at most PAGE_DEVICE_S seconds; the answer

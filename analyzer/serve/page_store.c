@@ -11,8 +11,8 @@
 #include "base/clock.h"
 #include "formats/segment/segment.h"
 
-#define CACHE_BYTES \
-	(96u << 20)	   /* a day of one device in windows of a second, and a part of another */
+/* The cache holds a day of one device in windows of a second, and a part of another day. */
+#define CACHE_BYTES   (96u << 20)
 #define LOOK_AT_CLOCK 1024 /* rows of the catalog between two looks at the deadline */
 
 struct page_store {

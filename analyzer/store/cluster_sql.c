@@ -55,7 +55,7 @@ static int cluster_sql_errno(const char *state)
 		{ "23505", EEXIST }, { "3D000", ENOENT }, { "3F000", ENOENT },
 		{ "42P01", ENOENT }, { "42883", ENOENT }, { "28", EACCES },
 		{ "42501", EACCES }, { "40", EAGAIN },	  { "57014", ETIMEDOUT },
-		{ "22", EILSEQ },    { "54", EILSEQ }, /* it is the values that cannot be taken */
+		{ "22", EILSEQ },    { "54", EILSEQ }, /* no further try can store these values */
 	};
 
 	for (size_t i = 0; state && i < sizeof(known) / sizeof(known[0]); i++)

@@ -16,8 +16,10 @@ struct cluster_sweeper {
 };
 
 /*
- * Makes one commit that waits for the standbys. A commit that waits for them is not visible yet,
- * and standbys confirm commits in their order: what was committed before can be read after this.
+ * Commits one row and waits for the standbys. Other sessions do not see a transaction that still
+ * waits for its standbys, and standbys confirm transactions in the order of the log. After this
+ * commit every transaction that was logged before it is visible, so that the sweep deletes no
+ * object that such a transaction names.
  */
 static int cluster_sweep_fence(struct cluster *c, struct cluster_sql **sql, struct err *err)
 {
