@@ -14,7 +14,7 @@
 #include "base/array.h"
 #include "base/units.h"
 
-#define FLEET_COLUMNS 16384 /* 22 months; columns become 6 hours wide in longer periods */
+#define FLEET_COLUMNS 16384 /* hours in 22 months; in longer periods a column has 6 hours */
 #define HOUR_NS	      3600000000000ull
 
 const char *const fleet_table_names[NR_FLEET_TABLES] = {
@@ -26,7 +26,8 @@ const char *const fleet_table_names[NR_FLEET_TABLES] = {
 struct fleet_host {
 	char name[PROFILE_NAME_BYTES];
 	uint64_t begin_ns, end_ns; /* of its profiles */
-	bool is_recorded;	   /* the segments tell which time of it was watched */
+	/* Segments record when the host was watched; otherwise its whole period counts. */
+	bool is_recorded;
 	size_t nr_devices;
 	double requests, bytes, per_s, size_bytes, touched_bytes;
 };
@@ -214,42 +215,66 @@ static int fleet_sum_hosts(struct fleet *f, const struct scan *scan)
 	return 0;
 }
 
-/* Returns the seconds of [begin, end) in which the host that was watched longest was watched. */
+/* Finds the first watched interval of a host at or after at_ns. Returns whether there is one. */
+static bool fleet_host_watched(const struct fleet_host *h, const struct scan *scan, uint64_t at_ns,
+			       struct watched_interval *out)
+{
+	uint64_t from_ns = at_ns > h->begin_ns ? at_ns : h->begin_ns;
+
+	*out = (struct watched_interval){ from_ns, h->end_ns };
+	if (h->is_recorded && !watched_next(scan, h->name, from_ns, out))
+		return false;
+	if (out->end_ns > h->end_ns)
+		out->end_ns = h->end_ns;
+	return out->begin_ns < out->end_ns;
+}
+
+/* Returns the seconds of [begin, end) in which at least one host was watched. */
 static double fleet_watched_s(const struct fleet *f, const struct scan *scan, uint64_t begin_ns,
 			      uint64_t end_ns)
 {
-	uint64_t most_ns = 0, last;
+	uint64_t at_ns = begin_ns, sum_ns = 0;
 
-	for (size_t i = 0; i < f->nr_hosts && most_ns < end_ns - begin_ns; i++) {
-		const struct fleet_host *h = &f->hosts[i];
-		uint64_t from = begin_ns > h->begin_ns ? begin_ns : h->begin_ns;
-		uint64_t to = end_ns < h->end_ns ? end_ns : h->end_ns, ns;
+	while (at_ns < end_ns) {
+		struct watched_interval next = { end_ns, end_ns }, own;
 
-		if (from >= to)
-			continue;
-		ns = h->is_recorded ? watched_ns(scan, h->name, from, to, &last) : to - from;
-		most_ns = ns > most_ns ? ns : most_ns;
+		for (size_t i = 0; i < f->nr_hosts; i++) {
+			const struct fleet_host *h = &f->hosts[i];
+
+			if (h->begin_ns >= end_ns || h->end_ns <= at_ns ||
+			    !fleet_host_watched(h, scan, at_ns, &own))
+				continue;
+			if (own.begin_ns < next.begin_ns ||
+			    (own.begin_ns == next.begin_ns && own.end_ns > next.end_ns))
+				next = own;
+			if (next.begin_ns == at_ns && next.end_ns >= end_ns)
+				break; /* no other host can add to this */
+		}
+		if (next.end_ns > end_ns)
+			next.end_ns = end_ns;
+		sum_ns += next.end_ns - next.begin_ns;
+		at_ns = next.end_ns;
 	}
-	return (double)most_ns * 1e-9;
+	return (double)sum_ns * 1e-9;
 }
 
 /* Fills the week, and finds the hour with most requests. */
 static int fleet_sum_hours(struct fleet *f, const struct scan *scan, bool utc)
 {
 	struct timegrid hours;
-	int ret = 0;
+	int ret;
 
-	f->has_week = f->hours.nr && HOUR_NS % f->hours.step_ns == 0;
-	if (!f->has_week)
+	if (!f->hours.nr)
 		return 0;
 	/* Hours before the first and after the last request may have been watched as well. */
 	if (!timegrid_at(&f->hours, f->begin_ns / HOUR_NS * HOUR_NS) ||
 	    !timegrid_at(&f->hours, (f->end_ns - 1) / HOUR_NS * HOUR_NS))
 		return -ENOMEM;
 	f->has_week = HOUR_NS % f->hours.step_ns == 0;
-	if (f->has_week)
-		ret = timegrid_widen(&f->hours, HOUR_NS, &hours);
-	if (ret || !f->has_week)
+	if (!f->has_week)
+		return 0;
+	ret = timegrid_widen(&f->hours, HOUR_NS, &hours);
+	if (ret)
 		return ret;
 	for (size_t i = 0; i < hours.nr; i++) {
 		uint64_t begin_ns = timegrid_begin_ns(&hours) + i * HOUR_NS;
@@ -351,9 +376,12 @@ static void fleet_answer_list(const struct fleet *f, const struct scan *scan,
 		 which == FLEET_HOSTS ? "Hosts" : "Devices",
 		 nr_rows < FLEET_SHOWN ? nr_rows : FLEET_SHOWN, nr_rows);
 	t = answer_table(a, for_people ? NULL : fleet_table_names[which], for_people ? title : NULL,
-			 for_people ? "\"Touched\" is the part of the addresses that was read or "
-				      "written, not what a file system holds."
-				    : NULL,
+			 for_people
+				 ? "\"Share\" is of the requests of all hosts. Rates are over the "
+				   "time in which the host was watched. \"Touched\" is the part of "
+				   "the addresses that was read or written, not what a file system "
+				   "holds."
+				 : NULL,
 			 columns, nr);
 	if (which == FLEET_HOSTS)
 		fleet_answer_hosts(f, for_people ? FLEET_SHOWN : SIZE_MAX, t);
@@ -395,9 +423,10 @@ static void fleet_answer_days(const struct fleet *f, struct answer *a)
 		{ .title = "busiest hour" },
 		{ .title = "rate then", .unit = ANSWER_PER_S },
 	};
-	struct answer_table *t = answer_table(a, NULL, "Days of the week",
-					      "Rates are over the hours that were watched.",
-					      columns, sizeof(columns) / sizeof(*columns));
+	struct answer_table *t =
+		answer_table(a, NULL, "Days of the week",
+			     "Rates are over the time in which at least one host was watched.",
+			     columns, sizeof(columns) / sizeof(*columns));
 
 	for (int day = 0; day < FLEET_DAYS; day++) {
 		struct fleet_hour all = { 0 };
@@ -424,7 +453,7 @@ static void fleet_answer_days(const struct fleet *f, struct answer *a)
 	}
 }
 
-/* The facts of the sum, second by second. */
+/* Adds what all devices did together, interval by interval. */
 static int fleet_answer_sum(const struct fleet *f, struct answer *a, bool utc)
 {
 	struct align_sum requests, bytes;

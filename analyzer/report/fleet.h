@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fleet: what all hosts and devices of a selection do together: the sum second by second
+ * fleet: shows what all hosts and devices of a selection do together: their sum second by second
  * (characterize/together.h), the busiest hosts and devices, and the rhythm of day and week.
  *
- * Requests are counted by calendar hours. The rate of an hour of the week is that of its hours in
- * the period in which at least one host was watched, so that an hour without an agent does not look
- * idle. Capacity is the size of the devices and what of it was touched; file systems are not known.
+ * Requests are counted by calendar hours. The rate of an hour of the week is over the time of these
+ * hours in which at least one host was watched, so that an hour without an agent does not look
+ * idle. The mean and the P95 of the sum are over all intervals from the first request to the last.
+ * Capacity is the size of the devices and how many of their bytes were touched; how full their file
+ * systems are is not known.
  *
  * Memory: that of together, a profile for each device, and 8 bytes for each hour.
  */

@@ -37,6 +37,17 @@ like "$(cat "$T/text")" 'Peak hour: +2026-09-10T00:00:00Z' "the text has the pea
 like "$(cat "$T/text")" '^Of 3 devices on 2 hosts the busiest is hostb sda with ' "and a conclusion"
 like "$(cat "$T/fleet.html")" '<rect class="box h9"[^>]*><title>Thursday 00:00: ' "which draws the week"
 like "$(grep 'class="made"' "$T/fleet.html")" 'blkcast report --utc --together -o ' "and names its command"
+# Two hosts, each watched for another 10 minutes of the same hour.
+for at in 1789000000 1789001200; do
+	{
+		echo 'time,op,offset,size'
+		for i in $(seq 0 60 600); do echo "$((at + i)),R,$((4096 * i)),4096"; done
+	} >"$T/$at.csv"
+	"$blkcast" import -q --store "$T/store" --host "h$at" --map time=time:s,op=op,offset=offset,size=size "$T/$at.csv" >/dev/null
+done
+is "$("$blkcast" report --utc --together --json --store "$T/store" |
+	jq -c '[.week[] | select(.requests > 0) | .watched_s, .requests, .requests_per_s * 1200]')" '[1200,22,22]' \
+	"the rate of an hour is over the time in which any host was watched"
 exits 2 "an unknown table is refused" fleet --csv --figure pie
 exits 2 "so is a picture alone" fleet --figure week
 exits 2 "and objectives" fleet --slo read.p95=1ms
