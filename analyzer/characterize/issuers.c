@@ -10,14 +10,15 @@
 
 #include "base/json.h"
 #include "base/shown.h"
+#include "base/table.h"
 
 struct issuers_trace {
 	bool is_set;
-	uint64_t trace, sequence;
+	uint64_t trace, sequence;	  /* of the segment whose names these are */
 	struct u64map processes, cgroups; /* id: index of its name in struct who */
 };
 
-/* An index for names that have no room: they count with the others. */
+/* The index of a name for which there was no room; its requests count with the others. */
 #define NO_ROOM (U64MAP_NONE - 1)
 
 int issuers_init(struct issuers *w)
@@ -111,7 +112,10 @@ int issuers_taken(void *ctx, uint32_t trace, const struct segment_header *h,
 	return ret;
 }
 
-/* Names without requests are of other devices or other times than those that were asked for. */
+/*
+ * Drops names without requests, which belong to other devices or times than were asked for. The
+ * table is ranked, so they come last.
+ */
 static void issuers_drop_idle(struct who *w)
 {
 	while (w->nr && !w->items[w->nr - 1].sum.requests)
@@ -186,21 +190,6 @@ json_t *issuers_json(const struct who *w, size_t most)
 	return list;
 }
 
-static void issuers_csv_name(struct buf *out, const char *name)
-{
-	char text[4 * WHO_NAME_BYTES];
-
-	shown(name, text, sizeof(text));
-	if (!strpbrk(text, ",\"")) {
-		buf_printf(out, "%s", text);
-		return;
-	}
-	buf_put_u8(out, '"');
-	for (const char *at = text; *at; at++)
-		buf_printf(out, *at == '"' ? "\"\"" : "%c", *at);
-	buf_put_u8(out, '"');
-}
-
 static void issuers_csv_number(struct buf *out, double value)
 {
 	buf_printf(out, isfinite(value) ? ",%.6g" : ",", value);
@@ -211,18 +200,20 @@ void issuers_csv(const struct issuers *w, size_t most, struct buf *out)
 	static const char *const kinds[][2] = { { "process", "other processes" },
 						{ "cgroup", "other cgroups" } };
 	const struct who *const tables[] = { &w->processes, &w->cgroups };
+	char name[4 * WHO_NAME_BYTES];
 	struct issuers_row row;
 
 	buf_printf(out, "issuer,name,requests,requests_ratio,total_bytes,bytes_ratio,time_ratio,"
 			"response_mean_s\n");
 	for (int kind = 0; kind < 2; kind++) {
-		/* Where a trace knows no cgroup, for example, a row for nobody says nothing. */
+		/* A table in which no name is known has no rows: some sources know no cgroup. */
 		if (!issuers_first(tables[kind]))
 			continue;
 		for (size_t i = 0; issuers_row(tables[kind], most, i, &row); i++) {
 			buf_printf(out, "%s,", kinds[kind][!row.name]);
 			if (row.name)
-				issuers_csv_name(out, row.name[0] ? row.name : "(unknown)");
+				table_put_cell(out, shown(row.name[0] ? row.name : "(unknown)",
+							  name, sizeof(name)));
 			buf_printf(out, ",%llu", (unsigned long long)row.sum.requests);
 			issuers_csv_number(out, row.requests_ratio);
 			buf_printf(out, ",%llu", (unsigned long long)who_sum_bytes(&row.sum));

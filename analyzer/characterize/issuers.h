@@ -46,7 +46,10 @@ void issuers_release(struct issuers *w);
  */
 int issuers_segment(struct issuers *w, uint64_t trace, const struct segment_header *h);
 void issuers_add(struct issuers *w, const struct request *r);
-/* For struct scan_hooks; ctx is the struct issuers. */
+/*
+ * Does both for a batch of requests of one segment. scan_hooks.taken may be this function, with the
+ * struct issuers as ctx. Returns 0 or -ENOMEM.
+ */
 int issuers_taken(void *ctx, uint32_t trace, const struct segment_header *h,
 		  const struct scan_request *r, size_t nr);
 
