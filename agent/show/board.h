@@ -80,9 +80,9 @@ void board_post_idle(struct board *b, uint32_t device, double end_real_s);
 void board_set_totals(struct board *b, const struct board_totals *totals);
 
 /*
- * Sums by process and by control group, for a live view that is the only one to take them. They are
- * kept only after board_want_who(), which is called before requests are captured and returns 0 or
- * -ENOMEM. Memory: at most 2 MiB.
+ * The board keeps sums by process and by control group for one live view. It keeps them only after
+ * board_want_who(), which is called before requests are captured and returns 0 or -ENOMEM. Memory:
+ * at most 2 MiB.
  */
 #define BOARD_WHO_MAX 2048
 int board_want_who(struct board *b);

@@ -99,7 +99,8 @@ struct top_config {
 };
 
 /*
- * Returns whether top_run() would show a screen, for which it takes board_want_who(), and not rows.
+ * Returns whether top_run() would show a screen and not rows. For a screen, board_want_who() is
+ * called first, so that the screen can show who made the requests.
  */
 bool top_is_screen(uint64_t count);
 /*

@@ -25,7 +25,7 @@ enum { PAIR_READ = 1, PAIR_WRITE, PAIR_LOST };
 struct top_screen {
 	const struct top_config *config;
 	enum top_kind kind;
-	const struct top_row *rows; /* of the view; of devices */
+	const struct top_row *rows; /* of devices; borrowed from the struct top_view */
 	size_t nr;
 	struct top_rest rest;
 };
@@ -146,7 +146,7 @@ static void put_titles(const struct top_screen *s)
 	attroff(A_BOLD);
 }
 
-/* Returns the line after the last one. */
+/* Prints a line for each issuer that has room, and one for all others. Returns the next line. */
 static int put_issuers(const struct top_screen *s, const struct who *w, int y)
 {
 	struct who_sum total = who_total(w), rest;

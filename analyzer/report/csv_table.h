@@ -9,8 +9,8 @@
 
 /*
  * Writes a table with readable numbers: columns whose name ends in _s are durations, in _bytes
- * sizes, in _ratio shares, and in _at_s instants. csv is text as the figures
- * write it: only a field with a comma or a quote has quotes.
+ * sizes, in _ratio shares, and in _at_s instants. csv is text as the figures write it: only a field
+ * with a comma or a quote has quotes.
  */
 void csv_table(struct buf *out, const struct buf *csv, bool utc);
 
