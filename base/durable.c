@@ -98,25 +98,31 @@ int durable_write(int dir_fd, const char *name, const void *data, size_t len,
 	return ret;
 }
 
-/* Makes a folder and syncs its parent, so that the new name survives a power cut. */
-static int make_one(char *path)
+int durable_sync_parent(const char *path)
 {
-	char *slash = strrchr(path, '/');
-	int fd, ret = 0;
+	const char *slash = strrchr(path, '/');
+	size_t len = slash == path ? 1 : slash ? (size_t)(slash - path) : 0;
+	char parent[PATH_MAX];
+	int fd, ret;
 
-	if (mkdir(path, 0700))
-		return errno == EEXIST ? 0 : -errno;
-	if (slash)
-		*slash = 0;
-	fd = open(slash ? (slash == path ? "/" : path) : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (slash)
-		*slash = '/';
+	if (len >= sizeof(parent))
+		return -ENAMETOOLONG;
+	memcpy(parent, path, len);
+	parent[len] = 0;
+	fd = open(len ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (fsync(fd))
-		ret = -errno;
+	ret = fsync(fd) ? -errno : 0;
 	close(fd);
 	return ret;
+}
+
+/* Makes a folder and syncs its parent, so that the new name survives a power cut. */
+static int make_one(const char *path)
+{
+	if (mkdir(path, 0700))
+		return errno == EEXIST ? 0 : -errno;
+	return durable_sync_parent(path);
 }
 
 int durable_mkdir(const char *path, struct err *err)

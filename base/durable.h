@@ -33,6 +33,9 @@ extern const struct durable_calls durable_libc;
 int durable_write(int dir_fd, const char *name, const void *data, size_t len,
 		  const struct durable_calls *calls);
 
+/* Syncs the folder that path lies in, so that the name of a new file is durable. 0 or -errno. */
+int durable_sync_parent(const char *path);
+
 /*
  * Makes the folder and its missing parents with mode 0700, makes each of them durable in its
  * parent, and opens the folder. Returns the descriptor, or -errno with the path in err.

@@ -4,20 +4,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/durable.h"
+
 #define RECORD_BYTES 64 /* within one sector, so that no power cut tears it */
 
-static int sent_form_fd(const struct sent_form *f, int flags)
+/* Opens the file, whose path is written to path. Returns the descriptor or -errno. */
+static int sent_form_fd(const struct sent_form *f, int flags, char path[PATH_MAX])
 {
-	char path[4096];
+	int fd;
 
-	if (snprintf(path, sizeof(path), "%s/" SENT_FORM_FILE, f->dir) >= (int)sizeof(path))
+	if (snprintf(path, PATH_MAX, "%s/" SENT_FORM_FILE, f->dir) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-
+	fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -31,12 +34,12 @@ static void sent_form_unread(const struct sent_form *f, const char *why)
 
 void sent_form_open(struct sent_form *f, const char *dir, bool has_segments, struct log *log)
 {
-	char text[RECORD_BYTES + 1] = "", word[8] = "";
+	char text[RECORD_BYTES + 1] = "", word[8] = "", path[PATH_MAX];
 	ssize_t nr;
 	int fd;
 
 	*f = (struct sent_form){ .dir = dir, .log = log };
-	fd = sent_form_fd(f, O_RDONLY);
+	fd = sent_form_fd(f, O_RDONLY, path);
 	f->has_file = fd >= 0;
 	f->has_older = fd == -ENOENT && has_segments;
 	if (fd < 0) {
@@ -67,22 +70,10 @@ enum sent_form_kind sent_form_of(struct sent_form *f, const struct spool_name *n
 										  : SENT_UNDECIDED;
 }
 
-/* A new file is durable in its folder, too. */
-static int sent_form_sync_folder(const struct sent_form *f)
-{
-	int fd = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = fsync(fd) ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
 static int sent_form_write(struct sent_form *f)
 {
-	char text[RECORD_BYTES + 1];
-	int fd = sent_form_fd(f, O_WRONLY | O_CREAT), ret = 0, len;
+	char text[RECORD_BYTES + 1], path[PATH_MAX];
+	int fd = sent_form_fd(f, O_WRONLY | O_CREAT, path), ret = 0, len;
 	ssize_t nr;
 
 	if (fd < 0)
@@ -98,7 +89,7 @@ static int sent_form_write(struct sent_form *f)
 		ret = -errno;
 	close(fd);
 	if (!ret && !f->has_file)
-		ret = sent_form_sync_folder(f);
+		ret = durable_sync_parent(path);
 	f->has_file |= !ret;
 	return ret;
 }

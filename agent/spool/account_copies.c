@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/spool/account_copies.h"
+#include "base/durable.h"
 
 /* Returns the current half of the stream, for reading. */
 const struct stream_half *copies_stream(const struct account_copies *c)
@@ -135,30 +135,6 @@ void copies_sync(struct account_copies *c)
 	pthread_mutex_unlock(&c->sync_lock);
 }
 
-/* Makes the name of the new file durable. */
-static int sync_name(struct account_copies *c, const char *path)
-{
-	char folder[PATH_MAX];
-	const char *slash = strrchr(path, '/');
-	size_t len = slash == path ? 1 : slash ? (size_t)(slash - path) : 0;
-	int fd, ret = fsync(c->fd) ? -errno : 0;
-
-	if (len >= sizeof(folder))
-		return -ENAMETOOLONG;
-	memcpy(folder, path, len);
-	folder[len] = 0;
-	fd = open(len ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (ret)
-		goto out;
-	if (fsync(fd))
-		ret = -errno;
-out:
-	close(fd);
-	return ret;
-}
-
 /*
  * Opens the file and takes its lock. The file is overwritten, so that it must be the agent's own: a
  * link that somebody else made would lead to another file of the agent's user.
@@ -208,7 +184,7 @@ int copies_open(struct account_copies *c, const char *path, struct err *err)
 	c->modified_ns += (uint64_t)st.st_mtim.tv_nsec;
 	ret = posix_fallocate(c->fd, 0, sizeof(*c->file));
 	if (!ret && (size_t)st.st_size < sizeof(*c->file))
-		ret = -sync_name(c, path);
+		ret = fsync(c->fd) ? errno : -durable_sync_parent(path);
 	if (ret)
 		return err_set(err, ret, "%s: cannot reserve %zu bytes: %s", path, sizeof(*c->file),
 			       strerror(ret));
