@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How wide an interval for a new application has to be, from answers about recorded ones:
+# Computes how wide an interval for a new application has to be, from answers about recorded ones:
 #
 #	scripts/study-applications-coverage.sh docs/studies/applications/applications.csv
 #
@@ -8,8 +8,9 @@
 # of held-out configurations. The excess of each point is printed: device_model.c has these numbers, rounded. For the
 # coverage each application is left out in turn, and its values are held against the excess of all others.
 #
-# A value that was measured several times and differs from its own mean by more than a tenth, in the mean of the runs,
-# tells how the application differs from itself and not what the device does not know. It counts in neither.
+# A value is left out of both the excess and the coverage if the runs of the application itself differ from their mean by
+# more than a tenth on average. Such a value says how the application differs from itself, not what the device lacks. The
+# last line of the output says how many these are.
 set -euo pipefail
 export LC_ALL=C
 awk -F, '

@@ -21,8 +21,8 @@ void study_device_say_intervals(const struct application_errors *errors, bool de
 			    errors->nr_applications);
 	else if (device)
 		answer_line(a, "The intervals cover",
-			    "a new application: errors of held-out configurations, widened by "
-			    "those of recorded applications");
+			    "a new application, in times that it repeats within a tenth: errors of "
+			    "held-out configurations, widened by those of recorded applications");
 	else
 		answer_line(a, "The intervals cover",
 			    "configurations that were held out, not other applications; "

@@ -223,8 +223,12 @@ is "$(sed -n 's/.*application_excess\[.*{ \(.*\) };/\1/p' analyzer/models/storag
 	"$(awk '$2 == "excess" { printf "%s%s", comma, $3 + 0; comma = ", " }' "$T/coverage")" "the recorded applications give the numbers that devices use"
 number "$(awk '/^all/ { print $NF }' "$T/coverage") >= 0.85 && $(awk '/^all/ { print $NF }' "$T/coverage") <= 0.95" \
 	"of an application that is left out, 85 to 95 % of the values lie within"
+like "$(cat docs/studies/applications/results.md)" "$(awk '/^all/ { print $4 " of " $6 }' "$T/coverage") of its values" \
+	"and the study says as many"
 jq '.held_out_errors = {read: {mean: {configurations: 20, mean_ratio: 0.1, log_half: 0.3}}} | .covered.concurrency = 1000' "$T/all.json" >"$T/three.json"
 "$blkcast" study migrate "$demo" --storage "$T/three.json" --json -q >"$T/out"
+like "$("$blkcast" study migrate "$demo" --storage "$T/three.json" -q)" "in times that it repeats within a tenth" \
+	"the answer says for which times its intervals hold"
 excess() { awk -v p="$1" '$1 == p { print $3 }' "$T/coverage"; }
 for point in mean p99; do
 	half=$(jq "[.results[] | select(.type == \"read\" and .point == \"$point\") | (.ci[1] / .target_s | log)][0]" "$T/out")

@@ -12,21 +12,22 @@
 #include "formats/model_file.h"
 
 #define TIME_MAX_S 3600.0 /* a longer service time is a mistake of unit */
-#define RATE_MAX   1e15
-#define RATE_MIN   1e-6 /* the times of a simulation with a smaller rate would become infinite */
-#define SIGMA_MAX  4.0	/* a factor of e^8 between the middle and the upper 2 % */
-#define SIZES_MAX  1e15
+#define RATE_MAX   1e15	  /* operations or bytes per second, and tokens of a burst */
+#define RATE_MIN   1e-6	  /* the times of a simulation with a smaller rate would become infinite */
+#define SIGMA_MAX  4.0	  /* a factor of e^8 between the middle and the upper 2 % */
+#define SIZES_MAX  1e15	  /* bytes */
 
 const char *const device_type_names[] = { "read", "write", "flush", NULL };
 const char *const device_point_names[] = { "mean", "p50", "p95", "p99", NULL };
 const char *const device_law_names[] = { "lognormal", "exponential", NULL };
 
 /*
- * By how much applications were off beyond what held-out configurations were: 90 % of the values of
+ * By how much applications were off beyond what held-out configurations were, as a difference of
+ * natural logarithms, for mean, p50, p95 and p99. 90 % of the values of
  * docs/studies/applications/applications.csv lie within, each application having the same weight.
- * Values that an application itself repeats only within more than a tenth are not counted.
- * scripts/study-applications-coverage.sh computes these numbers, and how many values of an
- * application lie within the interval that all others give.
+ * Values that an application did not repeat within a tenth are left out: they say how the
+ * application differs from itself. scripts/study-applications-coverage.sh computes these numbers,
+ * and how many values of an application lie within the interval that all others give.
  */
 static const double application_excess[DEVICE_NR_POINTS] = { 0, 0.05, 0.15, 0.29 };
 
