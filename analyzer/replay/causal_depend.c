@@ -13,7 +13,10 @@
 #define EXPECTED_LEAST 10.0
 #define EXPECTED_BUSY  20.0
 #define SENT_MOST      0.2 /* of those expected, where it depends */
-/* Think times are constant if the 90th percentile is at most this many times the 10th. */
+/*
+ * Think times are constant if the 90th percentile is at most this many times the 10th. docs/studies
+ * compares this value with no other.
+ */
 #define CONSTANT_RATIO 1.15
 
 /* A walk over a lane's arrivals and completions in order of time. */
@@ -146,9 +149,9 @@ static uint64_t causal_depends_on(const struct causal_times *t, size_t l,
 }
 
 /*
- * A lane with constant think times waits for its own completions alone: what it waits for besides
- * would make them differ. Its requests keep their distance to those of other lanes that think for
- * as long, so that it would seem to stop during theirs.
+ * A lane with constant think times depends on no other lane, since waiting for another lane would
+ * make its think times differ. The search would be misled here: lanes that think for the same time
+ * queue in the same order again and again, so that each seems to stop while another one is busy.
  */
 int causal_depends(const struct causal_times *t, size_t l, uint64_t *depends)
 {

@@ -38,8 +38,8 @@ static inline uint32_t causal_tid(const struct request *r)
 }
 
 /*
- * Sets a set: bit i says that lane l depends on lane i. Returns 0 or -ENOMEM. O(requests of all
- * lanes).
+ * Finds the lanes on which lane l depends: bit i of *depends says that it depends on lane i.
+ * Returns 0 or -ENOMEM. The cost is O(requests of all lanes).
  */
 int causal_depends(const struct causal_times *t, size_t l, uint64_t *depends);
 

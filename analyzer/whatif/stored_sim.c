@@ -11,9 +11,15 @@
 
 #define NEVER	    INFINITY
 #define LOAD_OFFSET (1ull << 56) /* loads on one device have offsets of their own */
-/* The model covers up to this many times the measured number of requests under way. */
+/*
+ * The model covers up to this many times the measured number of requests under way. docs/studies
+ * compares this value with no other.
+ */
 #define BEYOND_FACTOR 1.25
-/* Bounds the time for a short load beside a much longer one. */
+/*
+ * Requests that loads which begin anew may send in one simulation. It bounds the processor time of
+ * a short load beside a much longer one.
+ */
 #define REPEATS_MAX 20000000
 
 struct stored_lane {
@@ -32,7 +38,7 @@ struct stored_load {
 	uint64_t nr_requests; /* of the plan */
 	size_t first, nr;     /* lanes */
 	size_t nr_waiting;
-	bool again; /* it has completed once, and keeps the others company */
+	bool again; /* the load has completed once, and its further requests do not count */
 };
 
 /* A request under way. */
@@ -41,8 +47,8 @@ struct stored_slot {
 	double begin_s;
 	uint32_t lane, index; /* the lane's request of this number */
 	uint32_t next_free;
-	bool again;   /* the device wants it a second time */
-	bool counted; /* it belongs to the load's first pass */
+	bool again;   /* the request has to be submitted to the device a second time */
+	bool counted; /* the request belongs to the load's first pass */
 };
 
 struct stored_sim {
@@ -289,7 +295,10 @@ static int stored_lane_begin(struct stored_lane *l, const struct causal_lane *pl
 	return 0;
 }
 
-/* The lanes have the truth; plan->nr is what the plan's maker says. */
+/*
+ * Counts the requests of all lanes. The end of a load must not depend on plan->nr, which whoever
+ * made the plan has set.
+ */
 static uint64_t stored_plan_nr(const struct causal_plan *plan)
 {
 	uint64_t nr = 0;

@@ -28,11 +28,11 @@
 #include "analyzer/replay/causal.h"
 
 struct stored_result {
-	struct device_times
-		times; /* elapsed_s: until the last completion of this load's first pass */
+	/* elapsed_s is the time until the last completion of this load's first pass. */
+	struct device_times times;
 	/* requests that found more other requests under way than the model covers */
 	uint64_t nr_beyond;
-	/* The load did not begin anew as often as the others needed, because that cost too much. */
+	/* The load no longer began anew while others still ran, because REPEATS_MAX was reached. */
 	bool ended_early;
 };
 

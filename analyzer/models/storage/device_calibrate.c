@@ -9,16 +9,21 @@
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/models/storage/device_fit.h"
 
-#define STEPS_START  5 /* steps for each number of servers */
-#define STEPS_PART   8 /* steps to find out how much a part improves the fit */
-#define STEPS_FINAL  20
+/*
+ * The numbers of this file choose where the search starts, how long it goes on and when it prefers
+ * a simpler model. docs/studies compares them with no other values; the errors of held-out
+ * configurations say how good the result is.
+ */
+#define STEPS_START  5	  /* steps for each number of servers */
+#define STEPS_PART   8	  /* steps to find out how much a part improves the fit */
+#define STEPS_FINAL  20	  /* steps at the end; device_fit_run() stops earlier without a gain */
 #define STEPS_FOLD   4	  /* steps of a fold, from the model of all rows */
 #define WORTH_RATIO  0.05 /* a part stays in the model if it lowers the loss by this ratio */
-#define BURST_MOST   1024 /* requests: no configuration of a campaign sends more at once */
+#define BURST_MOST   1024 /* tokens in requests of mean size: the largest burst that is tried */
 #define UNITS_MOST   16	  /* operations that the largest measured request may be */
-#define SERVERS_MOST 64
-#define SIGMA_PAUSES 0.1
-#define CACHE_BYTES  (64.0 * 1024 * 1024)
+#define SERVERS_MOST 64	  /* the largest number of servers among the powers of two that are tried */
+#define SIGMA_PAUSES 0.1  /* first guess of sigma (device_model.h) beside pauses */
+#define CACHE_BYTES  (64.0 * 1024 * 1024) /* first guess of the size of a cache */
 #define FLUSH_BYTES  (1024.0 * 1024) /* first guess: so many bytes double the time of a flush */
 
 struct device_search {

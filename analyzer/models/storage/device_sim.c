@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A part that is busy for less of the time than this is not reported as the limit. */
+/*
+ * A part that is busy for less than this share of the time is not reported as the limit.
+ * docs/studies compares this value with no other.
+ */
 #define LIMITS_RATIO 0.8
 
 const char *const device_part_names[] = {
