@@ -6,6 +6,10 @@
  * Each name is looked up (lookup.h) again after a minute or a failed transfer. Where the name
  * service does not answer, the addresses that are known stay in use. libcurl itself looks nothing
  * up: it finds every address in CURLOPT_RESOLVE. Numeric addresses and localhost need no look-up.
+ *
+ * libcurl uses an open connection again whatever the name means by then. So new addresses count
+ * from the next connection on: when the receiver closes the old one, after a failed transfer, and
+ * where nothing was sent for longer than the receiver keeps an idle connection.
  */
 #ifndef AGENT_REACH_H
 #define AGENT_REACH_H
