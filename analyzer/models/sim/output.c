@@ -218,7 +218,7 @@ bool estimate_has_name(const struct net *n, const char *name)
 	return net_find_place(n, name) != NET_NONE;
 }
 
-/* Takes this result as the limit where it is wider than the one before. */
+/* Keeps the result of the larger width. */
 static void limit_take(struct estimate_limit *l, double width, const char *place,
 		       const char *colour, const char *what)
 {
@@ -256,12 +256,6 @@ struct estimate_limit estimate_limit(const struct estimate *e, const struct net 
 			limit_take(&l, interval_time_width(&e->probes[i].time, quantiles),
 				   n->probes[i].name, NULL, "time");
 	return l;
-}
-
-double estimate_precision(const struct estimate *e, const struct net *n, const char *const *wanted,
-			  size_t nr_wanted, bool quantiles)
-{
-	return estimate_limit(e, n, wanted, nr_wanted, quantiles).width;
 }
 
 size_t sample_warm_up(const struct qpn_sample *x, size_t nr)

@@ -58,8 +58,8 @@ void estimate_release(struct estimate *e);
 /* The result that is known with the least precision. */
 struct estimate_limit {
 	double width;	    /* relative half-width; infinite where nothing is known yet */
-	const char *place;  /* or the name of a probe; NULL: no result counts */
-	const char *colour; /* NULL: the result is that of a probe */
+	const char *place;  /* or the name of a probe; NULL where no width is above 0 */
+	const char *colour; /* NULL where the result is that of a probe */
 	const char *what;   /* "throughput", "population" or "time" */
 };
 
@@ -67,14 +67,11 @@ struct estimate_limit {
  * Finds the largest relative half-width of the results: population and residence of queueing
  * places, throughput of all, and probes; or only those of wanted[] (names of places, of probes, or
  * PLACE.COLOUR; 0 entries: all). With quantiles, those of residence and probes count too, by the
- * farther end. What never happened is skipped, unless it is wanted as PLACE.COLOUR: then nothing is
- * known about it yet. NaN counts as infinite. The names are those of the net.
+ * farther end. A colour that never left its place is skipped, unless it is wanted as PLACE.COLOUR:
+ * then its width is infinite. A width of NaN counts as infinite. The names are those of the net.
  */
 struct estimate_limit estimate_limit(const struct estimate *e, const struct net *n,
 				     const char *const *wanted, size_t nr_wanted, bool quantiles);
-/* Returns the width alone. */
-double estimate_precision(const struct estimate *e, const struct net *n, const char *const *wanted,
-			  size_t nr_wanted, bool quantiles);
 /* Returns whether a place, a colour of a place as PLACE.COLOUR, or a probe has this name. */
 bool estimate_has_name(const struct net *n, const char *name);
 
