@@ -143,40 +143,14 @@ static void mark_below(const struct m5_tree *t, int32_t at, bool *use)
 	mark_below(t, node->right, use);
 }
 
-static size_t m5_grow_rows(const struct m5_node *node)
-{
-	return node->end - node->begin;
-}
-
-/* Marks the nodes that have no branch of too few rows above them. Parents come first. */
-static void m5_grow_mark_kept(struct m5_tree *t)
-{
-	for (size_t i = 0; i < t->nr; i++) {
-		struct m5_node *node = &t->nodes[i];
-		bool both;
-
-		if (node->parent < 0)
-			node->is_kept = true;
-		if (node->left < 0)
-			continue;
-		both = m5_grow_rows(&t->nodes[node->left]) >= t->least_cover &&
-		       m5_grow_rows(&t->nodes[node->right]) >= t->least_cover;
-		t->nodes[node->left].is_kept = t->nodes[node->right].is_kept =
-			node->is_kept && both;
-	}
-}
-
-/* Fits a model for every node that is kept, over the variables tested above or below it. */
+/* Fits a model for every node over the variables that are tested above or below it. */
 static void fit_models(struct m5_growth *w)
 {
 	struct m5_tree *t = w->t;
 
-	m5_grow_mark_kept(t);
 	for (size_t i = 0; i < t->nr; i++) {
 		const struct m5_node *node = &t->nodes[i];
 
-		if (!node->is_kept)
-			continue;
 		m5_grow_mark_above(t, node, w->use);
 		mark_below(t, (int32_t)i, w->use);
 		m5_linear_fit(&t->linear, t->rows + node->begin, node->end - node->begin, w->use,

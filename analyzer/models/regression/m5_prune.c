@@ -42,7 +42,8 @@ static void drop_small(struct m5_tree *t, int32_t at)
 
 	if (!m5_prune_inner(node))
 		return;
-	if (!t->nodes[node->left].is_kept) {
+	if (nr_rows(&t->nodes[node->left]) < t->least_cover ||
+	    nr_rows(&t->nodes[node->right]) < t->least_cover) {
 		node->left = node->right = -1;
 		return;
 	}

@@ -91,25 +91,6 @@ static double m5_split_weight(const struct m5_split *s, uint32_t row)
 	return s->ground->weight ? s->ground->weight[row] : 1;
 }
 
-/*
- * Returns whether a cut gains more than that, and then how much in *gain. No spread is negative and
- * rounding keeps the order of numbers, so that the larger side alone refuses most cuts.
- */
-static bool m5_split_gains(const struct m5_split *s, const struct side *low,
-			   const struct side *high, double sd, double weight, double *gain)
-{
-	bool is_low = low->nr > high->nr;
-	double spread = m5_split_spread(s, is_low ? low : high), total;
-
-	if (!(sd - spread / weight > *gain))
-		return false;
-	total = sd - (spread + m5_split_spread(s, is_low ? high : low)) / weight;
-	if (!(total > *gain))
-		return false;
-	*gain = total;
-	return true;
-}
-
 /* order has the nr rows of the node by ascending value. Changes *best if a cut gains more. */
 static void m5_split_number(const struct m5_split *s, size_t v, const uint32_t *order, size_t nr,
 			    double sd, struct tree_split *best)
@@ -123,7 +104,7 @@ static void m5_split_number(const struct m5_split *s, size_t v, const uint32_t *
 		m5_split_add(&all, m5_split_weight(s, order[i]), x[order[i]] - middle,
 			     s->residual[order[i]]);
 	for (size_t i = 0; i + edge < nr; i++) {
-		double here = x[order[i]], next = x[order[i + 1]];
+		double here = x[order[i]], next = x[order[i + 1]], gain;
 		struct side high;
 
 		m5_split_add(&low, m5_split_weight(s, order[i]), here - middle,
@@ -131,8 +112,10 @@ static void m5_split_number(const struct m5_split *s, size_t v, const uint32_t *
 		if (!(next > here) || low.nr < edge)
 			continue;
 		high = m5_split_rest(&all, &low);
-		if (!m5_split_gains(s, &low, &high, sd, all.weight, &best->gain))
+		gain = sd - (m5_split_spread(s, &low) + m5_split_spread(s, &high)) / all.weight;
+		if (!(gain > best->gain))
 			continue;
+		best->gain = gain;
 		best->nr_left = low.nr;
 		best->cut = here + (next - here) / 2;
 		if (!(best->cut < next))

@@ -51,8 +51,6 @@ struct m5_node {
 	double cut;	  /* for a number: x <= cut goes left */
 	size_t levels_at; /* for a factor: levels[levels_at + level] is 1 if the level goes left */
 	size_t begin, end;
-	/* false: a branch above has too few rows, so that pruning removes this node unseen */
-	bool is_kept;
 	/* number of coefficients of the model before smoothing, with the constant */
 	double coefficients;
 	double params; /* number of parameters of the subtree */
