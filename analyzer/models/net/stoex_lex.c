@@ -131,7 +131,7 @@ void lex_expect(struct reader *r, const char *mark)
 	lex_fail(r, strncat(what, mark, sizeof(what) - 12));
 }
 
-/* The arithmetic knows only the units before B, which must follow the number without a blank. */
+/* The arithmetic of expr.h has only the units before B, and no blank in front of them. */
 static double unit_factor(struct reader *r)
 {
 	static const struct {
@@ -195,7 +195,10 @@ struct stoex_value lex_number(struct reader *r)
 		lex_fail(r, "expected a number");
 		return v;
 	}
-	/* strtod() reads more only of hexadecimal numbers, whose "x" is refused as a unit or an end. */
+	/*
+	 * strtod() reads more than len bytes only of a hexadecimal number. Its "x" comes next then,
+	 * and is refused as a unit or as the end of the expression.
+	 */
 	v.d = strtod(r->at, NULL);
 	if (whole && r->e->dialect == STOEX_PALLADIO) {
 		v.type = STOEX_INT;

@@ -44,16 +44,11 @@ static const struct function stochastic_functions[] = {
 };
 
 static const struct function arithmetic_functions[] = {
-	{ .name = "min", .id = FN_REAL, .nr_args = 2, .two = fmin },
-	{ "max", FN_REAL, 2, .two = fmax },
-	{ .name = "sqrt", .id = FN_REAL, .nr_args = 1, .one = sqrt },
-	{ "exp", FN_REAL, 1, .one = exp },
-	{ .name = "ln", .id = FN_REAL, .nr_args = 1, .one = log },
-	{ "floor", FN_REAL, 1, .one = floor },
-	{ .name = "ceil", .id = FN_REAL, .nr_args = 1, .one = ceil },
-	{ "round", FN_REAL, 1, .one = round },
-	{ .name = "abs", .id = FN_REAL, .nr_args = 1, .one = fabs },
-	{ 0 },
+	{ "min", FN_REAL, 2, .two = fmin },  { "max", FN_REAL, 2, .two = fmax },
+	{ "sqrt", FN_REAL, 1, .one = sqrt }, { "exp", FN_REAL, 1, .one = exp },
+	{ "ln", FN_REAL, 1, .one = log },    { "floor", FN_REAL, 1, .one = floor },
+	{ "ceil", FN_REAL, 1, .one = ceil }, { "round", FN_REAL, 1, .one = round },
+	{ "abs", FN_REAL, 1, .one = fabs },  { 0 },
 };
 
 static const struct function *stoex_parse_functions(enum stoex_dialect d)

@@ -76,8 +76,8 @@ struct ranks_bytes {
  */
 int ranks_exchange(struct ranks_bytes *all, uint64_t tag, const void *mine, size_t size);
 /*
- * Ends all ranks like that from a rank that received what the others cannot have sent for its own
- * question.
+ * Ends all ranks as ranks_exchange() does where the tags differ. A rank calls it when it received
+ * bytes that do not fit its own question.
  */
 void __attribute__((noreturn)) ranks_apart(void);
 void ranks_bytes_release(struct ranks_bytes *b);

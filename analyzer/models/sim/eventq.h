@@ -6,11 +6,12 @@
  * Most events are set and then happen; events that may be moved or cancelled are clocks, which have
  * a small number each and are found in O(1). Memory: 16 bytes per event.
  *
- * Few events lie in no order, and the earliest is searched each time, over times that stand side by
- * side and without a branch that depends on them: the times are random, and a branch that the
- * processor guesses wrongly costs as much as ten comparisons. push and move are then O(1).
+ * Up to EVENTQ_FEW events are stored in no order. eventq_first() searches the earliest one in an
+ * array of their times. The search has no branch that depends on the times: they are random, and a
+ * branch that the processor predicts wrongly costs as much as ten comparisons. push and move are
+ * O(1) then.
  *
- * Many events are a 4-ary heap. A popped root stays in place until the next push replaces it: a
+ * More events are a 4-ary heap. A popped root stays in place until the next push replaces it: a
  * service that ends and the next one that begins then cost one pass through the heap and not two.
  * push, pop and move: O(log n). Both forms give the same order of events.
  */
@@ -25,8 +26,8 @@
 
 #define EVENTQ_CLOCK 0x80000000u /* set in the id of a clock; the remaining bits are its number */
 
-#define EVENTQ_FEW   32 /* up to so many events are searched; a bit each in a word */
-#define EVENTQ_STEP  4	/* the search takes so many times at once */
+#define EVENTQ_FEW   32 /* the most events that are searched; each has a bit of a 64-bit word */
+#define EVENTQ_STEP  4	/* number of times that one step of the search compares */
 
 struct event {
 	double time;
@@ -40,10 +41,10 @@ struct eventq {
 	uint32_t seq;
 	bool is_heap;
 	bool hole;	/* of a heap: items[0] has already happened */
-	uint32_t first; /* of few: index of the event that eventq_first() returned */
+	uint32_t first; /* index of the event that eventq_first() returned; 0 in a heap */
 	/*
-	 * of few: the times of the items, and INFINITY after them, so that the search takes whole
-	 * steps
+	 * The times of the items where there is no heap. INFINITY follows them, so that the search
+	 * takes whole steps.
 	 */
 	double times[EVENTQ_FEW];
 	uint32_t *where; /* owned; by clock: index in items plus 1, or 0 */
@@ -164,7 +165,7 @@ static inline uint32_t eventq_search(const struct eventq *q)
 	return best;
 }
 
-/* Makes a heap of as many events as the search takes. */
+/* Makes a heap of the events that were searched until now. */
 static inline void eventq_make_heap(struct eventq *q)
 {
 	q->is_heap = true;

@@ -41,8 +41,8 @@ struct route {
 };
 
 /*
- * So many exponential times of service are drawn at once: the processor then computes several
- * logarithms side by side. A slot has its own random numbers, so each time keeps its bits.
+ * The number of exponential times of service that are drawn at once: the processor then computes
+ * several logarithms side by side. A slot has its own random numbers, so each time keeps its bits.
  */
 #define SLOT_DRAWS 8
 
@@ -54,8 +54,8 @@ struct slot_state {
 	const struct dist *service;
 	struct rng rng;
 	uint32_t phase;
-	uint32_t nr_drawn; /* exponential times of service that are drawn and not yet used ... */
-	double drawn[SLOT_DRAWS]; /* ... the next one last */
+	uint32_t nr_drawn;	  /* number of times in drawn[] that are not yet used */
+	double drawn[SLOT_DRAWS]; /* exponential times of service; the last one is used next */
 	uint32_t place, queue;	  /* queue NET_NONE: there is none, or its service takes no time */
 	uint32_t level;		  /* level of priority within its queue */
 	uint32_t nr_routes;	  /* above 0: tokens do not stay here but are sent on */

@@ -20,7 +20,7 @@
 /* What one run leaves beside its sample. */
 struct replication {
 	double warm_up; /* model time that was left out at the beginning */
-	/* mean number of jobs that wait, before the half and at the end; for judge() */
+	/* mean number of waiting jobs just before the half of the run and at its end, for judge() */
 	double waiting_half, waiting_end;
 	uint64_t events;
 };
@@ -28,9 +28,10 @@ struct replication {
 struct replications {
 	const void *ctx;
 	size_t sample_size;
-	/* Makes one run of this length. Called by any thread. *sample is zeroed before. */
+	/* Makes one run of r->length. Any thread may call it. *sample is zeroed before. */
 	int (*run)(const struct replications *r, struct replication *out, void *sample,
 		   uint64_t seed, struct err *err);
+	/* Names the bytes of a sample that processes exchange. */
 	int (*pieces)(const struct replications *r, void *sample, struct parallel_bytes *b);
 	void (*release)(void *sample);
 	/* Sets precision from all samples; may set stop. Returns 0 or -errno. */
@@ -46,14 +47,11 @@ struct replications {
 	uint64_t events;
 	double model_time, warm_up; /* over all runs */
 	double precision;	    /* the precision that was reached */
-	const char *limit;	    /* borrowed; judge() may say here which result limits it */
-	bool stop;		    /* no further round is to begin */
+	const char *limit; /* borrowed; judge() may name the result that limits precision */
+	bool stop;	   /* no further round is to begin */
 };
 
-/*
- * Returns 0, what run() or judge() returned, or -ENOMEM, without a message where memory was
- * short here.
- */
+/* Returns 0, an error of run() or judge(), or -ENOMEM. Its own -ENOMEM has no message. */
 int replications_run(struct replications *r, struct err *err);
 void replications_release(struct replications *r);
 

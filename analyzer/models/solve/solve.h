@@ -27,7 +27,7 @@ struct solve_progress {
 	 * where that is not known yet.
 	 */
 	double events_needed;
-	const char *limit; /* the result with the least precision, in words; NULL: not told */
+	const char *limit; /* names the result with the least precision; NULL if it is unknown */
 };
 
 struct solve_options {
@@ -70,12 +70,12 @@ struct solution {
 	size_t nr_samples;
 	double precision;	       /* the precision that was reached */
 	double correlation;	       /* correlation of the samples; good if near 0 */
-	char limit[SOLVE_LIMIT_BYTES]; /* the result with that precision, in words */
+	char limit[SOLVE_LIMIT_BYTES]; /* names the result with that precision */
 };
 
 /*
- * Returns how many events the wanted precision takes in all where that many gave this precision, by
- * the square-root law.
+ * Returns how many events the wanted precision takes in all, by the square-root law, after `events`
+ * events have given this precision.
  */
 double solve_events_needed(uint64_t events, double precision, double wanted);
 

@@ -40,7 +40,11 @@ int pcm_signature(struct pcm_importer *im, const xmlNode *node, const char *refe
 struct pcm_step {
 	const char *type; /* xsi:type; NULL at the end of a table */
 	enum arch_action_kind kind;
-	bool many; /* becomes several actions: its readers get the index of the behaviour */
+	/*
+	 * The element becomes several actions of the model. Its readers get the index of the
+	 * behaviour in place of an action.
+	 */
+	bool many;
 	const struct pcm_field *fields;
 };
 

@@ -8,7 +8,8 @@
 
 #include "analyzer/models/arch/pcm/pcm_parts.h"
 
-#define AT(member) offsetof(struct arch_action, member)
+#define AT(member)	offsetof(struct arch_action, member)
+#define OF_CASE(member) offsetof(struct arch_case, member)
 
 static int read_body(struct pcm_importer *im, const xmlNode *node, void *out);
 
@@ -215,7 +216,7 @@ static int read_resource_call(struct pcm_importer *im, const xmlNode *node, void
 	return add_demand(im, node, signature, signature, fields, *(uint32_t *)out);
 }
 
-/* Reads the number of calls, which is truncated to a whole number. */
+/* Reads the number of calls. The simulation truncates it to a whole number. */
 static int read_turns(struct pcm_importer *im, const xmlNode *node, const char *name, void *out)
 {
 	return pcm_expression_in(im, node, name, "Trunc(", ")", out);
@@ -285,7 +286,7 @@ static const struct pcm_field loop_fields[] = {
 	{ 0 },
 };
 
-/* Reads the collection whose number of elements is that of the turns. */
+/* Reads the collection. The loop has as many turns as the collection has elements. */
 static int read_collection(struct pcm_importer *im, const xmlNode *node, const char *reference,
 			   void *out)
 {
@@ -317,12 +318,14 @@ static const struct pcm_field iterator_fields[] = {
 static int read_case(struct pcm_importer *im, const xmlNode *node, void *out)
 {
 	static const struct pcm_field guarded[] = {
-		PCM_CHILD("branchCondition_GuardedBranchTransition", pcm_expression, offsetof(struct arch_case, guard)),
-		PCM_ONE("branchBehaviour_BranchTransition", read_body, offsetof(struct arch_case, body)),
+		PCM_CHILD("branchCondition_GuardedBranchTransition", pcm_expression,
+			  OF_CASE(guard)),
+		PCM_ONE("branchBehaviour_BranchTransition", read_body, OF_CASE(body)),
 		{ 0 },
-	}, probable[] = {
-		PCM_ATTRIBUTE("branchProbability", pcm_probability, offsetof(struct arch_case, probability)),
-		PCM_ONE("branchBehaviour_BranchTransition", read_body, offsetof(struct arch_case, body)),
+	};
+	static const struct pcm_field probable[] = {
+		PCM_ATTRIBUTE("branchProbability", pcm_probability, OF_CASE(probability)),
+		PCM_ONE("branchBehaviour_BranchTransition", read_body, OF_CASE(body)),
 		{ 0 },
 	};
 	struct arch_action *a = out;
@@ -332,7 +335,11 @@ static int read_case(struct pcm_importer *im, const xmlNode *node, void *out)
 		a->branch.guarded = !strcmp(pcm_type(node), "GuardedBranchTransition");
 	if (strcmp(pcm_type(node),
 		   a->branch.guarded ? "GuardedBranchTransition" : "ProbabilisticBranchTransition"))
-		return pcm_fail(im, node, "not supported among the first: %s", pcm_type(node));
+		return pcm_fail(im, node,
+				"expected GuardedBranchTransition or "
+				"ProbabilisticBranchTransition, the same in all of a branch, got "
+				"%s",
+				*pcm_type(node) ? pcm_type(node) : "no type");
 	c = ARCH_ADD(a->branch.cases, a->branch.nr);
 	return c ? pcm_read(im, node, "", "", a->branch.guarded ? guarded : probable, c)
 		 : pcm_out_of_memory(im);
