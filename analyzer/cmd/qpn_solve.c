@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/answer/progress.h"
+#include "analyzer/cmd/arch_run.h"
 #include "analyzer/cmd/qpn_verbs.h"
 #include "analyzer/cmd/show.h"
 #include "analyzer/models/net/check.h"
@@ -21,9 +22,8 @@
 struct qpn_ask {
 	struct word_list set, wanted;
 	const char *method;
-	bool quantiles;
-	double precision, model_time;
-	uint64_t seed, threads, replications, max_events, points;
+	struct arch_run_options run; /* those that the verb arch solve has too */
+	uint64_t points;
 };
 
 /* ---- methods that give no steady state: bounds and transient analysis ---- */
@@ -178,11 +178,11 @@ static struct answer *qpn_transient_answer(const struct net *n, const struct tra
 static int qpn_transient(const struct cli *cli, const struct net *n, const struct qpn_ask *o,
 			 struct err *err)
 {
-	const struct transient_options options = { .model_time = o->model_time,
+	const struct transient_options options = { .model_time = o->run.model_time,
 						   .nr_points = (unsigned)o->points,
-						   .nr_replications = (unsigned)o->replications,
-						   .nr_threads = (unsigned)o->threads,
-						   .seed = o->seed };
+						   .nr_replications = (unsigned)o->run.replications,
+						   .nr_threads = (unsigned)o->run.threads,
+						   .seed = o->run.seed };
 	struct transient t;
 	int ret = transient_run(&t, n, &options, err);
 
@@ -214,11 +214,11 @@ struct qpn_watch {
  */
 static void qpn_solve_say(struct qpn_watch *w, const struct solve_progress *now)
 {
-	double most = (double)w->ask->max_events, needed = now->events_needed;
+	double most = (double)w->ask->run.max_events, needed = now->events_needed;
 	double end = fmin(needed, most), change = needed / w->told_needed;
 	char left[UNITS_BYTES];
 
-	if (!now->limit || !(now->precision > w->ask->precision) ||
+	if (!now->limit || !(now->precision > w->ask->run.precision) ||
 	    needed - (double)now->events < QPN_LONG_EVENTS || (double)now->events >= most)
 		return;
 	if (w->told_needed > 0 &&
@@ -244,21 +244,21 @@ static void qpn_solve_say(struct qpn_watch *w, const struct solve_progress *now)
 			"but --max-events ends the run after %.2g, %s from now, at about %.2g; "
 			"--of waits for other results alone",
 			now->limit, now->precision, (unsigned long long)now->events,
-			w->ask->precision, needed, most, left,
-			w->ask->precision * sqrt(needed / most));
+			w->ask->run.precision, needed, most, left,
+			w->ask->run.precision * sqrt(needed / most));
 	else
 		cli_note(
 			w->cli,
 			"the %s limits the precision: %.2g after %llu events; %g takes about %.2g, "
 			"%s from now; --of waits for other results alone",
 			now->limit, now->precision, (unsigned long long)now->events,
-			w->ask->precision, needed, left);
+			w->ask->run.precision, needed, left);
 }
 
 static void qpn_solve_progress(void *ctx, const struct solve_progress *now)
 {
 	struct qpn_watch *w = ctx;
-	double total = fmin(now->events_needed, (double)w->ask->max_events);
+	double total = fmin(now->events_needed, (double)w->ask->run.max_events);
 
 	if (!w->is_fixed) {
 		w->progress.total = total > (double)now->events ? (uint64_t)total : now->events;
@@ -327,7 +327,7 @@ static int qpn_look_ahead(const struct cli *cli, const struct net *n, double *mo
 static void qpn_show_unsteady(const struct cli *cli, const struct net *n, const struct qpn_ask *o)
 {
 	struct solution_facts facts = { .method = o->method,
-					.seed = o->seed,
+					.seed = o->run.seed,
 					.no_steady_state = true,
 					.seconds = NAN,
 					.model_time = NAN,
@@ -346,25 +346,25 @@ static int qpn_simulate(const struct cli *cli, const struct net *n, const struct
 			double model_time, struct err *err)
 {
 	struct solve_options so = SOLVE_DEFAULTS;
-	struct solution_facts facts = { .method = o->method, .seed = o->seed };
+	struct solution_facts facts = { .method = o->method, .seed = o->run.seed };
 	struct solution s = { 0 };
 	struct qpn_watch watch = { .cli = cli, .ask = o, .is_fixed = model_time > 0 };
 	uint64_t begin_ns = clock_monotonic_ns();
 	int ret;
 
 	so.method = strcmp(o->method, "replications") ? SOLVE_BATCH_MEANS : SOLVE_REPLICATIONS;
-	so.quantiles = o->quantiles;
-	so.precision = o->precision;
+	so.quantiles = o->run.quantiles;
+	so.precision = o->run.precision;
 	so.model_time = model_time;
-	so.seed = o->seed;
-	so.max_events = o->max_events;
-	so.nr_replications = (unsigned)o->replications;
-	so.nr_threads = (unsigned)o->threads;
+	so.seed = o->run.seed;
+	so.max_events = o->run.max_events;
+	so.nr_replications = (unsigned)o->run.replications;
+	so.nr_threads = (unsigned)o->run.threads;
 	so.wanted = o->wanted.items;
 	so.nr_wanted = o->wanted.nr;
 	so.progress = qpn_solve_progress;
 	so.ctx = &watch;
-	progress_begin(&watch.progress, "qpn", model_time > 0 ? 0 : o->max_events, cli->quiet);
+	progress_begin(&watch.progress, "qpn", model_time > 0 ? 0 : o->run.max_events, cli->quiet);
 	ret = solve_net(&s, n, &so, err);
 	progress_end(&watch.progress);
 	if (ret)
@@ -377,17 +377,17 @@ static int qpn_simulate(const struct cli *cli, const struct net *n, const struct
 	ret = qpn_solve_show(cli, n, &s.estimate, &facts, err);
 	if (ret)
 		goto out;
-	if (so.model_time <= 0 && s.precision > o->precision)
+	if (so.model_time <= 0 && s.precision > o->run.precision)
 		cli_note(cli,
 			 "stopped after %llu events at a relative precision of %.3g, not %g; "
 			 "the %s limits it",
-			 (unsigned long long)s.events, s.precision, o->precision, s.limit);
+			 (unsigned long long)s.events, s.precision, o->run.precision, s.limit);
 	else
 		cli_note(cli,
 			 "%llu events in %.2f s, %.4g of model time, %.3g of it warm-up, "
 			 "relative precision %.3g, seed %llu",
 			 (unsigned long long)s.events, facts.seconds, s.model_time, s.warm_up,
-			 s.precision, (unsigned long long)o->seed);
+			 s.precision, (unsigned long long)o->run.seed);
 out:
 	solution_release(&s);
 	return ret;
@@ -397,7 +397,7 @@ out:
 static int qpn_by_simulation(const struct cli *cli, const struct net *n, const struct qpn_ask *o,
 			     struct err *err)
 {
-	double model_time = o->model_time;
+	double model_time = o->run.model_time;
 	int ret = qpn_look_ahead(cli, n, &model_time, err);
 
 	if (!ret)
@@ -410,7 +410,7 @@ static int qpn_by_simulation(const struct cli *cli, const struct net *n, const s
 static int qpn_analyse(const struct cli *cli, const struct net *n, const struct qpn_ask *o,
 		       struct err *err)
 {
-	struct solution_facts facts = { .seed = o->seed, .warm_up = NAN, .precision = NAN };
+	struct solution_facts facts = { .seed = o->run.seed, .warm_up = NAN, .precision = NAN };
 	bool exact, approximate = !strcmp(o->method, "mva-approximate");
 	uint64_t begin_ns = clock_monotonic_ns();
 	struct estimate e;
@@ -443,51 +443,41 @@ static const char *qpn_ask_bad(const struct qpn_ask *o)
 	    strcmp(o->method, "bounds") && !qpn_is_transient(o) && !qpn_is_analytic(o))
 		return "--method: expected batch-means, replications, mva, mva-approximate, "
 		       "bounds or transient";
-	if (qpn_is_transient(o) && !(o->model_time > 0))
+	if (qpn_is_transient(o) && !(o->run.model_time > 0))
 		return "--method transient: expected --model-time, how long to look";
 	if (o->points < 1 || o->points > TRANSIENT_MAX_POINTS)
 		return "--points: expected 1 to 10000";
-	if (!(o->precision > 0 && o->precision < 1))
-		return "--precision: expected a number between 0 and 1";
-	if (!(o->model_time >= 0))
-		return "--model-time: expected a time above 0";
-	if (o->replications < 2 || o->replications > 100000)
-		return "--replications: expected 2 to 100000";
-	if (o->threads > 1024)
-		return "--threads: expected 1 to 1024, or 0 for all processors";
-	if (o->max_events < 1)
-		return "--max-events: expected 1 or more";
-	return NULL;
+	return arch_run_bad(&o->run);
 }
 
 int qpn_solve(struct cli *cli)
 {
 	struct qpn_ask o = { .method = "batch-means",
-			     .precision = 0.01,
-			     .seed = 1,
-			     .replications = 16,
-			     .max_events = 2000000000,
+			     .run = { .precision = 0.01,
+				      .seed = 1,
+				      .replications = 16,
+				      .max_events = 2000000000 },
 			     .points = 20 };
 	const struct cli_option options[] = {
 		CLI_LIST("set", 0, "NAME=VALUE", &o.set, "change a parameter of the net"),
 		CLI_STRING("method", 'm', "METHOD", &o.method,
 			   "batch-means (default), replications, mva, mva-approximate, bounds or "
 			   "transient"),
-		CLI_DOUBLE("precision", 'p', "P", &o.precision,
+		CLI_DOUBLE("precision", 'p', "P", &o.run.precision,
 			   "run until every mean is known to P, relative, at 95 % (default 0.01)"),
 		CLI_LIST("of", 0, "NAME", &o.wanted,
 			 "places, PLACE.COLOUR and probes whose precision counts (default: all)"),
-		CLI_FLAG("quantiles", 0, &o.quantiles,
+		CLI_FLAG("quantiles", 0, &o.run.quantiles,
 			 "medians, 95 and 99 % quantiles of times must reach the precision too"),
-		CLI_DOUBLE("model-time", 't', "T", &o.model_time,
+		CLI_DOUBLE("model-time", 't', "T", &o.run.model_time,
 			   "run (each replication) for T of the net's time instead"),
-		CLI_U64("replications", 0, "N", &o.replications, "at least N (default 16)"),
+		CLI_U64("replications", 0, "N", &o.run.replications, "at least N (default 16)"),
 		CLI_U64("points", 0, "N", &o.points,
 			"transient: intervals of the model time (default 20)"),
-		CLI_U64("max-events", 0, "N", &o.max_events,
+		CLI_U64("max-events", 0, "N", &o.run.max_events,
 			"stop after N events whatever the precision (default 2e9)"),
-		CLI_U64("seed", 's', "N", &o.seed, "of the random numbers (default 1)"),
-		CLI_U64("threads", 0, "N", &o.threads,
+		CLI_U64("seed", 's', "N", &o.run.seed, "of the random numbers (default 1)"),
+		CLI_U64("threads", 0, "N", &o.run.threads,
 			"for replications; the result is the same for any number (default: all)"),
 		CLI_END,
 	};
