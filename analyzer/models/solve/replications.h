@@ -20,7 +20,7 @@
 /* What one run leaves beside its sample. */
 struct replication {
 	double warm_up; /* model time that was left out at the beginning */
-	/* mean number of waiting jobs just before the half of the run and at its end, for judge() */
+	/* mean number of waiting jobs before the half of the run and at its end, for judge() */
 	double waiting_half, waiting_end;
 	uint64_t events;
 };
