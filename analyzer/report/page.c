@@ -14,8 +14,9 @@
 struct page {
 	const struct report *r;
 	struct buf *out;
-	struct buf scratch;  /* holds one picture, one table or one sentence at a time */
-	struct buf contents; /* one link per picture shown */
+	struct buf scratch;	   /* holds one picture, one table or one sentence at a time */
+	struct buf contents;	   /* one link per picture shown */
+	struct answer *objectives; /* owned; the verdicts on them; NULL: there are none */
 };
 
 static void page_text(struct page *pg, const char *words)
@@ -65,37 +66,28 @@ static int page_summary(struct page *pg)
 	return ret;
 }
 
-/* The verdicts on the objectives, in a sentence; the report's conclusion comes first. */
-static int page_objectives(struct page *pg)
+/* Writes the verdicts on the objectives as a sentence, the first of the page. */
+static void page_objectives(struct page *pg)
 {
-	struct answer *a;
+	if (!answer_conclusion(pg->objectives))
+		return;
+	buf_printf(pg->out, "<p class=\"lead\">");
+	page_text(pg, answer_conclusion(pg->objectives));
+	buf_printf(pg->out, "</p>\n");
+}
+
+/* Makes the verdicts on the objectives, and writes them as a table. */
+static int page_objectives_table(struct page *pg)
+{
 	int ret;
 
 	if (!pg->r->collect->objectives)
 		return 0;
-	a = slo_answer(pg->r);
-	ret = a ? answer_error(a) : -ENOMEM;
-	if (!ret) {
-		buf_printf(pg->out, "<p class=\"lead\">");
-		page_text(pg, answer_conclusion(a));
-		buf_printf(pg->out, "</p>\n");
-	}
-	answer_free(a);
-	return ret;
-}
-
-/* The verdicts on the objectives, as a table. */
-static int page_objectives_table(struct page *pg)
-{
-	struct answer *a;
-	int ret;
-
-	if (!pg->r->slo.nr)
-		return 0;
-	a = slo_answer(pg->r);
-	ret = a ? answer_html_sections(a, pg->out) : -ENOMEM;
-	answer_free(a);
-	return ret;
+	pg->objectives = slo_answer(pg->r);
+	ret = answer_error(pg->objectives);
+	if (ret || !pg->r->slo.nr)
+		return ret;
+	return answer_html_sections(pg->objectives, pg->out);
 }
 
 static void page_subject(const struct report *r, char *words, size_t len)
@@ -483,9 +475,8 @@ int page_write(const struct report *r, struct buf *out)
 		ret = page_sections(&pg);
 	pg.out = out;
 	page_head(&pg);
-	words = page_objectives(&pg);
-	if (!words)
-		words = page_summary(&pg);
+	page_objectives(&pg);
+	words = page_summary(&pg);
 	page_facts(&pg);
 	buf_printf(out, "<nav aria-label=\"Pictures\">");
 	buf_put(out, pg.contents.data, pg.contents.len);
@@ -498,6 +489,7 @@ int page_write(const struct report *r, struct buf *out)
 		ret = words;
 	if (!ret)
 		ret = body.error ? body.error : pg.contents.error;
+	answer_free(pg.objectives);
 	buf_release(&body);
 	buf_release(&pg.contents);
 	buf_release(&pg.scratch);
