@@ -107,7 +107,7 @@ struct summary_taker {
 	struct retained *retained;
 };
 
-/* Longer profiles are not of one window. */
+/* Returns the longest period that a profile of one window can have. */
 static double longest_window_s(uint64_t window_ns)
 {
 	return (double)window_ns / 1e9 / FULL_RATIO;
@@ -160,7 +160,10 @@ static int replay_once(struct profile_set *s, const char *path, const struct sel
 	if (ret == 0)
 		ret = retained_new(&retained, &sel, config->window_ns, counted, config->profile,
 				   config->ctx);
-	/* A large summary takes most of a second, so that one without any window is read once. */
+	/*
+	 * Reading a large summary takes most of a second. Summaries are not read again for windows
+	 * where the first reading found no profile that is short enough for one.
+	 */
 	if (!config->window_ns ||
 	    s->shortest_s <= longest_window_s(config->window_ns) + 2 * PROFILE_TOUCH_S)
 		hooks.summary = profile_set_take_summary;

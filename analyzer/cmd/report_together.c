@@ -91,8 +91,10 @@ static void report_together_note(const struct gather_together *g, const struct s
 			    "devices, but not in rates by the second, the peaks and the rhythm.",
 			    (unsigned long long)(all.nr_summarized - missing.nr_summarized));
 	if (missing.nr_summarized + missing.nr_dropped)
-		answer_note(a, "%llu requests are in nothing here: retention removed them.",
-			    (unsigned long long)(missing.nr_summarized + missing.nr_dropped));
+		answer_note(
+			a,
+			"%llu requests are missing in every figure here: retention removed them.",
+			(unsigned long long)(missing.nr_summarized + missing.nr_dropped));
 }
 
 int report_together(struct cli *cli, struct selection *sel, const char *output, const char *table,

@@ -8,6 +8,8 @@
 #include "base/array.h"
 
 #define KIB 1024ull
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
 #define US  1000ull
 #define MS  1000000ull
 
@@ -21,7 +23,7 @@ static const uint64_t bins_times_to_ns[MIRROR_BINS - 1] = {
 /* A distance has these bins on both sides of 0. */
 #define SEEK_SIDE (MIRROR_BINS / 2)
 static const uint64_t bins_seek_to_bytes[SEEK_SIDE - 1] = {
-	64 * KIB, KIB *KIB, 32 * KIB *KIB, KIB *KIB *KIB, 32 * KIB *KIB *KIB,
+	64 * KIB, MIB, 32 * MIB, GIB, 32 * GIB,
 };
 
 static const char *const bins_labels[NR_BINS][MIRROR_BINS] = {

@@ -5,9 +5,9 @@
  * how long after the one before it arrives, and how long flushes take.
  *
  * Requests come in order of arrival. Each distribution has MIRROR_BINS bins. The requests under way
- * are kept as a heap of their completion times; where more than BINS_UNDER_WAY are, the earliest
- * leaves, which changes no bin, because the last bin begins below that. Memory: 16 KiB per device
- * that has had so many, less for others.
+ * are kept as a heap of their completion times. When a full heap of BINS_UNDER_WAY gets one more,
+ * the earliest is dropped. This changes no bin, because the last bin takes every number above 1024.
+ * Memory: at most 16 KiB per device.
  */
 #ifndef ANALYZER_REPORT_BINS_H
 #define ANALYZER_REPORT_BINS_H

@@ -11,13 +11,13 @@
 #define ANALYZER_REPORT_COLLECT_H
 
 #include "analyzer/report/access_map.h"
+#include "analyzer/report/bins.h"
 #include "analyzer/report/heatmap.h"
 #include "analyzer/report/inflight.h"
 #include "analyzer/report/intensity.h"
 #include "analyzer/report/load.h"
 #include "analyzer/report/sequence.h"
 #include "analyzer/report/slo.h"
-#include "analyzer/report/bins.h"
 #include "base/err.h"
 #include "formats/profile/profile.h"
 #include "workload/hotspot.h"

@@ -266,8 +266,9 @@ const struct figure figures[] = {
 	  "the rule at 50 % up.",
 	  "", BOTH(sequence) },
 	{ "seek", "Distance between requests",
-	  "How far from the end of the request before each one begins, backwards to the left: 0 is a "
-	  "request that goes on, and a random load is far out on both sides.",
+	  "How many bytes after the end of the request before it each one begins; to the left, it begins "
+	  "before that. A request at 0 goes on where the one before ended; a random load is far out on "
+	  "both sides.",
 	  NULL, .half = true, BOTH(seek) },
 	{ "outstanding", "Requests under way at arrival",
 	  "How many other requests of the device a request finds when it arrives.", NULL,

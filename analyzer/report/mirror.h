@@ -13,10 +13,11 @@
 struct mirror {
 	const char *const *labels;     /* of the bins, short enough to stand below them */
 	double (*counts)[MIRROR_BINS]; /* [2]: up, down */
-	double (*range)[MIRROR_BINS];  /* [2]: the bins that either of these uses are drawn */
-	const char *of;		       /* what is counted: "requests" */
-	const char *up,
-		*down; /* NULL: "reads" and "writes"; down "": there are no bars downwards */
+	/* [2]: the bins from the first to the last with a count in these are drawn */
+	double (*range)[MIRROR_BINS];
+	const char *of; /* what is counted: "requests" */
+	/* NULL: "reads" and "writes"; down "": there are no bars downwards */
+	const char *up, *down;
 	const char *title, *text, *x_name;
 };
 
