@@ -147,10 +147,14 @@ struct cli_verb {
 /*
  * For commands with verbs (`qpn solve`): removes the first operand from argv if it is in the table
  * and returns its index. Otherwise says what was expected and returns -1 with status set. --help in
- * its place prints the command's help. To be called before cli_parse().
+ * its place prints the command's help. To be called before cli_parse(). A table has at most 16
+ * verbs.
  */
 int cli_verb(struct cli *cli, const struct cli_verb *verbs);
-/* Runs the verb that cli_verb() finds, and returns its exit code. */
+/*
+ * Runs the verb that cli_verb() finds, and returns its exit code; otherwise the status that
+ * cli_verb() has set.
+ */
 int cli_run_verb(struct cli *cli, const struct cli_verb *verbs);
 
 /*

@@ -359,8 +359,8 @@ const struct command command_serve = {
 	.details =
 		"Agents send with `blkcast-agent --sink http://ADDR:PORT`. SIGINT or SIGTERM "
 		"finishes what is\nunder way and ends it; SIGHUP, or a "
-		"change of the files, reads certificates and\ntokens again. Other addresses than "
-		"loopback need --tls-cert and --client-ca or --tokens. GET /metrics has its own counters, "
-		"GET /healthz says that it runs.",
+		"change of the files, reads certificates and\ntokens again. Only SIGHUP reads "
+		"--labels again. Other addresses than loopback need\n--tls-cert and --client-ca or "
+		"--tokens. GET /metrics has its own counters, GET /healthz says\nthat it runs.",
 	.run = cmd_serve_run,
 };

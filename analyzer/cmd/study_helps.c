@@ -50,17 +50,22 @@ const struct command study_helps[] = {
 	[VERB_CACHE] = { .name = "study",
 			 .summary = "cache: what a cache in front of the target is worth",
 			 .usage =
-				 "cache PROFILE... [--size SIZE] [--hits PERCENT] [--hit-time TIME]",
+				 "cache PROFILE... [--size SIZE] [--hits PERCENT] [--hit-time TIME]\n"
+				 "cache RECORDING... --hit-time TIME --storage DEVICE.json",
 			 .example = "blkcast study cache docs/examples/demo.seg --hit-time 10us",
 			 .details = "By the miss-ratio curve of each load." },
 	[VERB_MIX] = { .name = "study",
 		       .summary = "mix: how many of these loads fit together",
-		       .usage = "mix PROFILE[=COUNT]... [--slo OBJECTIVE,... --db FILE] [--measure "
-				"SIZE:read=N,...]",
+		       .usage =
+			       "mix PROFILE[=COUNT]... [--slo OBJECTIVE,... --db FILE] [--measure "
+			       "SIZE:read=N,...]\n"
+			       "mix RECORDING[=COUNT]... --slo OBJECTIVE,... --storage DEVICE.json",
 		       .example = "blkcast study mix docs/examples/demo.seg --measure "
 				  "4k:read=20000,write=5000 --measure 64k:read=4000,write=1600",
 		       .details =
 			       "Every load must also get the requests that it offers. Exit status "
-			       "1 where nothing fits, 3 where the\ntarget cannot carry the loads "
-			       "or they lie outside what the model knows." },
+			       "1 where nothing fits; 3 where by\nmodels nothing fits because the "
+			       "target cannot carry the loads, where the mix that fits lies\noutside "
+			       "what the model knows, or where the mix has more stored requests than "
+			       "are simulated." },
 };
