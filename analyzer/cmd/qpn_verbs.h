@@ -17,10 +17,16 @@ struct qpn_settings {
 	size_t nr;
 };
 
-/* Reads NAME=VALUE of each --set. The caller releases s in every case. */
+/*
+ * Reads the values of --set, each NAME=VALUE. Returns 0, -EINVAL with a message that names the
+ * value, or -ENOMEM. The caller releases s in every case.
+ */
 int qpn_settings_read(struct qpn_settings *s, const struct word_list *set, struct err *err);
 void qpn_settings_release(struct qpn_settings *s);
-/* Reads a net, YAML or a .qpe of QPME. */
+/*
+ * Reads a net from a YAML file with the values of --set, or from a .qpe file of QPME, which has no
+ * parameters to set. Returns 0 or -errno. On success *out belongs to the caller.
+ */
 int qpn_net(struct net **out, const char *path, const struct word_list *set, struct err *err);
 
 #endif

@@ -26,13 +26,15 @@ struct table_where_facts {
 int table_where(struct table *t, const char *condition, struct table_where_facts *facts,
 		struct err *err);
 
-/* set_table: makes a table of one row from `--set NAME=VALUE ...`. */
-
-/* Returns 0, -EINVAL or -ENOMEM. The caller releases the table. */
+/*
+ * Makes a table of one row from the values of --set, each NAME=VALUE. Returns 0, -ENOMEM, or
+ * -EINVAL where a value has another form. The caller releases the table.
+ */
 int set_table(struct table *t, const struct word_list *set, struct err *err);
 /*
- * Calls table_read(), and notes it where cells or lines are separated in another way than in usual
- * CSV.
+ * Reads a table by table_read() and returns what that returns. Where the cells or the lines of the
+ * file are separated in another way than in usual CSV, a note on standard error says so. The caller
+ * releases the table.
  */
 int table_read_said(struct table *t, const char *path, const struct cli *cli, struct err *err);
 
