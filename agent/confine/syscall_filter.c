@@ -104,6 +104,7 @@ static const struct call calls[] = {
 	ANY(SENDS, "getpeername"), /* curl uses a connection again only if it has its address. */
 	ANY(SENDS, "sendmmsg"),
 	ANY(SENDS, "getrandom"),
+	ANY(SENDS, "writev"), /* The C library asks name servers over TCP by this call. */
 
 	ANY(LISTENS, "socketcall"),
 	ANY(LISTENS, "accept4"),
