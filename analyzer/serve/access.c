@@ -525,8 +525,9 @@ void access_by_certificate(struct access *a, gnutls_session_t session, struct ac
 
 void access_by_token(struct access *a, const char *authorization, struct access_identity *out)
 {
+	const struct access_token *found;
 	uint8_t hash[TOKEN_HASH_BYTES];
-	size_t len;
+	size_t len, nr_found;
 
 	*out = (struct access_identity){ 0 };
 	if (!authorization || strncasecmp(authorization, BEARER, strlen(BEARER)) != 0)
@@ -538,15 +539,10 @@ void access_by_token(struct access *a, const char *authorization, struct access_
 		return;
 	pthread_rwlock_rdlock(&a->lock);
 	out->generation = a->generation;
-	/*
-	 * Every entry is compared in full, even after a match, so that the time tells nothing about
-	 * the token.
-	 */
-	for (size_t i = 0; i < a->nr_tokens; i++)
-		if (gnutls_memcmp(a->tokens[i].hash, hash, TOKEN_HASH_BYTES) == 0)
-			out->nr += access_tenants_expand(a->tenants, a->nr_tenants,
-							 a->tokens[i].host, out->hosts + out->nr,
-							 ACCESS_MAX_NAMES - out->nr);
+	found = access_tokens_find(a->tokens, a->nr_tokens, hash, &nr_found);
+	for (size_t i = 0; i < nr_found; i++)
+		out->nr += access_tenants_expand(a->tenants, a->nr_tenants, found[i].host,
+						 out->hosts + out->nr, ACCESS_MAX_NAMES - out->nr);
 	pthread_rwlock_unlock(&a->lock);
 }
 

@@ -2,6 +2,7 @@
 #include "analyzer/serve/access_tokens.h"
 
 #include <errno.h>
+#include <gnutls/gnutls.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,16 @@ static int parse_token(struct access_token *t, const char *line, const char *pat
 			return -EINVAL;
 		t->hash[i] = (uint8_t)byte;
 	}
+	t->line = number;
 	return 0;
+}
+
+static int access_tokens_compare(const void *a, const void *b)
+{
+	const struct access_token *x = a, *y = b;
+	int order = memcmp(x->hash, y->hash, TOKEN_HASH_BYTES);
+
+	return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
 int access_tokens_read(const char *path, struct access_token **out, size_t *nr_out, struct err *err)
@@ -70,7 +80,33 @@ int access_tokens_read(const char *path, struct access_token **out, size_t *nr_o
 		free(tokens);
 		return ret;
 	}
+	if (nr)
+		qsort(tokens, nr, sizeof(*tokens), access_tokens_compare);
 	*out = tokens;
 	*nr_out = nr;
 	return 0;
+}
+
+const struct access_token *access_tokens_find(const struct access_token *tokens, size_t nr,
+					      const uint8_t hash[TOKEN_HASH_BYTES],
+					      size_t *nr_found)
+{
+	size_t first = 0, left = nr;
+
+	/* The number of steps depends only on the number of tokens, not on their content. */
+	while (left) {
+		size_t half = left / 2;
+
+		if (memcmp(tokens[first + half].hash, hash, TOKEN_HASH_BYTES) < 0) {
+			first += half + 1;
+			left -= half + 1;
+		} else {
+			left = half;
+		}
+	}
+	*nr_found = 0;
+	while (first + *nr_found < nr &&
+	       gnutls_memcmp(tokens[first + *nr_found].hash, hash, TOKEN_HASH_BYTES) == 0)
+		(*nr_found)++;
+	return *nr_found ? tokens + first : NULL;
 }
