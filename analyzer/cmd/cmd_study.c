@@ -559,7 +559,7 @@ const struct command command_study = {
 		"consolidate PROFILE PROFILE... (--model M.json,... | --db FILE | --run PATH)\n"
 		"interference PROFILE NEIGHBOUR... (--model M.json,... | --db FILE | --run PATH)\n"
 		"(consolidate|interference) STORE... --storage DEVICE.json\n"
-		"scenario SCENARIO.yaml... [--report FILE.html]\n"
+		"scenario SCENARIO.yaml... [--storage [NAME=]DEVICE.json,...]\n"
 		"cache PROFILE... [--size SIZE] [--hits PERCENT] [--hit-time TIME]\n"
 		"mix PROFILE[=COUNT]... [--slo OBJECTIVE,... --db FILE] [--measure SIZE:read=N,...]",
 	.example = "blkcast study migrate before.json --db new.sqlite --report migration.html\n"

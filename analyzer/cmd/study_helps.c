@@ -41,12 +41,15 @@ const struct command study_helps[] = {
 						STUDY_PREDICTED },
 	[VERB_SCENARIO] = { .name = "study",
 			    .summary = "scenario: files that change what is, side by side",
-			    .usage = "scenario SCENARIO.yaml... [--report FILE.html]",
+			    .usage = "scenario SCENARIO.yaml... [--storage [NAME=]DEVICE.json,...] "
+				     "[--report FILE.html]",
 			    .example = "blkcast study scenario docs/examples/scenarios/today.yaml "
 				       "docs/examples/scenarios/growth.yaml",
 			    .details =
 				    "Scenarios (docs/scenario.schema.json) add, scale, migrate, swap, "
-				    "cache and remove loads and targets.\nThe first one is the baseline." },
+				    "cache and remove loads and targets.\nThe first one is the baseline. A storage is "
+				    "models, a measurement store, or a simulated device, on\nwhich stored requests "
+				    "are run; exit status 1 where such a device serves less than its VMs offer." },
 	[VERB_CACHE] = { .name = "study",
 			 .summary = "cache: what a cache in front of the target is worth",
 			 .usage =

@@ -59,6 +59,8 @@ struct causal_request {
 	uint32_t after_lane, after;
 	uint8_t operation; /* read, write, flush */
 	bool durable;	   /* forced unit access */
+	/* of simulations: a cache serves it in the plan's cached_s; the storage is not asked */
+	bool cached;
 };
 
 struct causal_lane {
@@ -78,6 +80,7 @@ struct causal_plan {
 	uint64_t end_bytes; /* the end of the last byte touched */
 	uint32_t bytes_max; /* size of the largest request */
 	double window_s;    /* from the first arrival to the last completion */
+	double cached_s;    /* the time of requests that a cache serves */
 	double mean_s[2];   /* recorded mean response time of reads, of writes; NaN: none */
 	/* All recorded response times of reads, writes and flushes. */
 	struct histogram response[3];

@@ -3,14 +3,13 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/whatif/cache_share.h"
 #include "analyzer/whatif/peak.h"
-
-/* However large a cache is, the storage gets at least this share of the reads. */
-#define LEAST_MISSES 0.001
+#include "analyzer/whatif/scenario_device.h"
 
 const struct scenario_vm *scenario_vm_of(const struct scenario *s, const char *name)
 {
@@ -41,8 +40,8 @@ static int scenario_collect(struct asked *a, struct scenario *s, size_t storage,
 		if (vm->storage != storage || !vm->count)
 			continue;
 		if (a->nr + vm->count > PREDICTOR_LOADS_MAX)
-			return err_set(err, EINVAL, "%s: %s: expected up to %d VMs on a storage",
-				       s->path, to->name, PREDICTOR_LOADS_MAX);
+			return err_set(err, EINVAL, "expected up to %d VMs on a storage",
+				       PREDICTOR_LOADS_MAX);
 		load_facts_of_group(vm->group, &facts);
 		facts = load_facts_scaled(&facts, vm->load);
 		vm->rate_per_s = facts.rate_per_s;
@@ -74,7 +73,7 @@ static void pass_cache(struct asked *a, struct scenario *s, struct scenario_stor
 		s->vms[a->vm[i]].hit_ratio = hit;
 		hits += hit * read;
 		reads += read;
-		read *= fmax(1 - hit, LEAST_MISSES);
+		read *= fmax(1 - hit, SCENARIO_LEAST_MISSES);
 		f->rate_per_s = read + write;
 		f->read_ratio = read / f->rate_per_s;
 	}
@@ -137,27 +136,39 @@ static double mean_of(const struct scenario *s)
 	return sum / rate;
 }
 
-int scenario_solve(struct scenario *s, struct err *err)
+/* Asks the predictor of a storage about its VMs, all at once. */
+static int scenario_ask(struct scenario *s, size_t storage, struct asked *a, struct err *err)
 {
 	const struct predictor_ask ask = { .point = "", .sides = { true, true } };
+	struct scenario_storage *to = &s->storages[storage];
+	int ret = scenario_collect(a, s, storage, err);
+
+	if (ret || !a->nr)
+		return ret;
+	pass_cache(a, s, to);
+	ret = predictor_ask(to->predictor, &ask, a->facts, a->nr, a->answers, &to->outside, err);
+	if (ret)
+		return ret;
+	if (to->outside)
+		snprintf(to->why, sizeof(to->why),
+			 "'%.60s' lies outside what the model of %s knows", to->outside, to->name);
+	take_answers(a, s, to);
+	return 0;
+}
+
+int scenario_solve(struct scenario *s, struct err *err)
+{
 	struct asked *a = calloc(1, sizeof(*a));
 	int ret = a ? 0 : err_set(err, ENOMEM, "out of memory");
 
 	for (size_t i = 0; i < s->nr_storages && !ret; i++) {
 		struct scenario_storage *to = &s->storages[i];
 
-		ret = scenario_collect(a, s, i, err);
-		if (ret || !a->nr)
-			continue;
-		pass_cache(a, s, to);
-		ret = predictor_ask(to->predictor, &ask, a->facts, a->nr, a->answers, &to->outside,
-				    err);
-		if (ret) {
+		ret = to->device ? scenario_device_solve(s, i, err) : scenario_ask(s, i, a, err);
+		if (ret)
 			err_prefix(err, "%s: storage %s", s->path, to->name);
-			break;
-		}
-		take_answers(a, s, to);
-		ret = find_peak(s, i);
+		else
+			ret = find_peak(s, i);
 	}
 	if (ret)
 		goto out;

@@ -14,13 +14,18 @@
  * storage. The number of clients at the storage stays the same, which makes the storage's answer an
  * upper bound.
  *
+ * A storage may also be a simulated device. The stored requests of its VMs are then multiplied
+ * (stored_scale.h) and simulated together (study_simulate.h), and reads that hit its cache never
+ * reach it, so that the simulated clients go on sooner.
+ *
  * Not thread-safe.
  */
 #ifndef ANALYZER_SCENARIO_H
 #define ANALYZER_SCENARIO_H
 
 #include "analyzer/characterize/profile_set.h"
-#include "analyzer/whatif/predictor.h"
+#include "analyzer/models/storage/device_model.h"
+#include "analyzer/whatif/study.h"
 #include "base/fields.h"
 #include "workload/align.h"
 
@@ -32,8 +37,10 @@
 
 struct scenario_storage {
 	char name[SCENARIO_NAME_BYTES];
-	struct predictor *predictor; /* borrowed from the files */
-	double cache_bytes, hit_s;   /* bytes 0: no cache */
+	/* One of both is set; both are borrowed from the files. */
+	struct predictor *predictor;
+	const struct device_model *device;
+	double cache_bytes, hit_s; /* bytes 0: no cache */
 	/* results */
 	size_t nr_vms;	   /* the sum of their counts */
 	double rate_per_s; /* offered to it, before the cache */
@@ -41,21 +48,28 @@ struct scenario_storage {
 	bool has_peak;	   /* whether the peak of its VMs' windows is known */
 	struct align_sum peak;
 	const char *outside; /* a variable beyond the training range, or NULL */
+	/* why the storage has no sure answer, as a sentence without its end; "": it has one */
+	char why[STUDY_WHY_BYTES];
 };
 
 struct scenario_vm {
 	char name[SCENARIO_NAME_BYTES];
-	const struct profile_group *group; /* borrowed from the files */
-	size_t storage, count;		   /* count 0: removed */
-	double load;			   /* factor */
+	const struct profile_group *group; /* borrowed from the files, as is the path */
+	const char *path;
+	size_t storage, count; /* count 0: removed */
+	double load;	       /* factor */
 	/* results */
 	struct predicted answer;
 	double rate_per_s, hit_ratio; /* of one VM; NaN: there is no cache */
 	double passed_per_s;	      /* of one VM: the part of rate_per_s that passes the cache */
 	enum load_carried carried;    /* whether its storage serves passed_per_s */
+	uint64_t nr_left_out;	      /* stored requests that a simulation cannot send or time */
 };
 
+struct scenario_files;
+
 struct scenario {
+	struct scenario_files *files; /* borrowed */
 	char name[SCENARIO_NAME_BYTES], about[256];
 	const char *path; /* borrowed */
 	struct scenario_storage storages[SCENARIO_STORAGES_MAX];
@@ -66,7 +80,6 @@ struct scenario {
 };
 
 /* Profiles and predictors that several scenarios share; each is read once. */
-struct scenario_files;
 struct scenario_files *scenario_files_new(void); /* returns NULL if memory is out */
 void scenario_files_free(struct scenario_files *f);
 
@@ -74,6 +87,11 @@ void scenario_files_free(struct scenario_files *f);
 int scenario_read(struct scenario *s, struct scenario_files *f, const char *path, struct err *err);
 /* The table of the keys of a scenario. */
 extern const struct fields scenario_table;
+/*
+ * Replaces storages by a simulated device: the one of that name, or all of them where name is NULL.
+ * Returns 0, -EINVAL where no storage has the name, or the errors of the file.
+ */
+int scenario_simulate(struct scenario *s, const char *name, const char *path, struct err *err);
 /* Fills the results. */
 int scenario_solve(struct scenario *s, struct err *err);
 /* Returns the VM of that name, or NULL if there is none or if it was removed. */

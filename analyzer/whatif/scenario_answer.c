@@ -91,10 +91,10 @@ static void scenario_change_words(char *out, size_t size, const struct scenario_
 }
 
 /*
- * Returns the VM that gets the smallest share of the requests that it offers; NULL if every VM gets
- * all.
+ * Returns the VM of a modelled or of a simulated storage that gets the smallest share of the
+ * requests that it offers; NULL if each of them gets all.
  */
-static const struct scenario_vm *scenario_overload(const struct scenario *s)
+static const struct scenario_vm *scenario_overload(const struct scenario *s, bool simulated)
 {
 	const struct scenario_vm *worst = NULL;
 	double least = INFINITY;
@@ -103,7 +103,8 @@ static const struct scenario_vm *scenario_overload(const struct scenario *s)
 		const struct scenario_vm *vm = &s->vms[i];
 		double ratio = vm->answer.rate_per_s / vm->passed_per_s;
 
-		if (!vm->count || vm->carried == LOAD_CARRIED || !(ratio < least))
+		if (!vm->count || vm->carried == LOAD_CARRIED || !(ratio < least) ||
+		    (s->storages[vm->storage].device != NULL) != simulated)
 			continue;
 		worst = vm;
 		least = ratio;
@@ -114,7 +115,7 @@ static const struct scenario_vm *scenario_overload(const struct scenario *s)
 static const struct scenario_storage *scenario_outside(const struct scenario *s)
 {
 	for (size_t i = 0; i < s->nr_storages; i++) {
-		if (s->storages[i].nr_vms && s->storages[i].outside)
+		if (s->storages[i].nr_vms && s->storages[i].why[0])
 			return &s->storages[i];
 	}
 	return NULL;
@@ -122,27 +123,38 @@ static const struct scenario_storage *scenario_outside(const struct scenario *s)
 
 bool scenario_cannot_tell(const struct scenario *s)
 {
-	return scenario_overload(s) || scenario_outside(s);
+	return scenario_overload(s, false) || scenario_outside(s);
 }
 
-/* "Cannot tell: ..." of the first scenario that allows no conclusion, or "". */
+bool scenario_overloaded(const struct scenario *s)
+{
+	return scenario_overload(s, true) != NULL;
+}
+
+/*
+ * What comes before the conclusion: "Cannot tell: ..." of the first scenario that allows none, or
+ * that a simulated storage cannot carry its load. A simulation slows the load down, so that this is
+ * its answer. "": nothing.
+ */
 static void scenario_lead(const struct scenario_result *r, char *out, size_t size)
 {
 	out[0] = 0;
 	for (size_t i = 0; i < r->nr && !out[0]; i++) {
 		const struct scenario *s = &r->scenarios[i];
 		const struct scenario_storage *outside = scenario_outside(s);
-		const struct scenario_vm *vm = scenario_overload(s);
+		const struct scenario_vm *vm = scenario_overload(s, false);
 		char target[2 * SCENARIO_NAME_BYTES + 32];
+		bool simulated = !vm;
 
 		if (outside)
-			snprintf(out, size,
-				 "Cannot tell: in %s '%.60s' lies outside what the model of %s "
-				 "knows. Extrapolated: ",
-				 s->name, outside->outside, outside->name);
+			snprintf(out, size, "Cannot tell: in %s %s. Extrapolated: ", s->name,
+				 outside->why);
+		if (simulated)
+			vm = scenario_overload(s, true);
 		if (outside || !vm)
 			continue;
-		snprintf(target, sizeof(target), "Cannot tell: in %s the target %s", s->name,
+		snprintf(target, sizeof(target), "%s %s the target %s",
+			 simulated ? "In" : "Cannot tell: in", s->name,
 			 s->storages[vm->storage].name);
 		load_facts_say_carried(vm->carried, target, vm->name, vm->passed_per_s,
 				       vm->answer.rate_per_s, out, size - 48);
@@ -154,7 +166,7 @@ static void scenario_conclude(const struct scenario_result *r, struct answer *an
 {
 	const struct scenario *first = &r->scenarios[0], *best = first, *told;
 	char words[256] = "response times are unknown to compare with", mean[UNITS_BYTES];
-	char lead[512];
+	char lead[STUDY_WHY_BYTES + 256];
 	double before = NAN, now = NAN;
 	struct scenario_row row = { 0 };
 
@@ -202,7 +214,7 @@ static void scenario_answer_storage(const struct scenario *s, const struct scena
 	answer_words(t, "%s",
 		     to->has_peak && to->peak.nr_makers ? s->vms[to->peak.makers[0].stream].name
 							: "-");
-	answer_words(t, "%s", to->outside ? to->outside : "-");
+	answer_words(t, "%s", to->outside ? to->outside : to->why[0] ? "yes" : "-");
 }
 
 static void scenario_answer_storages(const struct scenario_result *r, bool utc, struct answer *a)
@@ -330,8 +342,8 @@ static json_t *scenario_one_json(const struct scenario *s)
 						s->storages[i].rate_per_s, "cache_bytes",
 						s->storages[i].cache_bytes, "hit_ratio",
 						json_number(s->storages[i].hit_ratio),
-						"extrapolated", s->storages[i].outside != NULL,
-						"peak", scenario_peak_json(s, &s->storages[i])));
+						"extrapolated", s->storages[i].why[0] != 0, "peak",
+						scenario_peak_json(s, &s->storages[i])));
 	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "scenario", s->name, "file", s->path,
 			 "about", s->about, "mean_s", json_number(s->mean_s), "vms", vms,
 			 "storages", storages);

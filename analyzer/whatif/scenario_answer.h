@@ -32,6 +32,8 @@ double scenario_time_s(const struct scenario *s, const struct scenario_row *row)
 /* Returns whether a scenario allows no conclusion: a load lies outside a model's range, or its
  * storage cannot carry it. */
 bool scenario_cannot_tell(const struct scenario *s);
+/* Returns whether a simulated storage serves fewer requests than its VMs offer. */
+bool scenario_overloaded(const struct scenario *s);
 /* Returns the answer "blkcast.scenario/1" without pictures; NULL if memory is out. */
 struct answer *scenario_answer(const struct scenario_result *r, bool utc);
 

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/models/storage/device_model.h"
+#include "analyzer/whatif/study_replay.h"
+
 struct profiles {
 	char *path;
 	struct profile_set set;
@@ -17,9 +20,23 @@ struct predictors {
 	struct predictors *next;
 };
 
+struct plans {
+	const struct profile_group *group; /* borrowed; names the device in the file */
+	struct causal_plan plan;
+	struct plans *next;
+};
+
+struct devices {
+	char *path;
+	struct device_model model;
+	struct devices *next;
+};
+
 struct scenario_files {
 	struct profiles *profiles;
 	struct predictors *predictors;
+	struct plans *plans;
+	struct devices *devices;
 };
 
 struct scenario_files *scenario_files_new(void)
@@ -36,6 +53,7 @@ void predictor_spec_release(struct predictor_spec *s)
 	free(s->db);
 	free(s->campaign);
 	free(s->target);
+	free(s->device);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -71,11 +89,25 @@ void scenario_files_free(struct scenario_files *f)
 		f->predictors = p->next;
 		free_predictors(p);
 	}
+	while (f && f->plans) {
+		struct plans *p = f->plans;
+
+		f->plans = p->next;
+		causal_release(&p->plan);
+		free(p);
+	}
+	while (f && f->devices) {
+		struct devices *d = f->devices;
+
+		f->devices = d->next;
+		free(d->path);
+		free(d);
+	}
 	free(f);
 }
 
 int scenario_profiles(struct scenario_files *f, const char *path, const struct profile_set **out,
-		      struct err *err)
+		      const char **kept, struct err *err)
 {
 	const struct selection sel = { 0 };
 	struct profiles *p = f->profiles;
@@ -99,6 +131,74 @@ int scenario_profiles(struct scenario_files *f, const char *path, const struct p
 		f->profiles = p;
 	}
 	*out = &p->set;
+	*kept = p->path;
+	return 0;
+}
+
+int scenario_plan(struct scenario_files *f, const struct scenario_vm *vm,
+		  const struct causal_plan **out, struct err *err)
+{
+	struct plans *p = f->plans;
+	int ret;
+
+	while (p && p->group != vm->group)
+		p = p->next;
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return err_set(err, ENOMEM, "out of memory");
+		ret = study_replay_plan(&p->plan, &vm->group->whole, vm->path, 0, err);
+		if (ret) {
+			causal_release(&p->plan);
+			free(p);
+			return ret == -ENODATA ? -EINVAL : ret;
+		}
+		p->group = vm->group;
+		p->next = f->plans;
+		f->plans = p;
+	}
+	*out = &p->plan;
+	return 0;
+}
+
+/* Turns errors of held-out configurations into those of a new application. */
+static void scenario_device_widen(struct device_model *m)
+{
+	struct device_model held_out = *m;
+
+	for (int t = 0; t < DEVICE_NR_TYPES; t++)
+		for (int p = 0; p < DEVICE_NR_POINTS; p++)
+			m->errors[t][p].log_half = device_model_application(
+				device_model_held_out(&held_out, (enum device_type)t,
+						      (enum device_point)p),
+				(enum device_point)p);
+}
+
+int scenario_device(struct scenario_files *f, const char *path, const struct device_model **out,
+		    struct err *err)
+{
+	struct devices *d = f->devices;
+	int ret;
+
+	while (d && strcmp(d->path, path))
+		d = d->next;
+	if (!d) {
+		d = calloc(1, sizeof(*d));
+		if (!d)
+			return err_set(err, ENOMEM, "out of memory");
+		d->path = strdup(path);
+		ret = d->path ? device_model_load(&d->model, path, err)
+			      : err_set(err, ENOMEM, "out of memory");
+		if (ret) {
+			free(d->path);
+			free(d);
+			return ret;
+		}
+		scenario_device_widen(&d->model);
+		d->next = f->devices;
+		f->devices = d;
+	}
+	*out = &d->model;
 	return 0;
 }
 

@@ -173,6 +173,12 @@ static const struct field storage_fields[] = {
 	  .read = storage_read_db,
 	  .choice = 1,
 	  .help = "a measurement store to learn from" },
+	{ .name = "device",
+	  .type = FIELD_TEXT,
+	  .offset = STORAGE(spec.device),
+	  .read = storage_read_db,
+	  .choice = 1,
+	  .help = "a simulated device, of which the VMs' stored requests are asked" },
 	{ .name = "campaign", .type = FIELD_TEXT, .offset = STORAGE(spec.campaign) },
 	{ .name = "target", .type = FIELD_TEXT, .offset = STORAGE(spec.target) },
 	{ .name = "set",
@@ -186,6 +192,20 @@ static const struct field storage_fields[] = {
 	{ 0 },
 };
 static const struct fields storage_table = { .name = "storage", .fields = storage_fields };
+
+/* Opens what a storage is asked by. A model that is a simulated device is one, as in commands. */
+static int storage_open(const struct scenario_reader *reader, struct scenario_storage_said *said,
+			struct err *err)
+{
+	const struct predictor_spec *spec = &said->spec;
+	const char *device = spec->device;
+
+	if (spec->nr_models == 1 && device_model_is(spec->models[0]))
+		device = spec->models[0];
+	return device ? scenario_device(reader->files, device, &said->storage.device, err)
+		      : scenario_predictor(reader->files, &said->spec, &said->storage.predictor,
+					   err);
+}
 
 static int storage_read(const struct fields_reader *r, const struct field *f,
 			const struct yaml_node *n, void *to)
@@ -206,8 +226,7 @@ static int storage_read(const struct fields_reader *r, const struct field *f,
 	snprintf(said.storage.name, sizeof(said.storage.name), "%s", n->key);
 	ret = fields_read(r, f->of, n, &said);
 	if (!ret)
-		ret = scenario_predictor(reader->files, &said.spec, &said.storage.predictor,
-					 r->err);
+		ret = storage_open(reader, &said, r->err);
 	predictor_spec_release(&said.spec);
 	if (!ret)
 		s->storages[s->nr_storages++] = said.storage;
@@ -262,7 +281,8 @@ int scenario_add_vm(const struct fields_reader *r, const struct yaml_node *at, c
 	};
 	snprintf(vm->name, sizeof(vm->name), "%s", name);
 	path = scenario_path_from(r, said->profile->text);
-	ret = path ? scenario_profiles(reader->files, path, &set, r->err) : fields_no_memory(r);
+	ret = path ? scenario_profiles(reader->files, path, &set, &vm->path, r->err)
+		   : fields_no_memory(r);
 	free(path);
 	if (ret)
 		return ret;
@@ -391,6 +411,6 @@ static int scenario_read_file(struct scenario *s, struct scenario_files *f, cons
 
 int scenario_read(struct scenario *s, struct scenario_files *f, const char *path, struct err *err)
 {
-	*s = (struct scenario){ .path = path, .mean_s = NAN };
+	*s = (struct scenario){ .files = f, .path = path, .mean_s = NAN };
 	return scenario_read_file(s, f, path, 0, err);
 }

@@ -38,7 +38,8 @@ struct stored_load {
 	uint64_t nr_requests; /* of the plan */
 	size_t first, nr;     /* lanes */
 	size_t nr_waiting;
-	bool again; /* the load has completed once, and its further requests do not count */
+	double cached_s; /* of the plan */
+	bool again;	 /* the load has completed once, and its further requests do not count */
 };
 
 /* A request under way. */
@@ -49,6 +50,7 @@ struct stored_slot {
 	uint32_t next_free;
 	bool again;   /* the request has to be submitted to the device a second time */
 	bool counted; /* the request belongs to the load's first pass */
+	bool cached;  /* a cache in front of the device serves the request */
 };
 
 struct stored_sim {
@@ -92,6 +94,9 @@ static int stored_serve(struct stored_sim *s, uint32_t slot)
 	double end_s;
 	int ret = 0;
 
+	if (at->cached)
+		return eventq_push(&s->events,
+				   s->now_s + s->loads[s->lanes[at->lane].load].cached_s, slot);
 	at->request.at_s = s->now_s;
 	at->again = !device_sim_submit(&s->device, &at->request, &end_s);
 	if (!at->again && at->counted)
@@ -121,8 +126,9 @@ static int stored_submit(struct stored_sim *s, uint32_t lane)
 					       .lane = lane,
 					       .index = (uint32_t)l->nr_sent,
 					       .next_free = UINT32_MAX,
-					       .counted = counted };
-	s->nr_under_way++;
+					       .counted = counted,
+					       .cached = r->cached };
+	s->nr_under_way += !r->cached;
 	out->nr_beyond +=
 		counted && (double)s->nr_under_way > s->model->domain.concurrency * BEYOND_FACTOR;
 	l->last_s = s->now_s;
@@ -270,7 +276,7 @@ static int stored_complete(struct stored_sim *s, uint32_t slot)
 		return stored_serve(s, slot);
 	s->slots[slot].next_free = s->free_slot;
 	s->free_slot = slot;
-	s->nr_under_way--;
+	s->nr_under_way -= !s->slots[slot].cached;
 	l->done_s[l->nr_done++] = s->now_s;
 	l->ended_s[s->slots[slot].index] = s->now_s;
 	load->nr_done++;
@@ -327,6 +333,7 @@ static int stored_begin(struct stored_sim *s, const struct causal_plan *const *p
 	for (size_t i = 0; i < s->nr_loads && !ret; i++) {
 		s->loads[i] = (struct stored_load){ .next_need = UINT64_MAX,
 						    .nr_requests = stored_plan_nr(plans[i]),
+						    .cached_s = plans[i]->cached_s,
 						    .first = lane,
 						    .nr = plans[i]->nr_lanes };
 		s->loads[i].again = !s->loads[i].nr_requests;

@@ -8,7 +8,8 @@
  * and a thread that waited for a completion or a flush waits for it here as well. The simulated
  * device (device_sim.h) takes the role of the target. Several loads may run on one device at a
  * time; each has its own part of the device. A load that completes while others still run begins
- * anew, so that all of them meet the others all the time. Only its first pass counts.
+ * anew, so that all of them meet the others all the time. Only its first pass counts. Requests that
+ * a cache serves take the cache's time, and have no part in the times of the device.
  *
  *	struct causal_plan plan;	(causal_load())
  *	const struct causal_plan *plans[] = { &plan };

@@ -28,8 +28,8 @@ static bool is_trace(const char *path)
 	       (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
-static int load_one(struct causal_plan *plan, const struct profile *p, const char *path,
-		    double duration_s, struct err *err)
+int study_replay_plan(struct causal_plan *plan, const struct profile *p, const char *path,
+		      double duration_s, struct err *err)
 {
 	struct selection sel = { .hosts = { { p->host }, 1 },
 				 .devices = { { p->device }, 1 },
@@ -58,8 +58,8 @@ int study_replay_load(struct study_replay *r, const struct study *s, const char 
 
 	memset(r, 0, sizeof(*r));
 	for (; r->nr < s->nr && !ret; r->nr++)
-		ret = load_one(&r->plans[r->nr], &s->loads[r->nr].group->whole, paths[r->nr],
-			       s->run.duration_s, err);
+		ret = study_replay_plan(&r->plans[r->nr], &s->loads[r->nr].group->whole,
+					paths[r->nr], s->run.duration_s, err);
 	return ret;
 }
 

@@ -24,6 +24,12 @@ struct study_replay {
 int study_replay_load(struct study_replay *r, const struct study *s, const char *const *paths,
 		      struct err *err);
 /*
+ * Makes the plan of one load, as study_replay_load() does. duration_s 0: of all that is stored.
+ * Release the plan whatever this returns; it must be zeroed before.
+ */
+int study_replay_plan(struct causal_plan *plan, const struct profile *p, const char *path,
+		      double duration_s, struct err *err);
+/*
  * Measures a case. In a folder each load has a file of its own, which is written in full before and
  * removed after. A target that is a new file is written in full before the first case. Returns the
  * errors of causal_runs() and of the files.

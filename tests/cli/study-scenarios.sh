@@ -98,6 +98,45 @@ awk 'BEGIN { print "type,clients,size_bytes,response_time_s,response_sd_s"
 jq '.requests.write = 0 | .request_size.write.histogram = [] | .request_mix = {read: 1, write: 0} | .intensity.closed.think_time_mean_s = 0' "$T/a.json" >"$T/r.json"
 is "$("$blkcast" study scenario "$T/net.yaml" --json -q | jq '.scenarios[0].vms[0].read.mean_s * 1e4 | round')" 120 "by a net: 12 clients of 1 ms"
 
+# A simulated device of four servers, 1 ms and 2 ms: the demonstration's requests alone, twice, three of them, and behind a cache.
+cat >"$T/device.json" <<'JSON'
+{"schema": "blkcast.model/1", "kind": "device", "servers": 4, "read": {"base_s": 0.001}, "write": {"base_s": 0.002}, "flush": {"base_s": 0.003},
+ "covered": {"concurrency": 4000, "flush": true, "durable": true, "read": {"low_bytes": 512, "high_bytes": 1048576, "random": true, "sequential": true},
+  "write": {"low_bytes": 512, "high_bytes": 1048576, "random": true, "sequential": true}}}
+JSON
+demo=$PWD/docs/examples/demo.seg
+printf 'scenario: one\nstorages: {d: {device: device.json}}\nvms: {a: {profile: %s, storage: d}}\n' "$demo" >"$T/device.yaml"
+above() { printf 'scenario: %s\nbase: device.yaml\nchanges: [{%s}]\n' "$1" "$2" >"$T/device-$1.yaml"; }
+above two "add: {vm: b, profile: $demo, storage: d}"
+above three "add: {vm: a, count: 2}"
+above cached "cache: {storage: d, size: 1g, hit_time: 10us}"
+sum='[.[] | . * 1e9 | round]'
+exits 0 "a storage may be a simulated device" "$blkcast" study scenario "$T/device.yaml" --json
+is "$(jq -c "[.scenarios[0].vms[0] | .read.mean_s, .write.mean_s] | $sum" "$T/out")" \
+	"$("$blkcast" study migrate "$demo" --storage "$T/device.json" --json -q | jq -c "[.results[] | select(.point == \"mean\" and .type != \"flush\").target_s] | $sum")" "one VM is what migrate says"
+like "$(cat "$T/err")" "a: $demo: 3 requests are left out" "and says what was not simulated"
+exits 1 "two are more than it serves" "$blkcast" study scenario "$T/device-two.yaml" --json -q
+is "$(jq -c "[.scenarios[0].vms[] | .read.mean_s, .write.mean_s] | $sum" "$T/out")" \
+	"$("$blkcast" study consolidate "$demo" "$demo" --storage "$T/device.json" --json -q | jq -c "[.results[] | select(.case == \"all together\" and .point == \"mean\" and .type != \"flush\").target_s] | $sum")" "two VMs are what consolidate says"
+like "$(jq -r .conclusion "$T/out")" "^In two the target d cannot carry this load: a offered .* requests/s, it gives " "in a sentence"
+"$blkcast" study scenario "$T/device-three.yaml" --json -q >"$T/out"
+like "$(jq '.scenarios[0].vms[0].target_per_s * 3' "$T/out")" '^18[5-6][0-9]' "three of a VM get what mix finds for three: 1.86 k requests/s"
+exits 0 "a cache in front of a simulated device" "$blkcast" study scenario "$T/device.yaml" "$T/device-cached.yaml" --json -q
+is "$(jq '[.scenarios[] | .vms[0]] | (.[1].hit_ratio > 0.1 and .[1].read.mean_s < .[0].read.mean_s * (1 - .[1].hit_ratio) + 2e-5 and
+	.[1].read.mean_s > 0.001 * (1 - .[1].hit_ratio) and .[1].write.mean_s <= .[0].write.mean_s)' "$T/out")" true "takes its hits away from the device"
+sed 's/device: device.json/models: device.json/' "$T/device.yaml" >"$T/models.yaml"
+is "$("$blkcast" study scenario "$T/models.yaml" --json -q | jq -c 'del(.. | .file?)')" "$("$blkcast" study scenario "$T/device.yaml" --json -q | jq -c 'del(.. | .file?)')" "the device as a model is the same"
+sed 's/device: device.json/models: [1-read_s.json, 1-write_s.json]/' "$T/device.yaml" >"$T/models.yaml"
+for at in "$T/device.json" "d=$T/device.json"; do
+	is "$("$blkcast" study scenario "$T/models.yaml" --storage "$at" --json -q | jq -c 'del(.. | .file?)')" \
+		"$("$blkcast" study scenario "$T/device.yaml" --json -q | jq -c 'del(.. | .file?)')" "and so is --storage ${at%%"$T"*}FILE"
+done
+exits 2 "a storage that no scenario has is refused" "$blkcast" study scenario "$T/models.yaml" --storage "e=$T/device.json"
+like "$(cat "$T/err")" "models.yaml: it has no storage e$" "by name"
+sed "s|$demo|a.json|" "$T/device.yaml" >"$T/bare.yaml"
+exits 2 "a profile cannot be simulated" "$blkcast" study scenario "$T/bare.yaml"
+like "$(cat "$T/err")" "a.json: is a profile, not the requests themselves" "since it has no requests"
+
 bad() { # NAME LINE-AND-REGEX YAML
 	printf '%b' "$3" >"$T/bad.yaml"
 	exits 2 "$1 is refused" "$blkcast" study scenario "$T/bad.yaml"
@@ -117,7 +156,7 @@ bad "a circle" "bad.yaml:2: base: expected up to 16 files on top of each other" 
 bad "no storage" "bad.yaml:2: storage: expected a storage, but there is none, got 'old'" "scenario: x\nvms: {a: {profile: a.json, storage: old}}\n"
 bad "nobody" "bad.yaml:1: vms: expected at least one" "scenario: x\n"
 bad "no name" "scenario: missing: expected its name" "base: today.yaml\n"
-bad "no predictor" "bad.yaml:2: old: expected either models or db" "scenario: x\nstorages: {old: {}}\n"
+bad "no predictor" "bad.yaml:2: old: expected either models, db or device" "scenario: x\nstorages: {old: {}}\n"
 bad "a profile that is not there" "nobody.json" "$top  - add: {vm: c, profile: nobody.json, storage: new}\n"
 jq -s . "$T/a.json" "$T/b.json" >"$T/both.json"
 bad "several devices" "bad.yaml:3: profile: 2 devices there: expected one; device names it" "scenario: x\nbase: today.yaml\nvms: {c: {profile: both.json, storage: old}}\n"
