@@ -20,6 +20,7 @@
 #include "agent/config.h"
 #include "agent/doctor.h"
 #include "agent/leaving.h"
+#include "base/json_region.h"
 #include "base/log.h"
 #include "agent/stop_wait.h"
 
@@ -47,11 +48,13 @@ static void look_names_up_alone(void)
 
 /*
  * Everything that the agent keeps is bounded by its tables (reorder.h, stream.h, window.h), which
- * become resident as the busiest instant fills them. To be called before any thread is started.
+ * become resident as the busiest instant fills them. The trees of JSON values that come and go with
+ * each window stay out of the heap (json_region.h). To be called before any thread is started.
  */
 static void heap_keep_small(void)
 {
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
+	json_region_install();
 }
 
 static int main_complain(const struct err *err, int status)

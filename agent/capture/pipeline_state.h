@@ -26,6 +26,7 @@
 #include "agent/source/shed_tally.h"
 #include "agent/capture/stream.h"
 #include "base/clock.h"
+#include "base/json_region.h"
 #include "formats/hide/place_map.h"
 #include "workload/window.h"
 
@@ -133,6 +134,8 @@ struct pipeline {
 	struct overhead overhead;
 	struct pipeline_thread thread;
 	struct pipeline_failure failure;
+	struct json_region json_memory; /* for the values of a profile while it is printed */
+	struct buf json;		/* the profile as it was printed last */
 
 	uint64_t nr_captured; /* requests passed on since the start */
 	uint64_t lost[NR_LOSS_CAUSES];

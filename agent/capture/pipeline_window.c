@@ -48,27 +48,30 @@ static void fill_profile(struct pipeline *p, const struct traced *t, uint64_t en
 static void pipeline_window_publish(struct pipeline *p, struct traced *t,
 				    const struct profile *profile, bool is_idle)
 {
-	struct buf json, copy;
+	bool is_sent = sender_wants_profiles(p->config.sender);
+	bool is_kept = p->stream && !is_idle;
+	struct buf *json = &p->json;
+	int ret = 0;
 
 	if (is_idle)
 		board_post_idle(p->config.board, t->facts.device, profile->end_s);
 	else if (board_post(p->config.board, t->facts.device, t->facts.size_bytes, t->is_hidden,
 			    profile))
 		log_say(p->config.log, LEVEL_WARN, "metrics_incomplete", "why=\"no memory\"");
-	buf_init(&json);
-	buf_init(&copy);
-	p->pauses.is_published |= !is_idle || sender_wants_profiles(p->config.sender);
-	if (sender_wants_profiles(p->config.sender) || (p->stream && !is_idle))
-		profile_to_json(profile, PROFILE_JSON_LINE, &json);
-	if (p->stream && !is_idle && !json.error && json.len) {
-		buf_put(&copy, json.data, json.len);
-		if (!buf_put_u8(&copy, 0))
-			stream_profile(p->stream, &copy);
-	}
-	if (sender_wants_profiles(p->config.sender) && !json.error)
-		sender_push_profile(p->config.sender, &json);
-	buf_release(&json);
-	buf_release(&copy);
+	p->pauses.is_published |= !is_idle || is_sent;
+	if (!is_sent && !is_kept)
+		return;
+	buf_clear(json);
+	json_region_enter(&p->json_memory);
+	ret = profile_to_json(profile, PROFILE_JSON_LINE, json);
+	json_region_leave();
+	if (!ret && is_kept)
+		ret = stream_profile(p->stream, json);
+	if (ret)
+		log_say(p->config.log, LEVEL_WARN, "profile_failed", "device=%s why=\"no memory\"",
+			t->facts.name);
+	if (is_sent && !json->error && json->len)
+		sender_push_profile(p->config.sender, json);
 }
 
 /* A window whose slow requests are too slow makes the requests around it be sent. */

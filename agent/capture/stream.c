@@ -12,6 +12,7 @@
 #define ANCHOR_TRIES	 4
 #define ANCHOR_SPREAD_NS 1000000u
 #define MAX_PROFILES	 256 /* A segment that reaches this number of profiles is closed early. */
+#define KEPT_TEXT_BYTES	 (1u << 20) /* of the profiles of one segment, for those of the next */
 
 struct device_count {
 	uint32_t device;
@@ -33,8 +34,9 @@ struct stream {
 	struct clock_anchor begin;
 	uint64_t nr_captured;
 	struct ledger lost; /* losses of the source and the pipeline */
-	struct buf profiles[MAX_PROFILES];
-	size_t nr_profiles;
+	/* The texts of the profiles one after the other, each with a NUL, and where each begins. */
+	struct buf profiles;
+	size_t profile_at[MAX_PROFILES], nr_profiles;
 	struct device_count *counts; /* requests per device */
 	size_t nr_counts, cap_counts, last_count;
 };
@@ -76,8 +78,7 @@ void stream_free(struct stream *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->nr_profiles; i++)
-		buf_release(&s->profiles[i]);
+	buf_release(&s->profiles);
 	segment_writer_free(s->writer);
 	task_table_free(s->tasks);
 	cgroup_table_free(s->cgroups);
@@ -180,12 +181,21 @@ void stream_captured(struct stream *s, uint64_t nr)
 	s->nr_captured += nr;
 }
 
-void stream_profile(struct stream *s, struct buf *json)
+int stream_profile(struct stream *s, const struct buf *json)
 {
+	size_t at;
+
 	if (s->nr_profiles == MAX_PROFILES)
 		stream_close_segment(s);
-	s->profiles[s->nr_profiles++] = *json;
-	buf_init(json);
+	at = s->profiles.len;
+	buf_put(&s->profiles, json->data, json->len);
+	if (buf_put_u8(&s->profiles, 0)) {
+		s->profiles.len = at;
+		s->profiles.error = 0;
+		return -ENOMEM;
+	}
+	s->profile_at[s->nr_profiles++] = at;
+	return 0;
 }
 
 void stream_task(struct stream *s, uint32_t tid, uint32_t pid, const char *comm)
@@ -201,8 +211,9 @@ size_t stream_pids(struct stream *s, uint32_t *out, size_t max)
 /* Empties the running segment and begins the next one. */
 static void begin_next(struct stream *s, const struct clock_anchor *begin)
 {
-	for (size_t i = 0; i < s->nr_profiles; i++)
-		buf_release(&s->profiles[i]);
+	if (s->profiles.cap > KEPT_TEXT_BYTES)
+		buf_release(&s->profiles);
+	buf_clear(&s->profiles);
 	s->nr_profiles = 0;
 	s->nr_counts = 0;
 	s->nr_captured = 0;
@@ -350,7 +361,7 @@ static int stream_encode(struct stream *s, struct outgoing *o, const struct cloc
 	h.nr_processes = task_table_collect(s->tasks, &h.processes);
 	h.nr_cgroups = cgroup_table_collect(s->cgroups, &h.cgroups);
 	for (size_t i = 0; i < s->nr_profiles; i++)
-		profiles[i] = (const char *)s->profiles[i].data;
+		profiles[i] = (const char *)s->profiles.data + s->profile_at[i];
 	h.profiles = profiles;
 	ledger_init(&all);
 	h.ledger = &all;

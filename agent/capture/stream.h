@@ -72,8 +72,8 @@ void stream_pause(struct stream *s, const struct loss *pause, const struct clock
  * the names that the account knows.
  */
 int stream_begin_life(struct stream *s, uint64_t epoch);
-/* Adds a window's profile and takes the text over; json is empty afterwards. */
-void stream_profile(struct stream *s, struct buf *json);
+/* Adds a copy of a window's profile, which is text without a NUL. Returns 0 or -ENOMEM. */
+int stream_profile(struct stream *s, const struct buf *json);
 /* Notes the name of a thread. */
 void stream_task(struct stream *s, uint32_t tid, uint32_t pid, const char *comm);
 /* Fills out with processes that did I/O in the last segment, and returns how many. Thread-safe. */

@@ -314,6 +314,7 @@ static int segment_write_assemble(const struct segment_writer *w, const struct l
 
 	if (length > SEGMENT_MAX_BYTES)
 		return -E2BIG;
+	buf_reserve(out, length); /* at once, so that the heap does not see each size on the way */
 	buf_put(out, SEGMENT_MAGIC, SEGMENT_MAGIC_BYTES);
 	buf_put_le32(out, version_of(w, ledger));
 	buf_put_le32(out, (uint32_t)length);
