@@ -153,10 +153,11 @@ out:
 struct delivery {
 	struct upload *upload;
 	struct log *log;
-	struct upload_mark mark;  /* the receiver's mark of the stream that was asked for */
-	bool has_mark;		  /* the mark was asked for since the last failure */
-	uint64_t epoch, sequence; /* the last segment that the receiver acknowledged ... */
-	bool has_acknowledged;	  /* ... if there is one */
+	struct segment_reader *reader; /* of the last segment; NULL before the first one */
+	struct upload_mark mark;       /* the receiver's mark of the stream that was asked for */
+	bool has_mark;		       /* the mark was asked for since the last failure */
+	uint64_t epoch, sequence;      /* the last segment that the receiver acknowledged ... */
+	bool has_acknowledged;	       /* ... if there is one */
 	/* The last answer left open whether the receiver took the segment. */
 	bool is_repeat;
 };
@@ -175,6 +176,9 @@ int delivery_new(struct delivery **out, struct upload *upload, struct log *log)
 
 void delivery_free(struct delivery *d)
 {
+	if (!d)
+		return;
+	segment_reader_free(d->reader);
 	free(d);
 }
 
@@ -345,10 +349,9 @@ static void send_parts(struct delivery *d, const struct segment_header *h, const
 void delivery_send(struct delivery *d, const void *data, size_t len, struct ledger *lost,
 		   struct upload_answer *answer)
 {
-	struct segment_reader *reader;
 	const struct segment_header *h;
 	struct err err = { 0 };
-	int ret = segment_reader_new(&reader, data, len, &err);
+	int ret = segment_reader_open(&d->reader, data, len, &err);
 
 	if (ret) {
 		*answer = (struct upload_answer){ .verdict = ret == -ENOMEM ? UPLOAD_RETRY
@@ -356,11 +359,11 @@ void delivery_send(struct delivery *d, const void *data, size_t len, struct ledg
 		snprintf(answer->why, sizeof(answer->why), "%.250s", err.line);
 		return;
 	}
-	h = segment_reader_header(reader);
+	h = segment_reader_header(d->reader);
 	ask_mark(d, h);
 	send_one(d, data, len, may_be_there(d, h), answer);
 	if (is_too_large(answer))
 		send_parts(d, h, data, len, lost, answer);
 	note_answer(d, h, answer);
-	segment_reader_free(reader);
+	segment_reader_clear(d->reader);
 }

@@ -343,13 +343,12 @@ static void send_body(struct upload *u, const struct segment_header *h, const vo
 void upload_segment(struct upload *u, const void *data, size_t len,
 		    const struct upload_segment_options *options, struct upload_answer *answer)
 {
-	struct segment_reader *reader;
 	struct err err = { 0 };
 	int ret = upload_refresh(u, false, &err);
 
 	*answer = (struct upload_answer){ .verdict = UPLOAD_RETRY };
 	if (!ret) {
-		ret = segment_reader_new(&reader, data, len, &err);
+		ret = segment_reader_open(&u->reader, data, len, &err);
 		if (ret && ret != -ENOMEM)
 			answer->verdict = UPLOAD_DAMAGED;
 	}
@@ -357,8 +356,8 @@ void upload_segment(struct upload *u, const void *data, size_t len,
 		snprintf(answer->why, sizeof(answer->why), "%.250s", err.line);
 		return;
 	}
-	send_body(u, segment_reader_header(reader), data, len, options, answer);
-	segment_reader_free(reader);
+	send_body(u, segment_reader_header(u->reader), data, len, options, answer);
+	segment_reader_clear(u->reader);
 }
 
 static void find_mark(const struct buf *body, const char *boot_id, struct upload_mark *mark)

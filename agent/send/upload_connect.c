@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "agent/send/upload_state.h"
+#include "formats/segment/segment.h"
 
 #define CONNECT_TIMEOUT_S 5L
 #define TOTAL_TIMEOUT_S	  60L
@@ -304,6 +305,7 @@ void upload_free(struct upload *u)
 		return;
 	curl_easy_cleanup(u->curl);
 	reach_free(u->reach);
+	segment_reader_free(u->reader);
 	buf_release(&u->answer);
 	free(u->authorization);
 	free(u->access.ca);

@@ -131,6 +131,8 @@ int segment_reader_new(struct segment_reader **out, const void *data, size_t len
  * refused. Returns the same as segment_reader_new().
  */
 int segment_reader_again(struct segment_reader *s, const void *data, size_t len, struct err *err);
+/* Calls segment_reader_again(), or segment_reader_new() where *s is NULL. */
+int segment_reader_open(struct segment_reader **s, const void *data, size_t len, struct err *err);
 /* Releases the segment. Only segment_reader_again() and segment_reader_free() may follow. */
 void segment_reader_clear(struct segment_reader *s);
 void segment_reader_free(struct segment_reader *s);

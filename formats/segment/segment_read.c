@@ -380,6 +380,12 @@ int segment_reader_again(struct segment_reader *s, const void *data, size_t len,
 	return ret;
 }
 
+int segment_reader_open(struct segment_reader **s, const void *data, size_t len, struct err *err)
+{
+	return *s ? segment_reader_again(*s, data, len, err)
+		  : segment_reader_new(s, data, len, err);
+}
+
 void segment_reader_free(struct segment_reader *s)
 {
 	if (!s)
