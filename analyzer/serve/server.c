@@ -14,11 +14,12 @@
 #include "analyzer/serve/server_listen.h"
 #include "analyzer/serve/server_reply.h"
 #include "analyzer/serve/server_state.h"
+#include "analyzer/serve/server_trim.h"
 #include "base/clock.h"
 
 #define NR_CONNECTIONS	  256
 #define BODY_BYTES	  (256ull << 20)
-#define CONNECTION_BYTES  (32u << 10)
+#define CONNECTION_BYTES  (8u << 10) /* the head of a request, or a part of its body; and a reply */
 #define PER_ADDRESS	  64
 #define RATE_PER_S	  200
 #define CLIENT_UPLOADS	  8
@@ -27,10 +28,11 @@
 #define ADMIT_PER_S	  1000
 #define ADMIT_BURST_S	  1
 #define HOST_SEGMENTS_PER_DAY \
-	1000000			 /* 750 000 requests a second; 86 400 of a second each are usual */
-#define OPEN_S	    10		 /* at most, for a handshake and the first head */
-#define STACK_BYTES (512u << 10) /* A batch of decoded requests is kept on the stack. */
-#define DRAIN_S	    30		 /* requests under way at SIGTERM */
+	1000000		      /* 750 000 requests a second; 86 400 of a second each are usual */
+#define OPEN_S		   10 /* at most, for a handshake and the first head */
+#define STACK_BYTES	   (512u << 10) /* A batch of decoded requests is kept on the stack. */
+#define STACK_MARGIN_BYTES 4096		/* for the frames of a call that gives stack back */
+#define DRAIN_S		   30		/* requests under way at SIGTERM */
 
 static const char *server_argument(struct MHD_Connection *c, const char *name)
 {
@@ -191,6 +193,7 @@ static void on_completed(void *ctx, struct MHD_Connection *c, void **state,
 	free(x);
 	*state = NULL;
 	__atomic_sub_fetch(&s->nr_active, 1, __ATOMIC_RELAXED);
+	server_trim_thread(server_connection(c));
 }
 
 /*

@@ -48,6 +48,7 @@ struct connection {
 	struct access_identity certificate;
 	uint64_t looked_up_ns;
 	bool is_looked_up;
+	uintptr_t stack_low; /* of the serving thread, see server_trim.h; 0: not looked up yet */
 };
 
 /*

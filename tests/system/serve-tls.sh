@@ -50,6 +50,10 @@ is "$(put -H "Authorization: Bearer wrong")" 401 "nor an unknown token"
 is "$(find "$T/store" -name '*.seg' | wc -l)" 0 "nothing is stored until then"
 is "$(put $(as web1))" 201 "a host's certificate writes the host's stream"
 is "$(put -H "Authorization: Bearer first-secret")" 200 "and so does its token"
+read -r codes kib < <(python3 tests/system/idle_memory.py "$port" "$server" "$c/ca.crt" first-secret \
+	/v1/segments/web1/b1/5/1 "$hash" "$good")
+is "$codes" 200 "40 connections send a segment and stay open"
+number "$kib <= 48" "and each thread keeps at most 48 KiB of its stack, of which a handshake used more"
 is "$(code $(as db1) "$url/v1/streams/web1")" 403 "nor does one read what another has sent"
 is "$(get $(as web1) "$url/v1/streams/web1" | jq -c '.streams[0].highest_sequence')" 1 "its own it does"
 is "$(get $(as web1) -T "$good" -H 'Expect: 100-continue' -H "Blkcast-Hash: $hash" -w ' %{size_upload}' \
