@@ -21,7 +21,7 @@ static bool can_be_sent(const struct request *r)
 static int by_lane(const void *a, const void *b)
 {
 	const struct request *x = a, *y = b;
-	uint32_t s = causal_tid(x), t = causal_tid(y);
+	uint64_t s = causal_rank(x), t = causal_rank(y);
 
 	if (s != t)
 		return s < t ? -1 : 1;
@@ -54,34 +54,34 @@ static void causal_sort(void *items, size_t nr, size_t size,
 
 /* A submitter, and where its next request goes. */
 struct causal_group {
-	uint32_t tid;
+	uint64_t rank;
 	size_t nr, next;
 };
 
 struct causal_groups {
-	struct causal_group of[CAUSAL_GROUPS]; /* ascending by tid */
+	struct causal_group of[CAUSAL_GROUPS]; /* ascending by rank */
 	size_t nr;
 };
 
-/* Returns the group of a thread, which is made if it is not there; NULL if there are too many. */
-static struct causal_group *causal_group_of(struct causal_groups *g, uint32_t tid)
+/* Returns the group of a lane, which is made if it is not there; NULL if there are too many. */
+static struct causal_group *causal_group_of(struct causal_groups *g, uint64_t rank)
 {
 	size_t low = 0, high = g->nr;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (g->of[middle].tid < tid)
+		if (g->of[middle].rank < rank)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low < g->nr && g->of[low].tid == tid)
+	if (low < g->nr && g->of[low].rank == rank)
 		return &g->of[low];
 	if (g->nr == CAUSAL_GROUPS)
 		return NULL;
 	memmove(&g->of[low + 1], &g->of[low], (g->nr++ - low) * sizeof(*g->of));
-	g->of[low] = (struct causal_group){ .tid = tid };
+	g->of[low] = (struct causal_group){ .rank = rank };
 	return &g->of[low];
 }
 
@@ -96,7 +96,7 @@ static int causal_sort_lanes(struct request *r, size_t nr)
 	size_t first = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		struct causal_group *of = causal_group_of(&g, causal_tid(&r[i]));
+		struct causal_group *of = causal_group_of(&g, causal_rank(&r[i]));
 
 		if (!of) {
 			causal_sort(r, nr, sizeof(*r), by_lane);
@@ -113,7 +113,7 @@ static int causal_sort_lanes(struct request *r, size_t nr)
 		first += g.of[k].nr;
 	}
 	for (size_t i = 0; i < nr; i++)
-		r[causal_group_of(&g, causal_tid(&copy[i]))->next++] = copy[i];
+		r[causal_group_of(&g, causal_rank(&copy[i]))->next++] = copy[i];
 	free(copy);
 	for (size_t k = 0; k < g.nr; k++)
 		causal_sort(r + g.of[k].next - g.of[k].nr, g.of[k].nr, sizeof(*r), by_lane);
@@ -130,7 +130,7 @@ static int find_lanes(struct causal_times *t, size_t nr)
 		if (!more)
 			return -ENOMEM;
 		t->lanes = more;
-		for (end = i; end < nr && causal_tid(&r[end]) == causal_tid(&r[i]);)
+		for (end = i; end < nr && causal_rank(&r[end]) == causal_rank(&r[i]);)
 			end++;
 		more[t->nr_lanes++] = (struct causal_span){ i, end - i, t->ends + i };
 	}
@@ -251,6 +251,19 @@ static void causal_anchor(struct causal_request *q, const struct causal_times *t
 	q->gap_ns = arrival_ns - since_ns;
 }
 
+/* Does this for a request of a lane. A lane that is idle may also have been woken by any other. */
+static void causal_anchor_lane(struct causal_request *q, const struct causal_times *t,
+			       const struct causal_lane *lane, bool idle, uint64_t arrival_ns,
+			       uint64_t since_ns)
+{
+	if (idle && lane->follows && arrival_ns - since_ns > CAUSAL_FOLLOW_NS) {
+		causal_anchor(q, t, UINT64_MAX, arrival_ns, since_ns);
+		if (q->gap_ns <= CAUSAL_FOLLOW_NS)
+			return;
+	}
+	causal_anchor(q, t, idle ? lane->depends : 0, arrival_ns, since_ns);
+}
+
 /*
  * A burst consists of requests that were sent while other requests of the lane were under way. The
  * limit of its depth (throttling by the kernel, or a queue) is not known, but the largest recorded
@@ -289,7 +302,6 @@ static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 {
 	const struct request *r = &t->requests[s->first];
 	size_t done = 0, own_before = 0, all_before = 0;
-
 	lane->tid = causal_tid(r);
 	lane->nr = s->nr;
 	lane->requests = calloc(s->nr, sizeof(*lane->requests));
@@ -309,7 +321,7 @@ static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 		all_before = count_until(t->all, nr_all, all_before, before);
 		if (done && s->ends[done - 1].ns > since)
 			since = s->ends[done - 1].ns;
-		causal_anchor(q, t, done == i ? lane->depends : 0, at, since);
+		causal_anchor_lane(q, t, lane, done == i, at, since);
 		q->offset = flushes ? 0 : r[i].sector * SECTOR_BYTES;
 		q->bytes = flushes ? 0 : r[i].bytes;
 		q->others = done == i ? all_before - own_before : 0;
@@ -329,6 +341,7 @@ static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 
 static int causal_fill(struct causal_plan *plan, struct causal_times *t, size_t nr)
 {
+	bool constant;
 	int ret = sort_ends(t, nr);
 
 	if (ret)
@@ -342,8 +355,11 @@ static int causal_fill(struct causal_plan *plan, struct causal_times *t, size_t 
 		 * Write-back pauses when there is nothing to write, which is not a wait for a
 		 * request.
 		 */
-		if (causal_tid(&t->requests[t->lanes[l].first])) {
-			ret = causal_depends(t, l, &plan->lanes[l].depends);
+		if (causal_is_kernel(causal_tid(&t->requests[t->lanes[l].first]))) {
+			plan->lanes[l].follows = causal_follows(t, l, nr);
+		} else {
+			ret = causal_depends(t, l, &plan->lanes[l].depends, &constant);
+			plan->lanes[l].follows = !constant && causal_follows(t, l, nr);
 			if (!ret)
 				ret = causal_is_open(t, l, &plan->lanes[l].open);
 		}

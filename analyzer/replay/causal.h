@@ -4,8 +4,8 @@
  * again by cause rather than by the clock.
  *
  * A lane is a submitter: each thread is one lane. All kernel threads together are one lane, because
- * write-back moves between workers. The i-th request of a lane was sent after done_i of the lane's
- * requests had completed.
+ * write-back moves between workers, but the journal of a file system is a lane of its own. The i-th
+ * request of a lane was sent after done_i of the lane's requests had completed.
  *
  * If the lane had nothing else under way, the request waits for its done_i = i requests to
  * complete, in any order, and then for the time that had passed since the last completion. A thread
@@ -19,6 +19,11 @@
  * A thread depends on another lane if it stops while that lane is stuck, for example on a commit,
  * or on the holder of a lock (causal_depend.c). The time of a request that is sent with nothing
  * under way then counts from the last completion before it, of its own lane or of those lanes.
+ * A lane may also be woken by completions of others (causal_follows()): a journal commits when the
+ * data that it protects are written, and one commit serves all threads that wait for it. A request
+ * of such a lane that was sent directly after a completion of another lane, but long after the last
+ * one of its own, waits for that completion.
+ *
  * Other lanes are waited for only coarsely: as many of their requests must have completed as had
  * CAUSAL_SLACK_NS before. In the same way an application that runs ahead of its write-back is held
  * back when it has no memory left.
@@ -64,12 +69,13 @@ struct causal_request {
 };
 
 struct causal_lane {
-	uint32_t tid; /* 0: the kernel's threads */
+	uint32_t tid; /* 0: the kernel's threads; CAUSAL_JOURNAL_TID: a journal */
 	struct causal_request *requests;
 	size_t nr;
 	uint32_t depth;	  /* largest number of requests under way */
 	uint64_t depends; /* bit i: the lane depends on lane i */
 	bool open;	  /* its requests wait for no completion */
+	bool follows;	  /* completions of other lanes wake it */
 };
 
 struct causal_plan {

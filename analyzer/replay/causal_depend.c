@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/replay/causal_depend.h"
 
-#include <stdbool.h>
+#include <math.h>
 
 #include "formats/histogram.h"
 
@@ -18,6 +18,13 @@
  * compares this value with no other.
  */
 #define CONSTANT_RATIO 1.15
+
+/*
+ * A lane follows completions if so many times as many of its requests do as by chance, and so many
+ * standard deviations more. With twice as many, the better half of them are no coincidence.
+ */
+#define FOLLOWS_FACTOR 2.0
+#define FOLLOWS_SIGMAS 5.0
 
 /* A walk over a lane's arrivals and completions in order of time. */
 struct walk {
@@ -153,22 +160,83 @@ static uint64_t causal_depends_on(const struct causal_times *t, size_t l,
  * make its think times differ. The search would be misled here: lanes that think for the same time
  * queue in the same order again and again, so that each seems to stop while another one is busy.
  */
-int causal_depends(const struct causal_times *t, size_t l, uint64_t *depends)
+int causal_depends(const struct causal_times *t, size_t l, uint64_t *depends, bool *constant)
 {
 	struct thinking always;
 	struct histogram h;
-	bool constant;
 	int ret;
 
 	*depends = 0;
+	*constant = false;
 	if (l >= CAUSAL_DEPEND_LANES)
 		return 0;
 	histogram_init(&h);
 	ret = think_of(t, l, &always, &h);
 	/* The comparison is false for too few think times, whose percentiles are NaN. */
-	constant = histogram_quantile_s(&h, 0.9) <= CONSTANT_RATIO * histogram_quantile_s(&h, 0.1);
-	if (!ret && always.nr > 0 && always.ns > 0 && !constant)
+	*constant = histogram_quantile_s(&h, 0.9) <= CONSTANT_RATIO * histogram_quantile_s(&h, 0.1);
+	if (!ret && always.nr > 0 && always.ns > 0 && !*constant)
 		*depends = causal_depends_on(t, l, &always);
 	histogram_release(&h);
 	return ret;
+}
+
+/* What a lane sends that had been idle for longer than CAUSAL_FOLLOW_NS, and what covers that time. */
+struct following {
+	double nr, nr_follow; /* requests; those that follow a completion of another lane */
+	double ns, covered_ns;
+};
+
+/*
+ * Adds one idle time of a lane, which ends with a request. Time counts from CAUSAL_FOLLOW_NS on, and
+ * is covered for CAUSAL_FOLLOW_NS after each completion. *k is the first completion that may belong
+ * to this time or to a later one.
+ */
+static void causal_follow_add(struct following *f, const struct causal_times *t, size_t nr_all,
+			      size_t *k, uint64_t idle_ns, uint64_t sent_ns)
+{
+	uint64_t from = idle_ns + CAUSAL_FOLLOW_NS, last = 0;
+
+	if (sent_ns <= from)
+		return;
+	for (; *k < nr_all && t->all[*k].ns <= sent_ns; ++*k) {
+		uint64_t at = t->all[*k].ns, to = at + CAUSAL_FOLLOW_NS;
+
+		/* The lane's own last completion is at idle_ns. */
+		if (at <= idle_ns)
+			continue;
+		to = to < sent_ns ? to : sent_ns;
+		at = at > from ? at : from;
+		f->covered_ns += to > at ? (double)(to - at) : 0;
+		from = to > from ? to : from;
+		last = t->all[*k].ns;
+	}
+	f->nr++;
+	f->nr_follow += last && sent_ns - last <= CAUSAL_FOLLOW_NS;
+	f->ns += (double)(sent_ns - idle_ns - CAUSAL_FOLLOW_NS);
+}
+
+bool causal_follows(const struct causal_times *t, size_t l, size_t nr_all)
+{
+	struct walk w = walk_of(t, l);
+	struct following f = { 0 };
+	uint64_t ns, idle_ns = 0;
+	bool sends, idle = false;
+	double expected, sd;
+	size_t k = 0;
+
+	if (l >= CAUSAL_DEPEND_LANES)
+		return false;
+	while (causal_depend_next(&w, &ns, &sends)) {
+		if (sends && idle)
+			causal_follow_add(&f, t, nr_all, &k, idle_ns, ns);
+		causal_depend_take(&w, sends);
+		idle = w.nr_sent == w.nr_done;
+		idle_ns = ns;
+	}
+	if (!(f.ns > 0) || f.nr_follow < EXPECTED_LEAST)
+		return false;
+	expected = f.nr * f.covered_ns / f.ns;
+	sd = sqrt(expected * (1 - f.covered_ns / f.ns));
+	return f.nr_follow > FOLLOWS_FACTOR * expected &&
+	       f.nr_follow > expected + FOLLOWS_SIGMAS * sd;
 }

@@ -6,12 +6,19 @@
 #ifndef ANALYZER_CAUSAL_DEPEND_H
 #define ANALYZER_CAUSAL_DEPEND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "formats/request.h"
 
 #define CAUSAL_DEPEND_LANES 64 /* the first ones; further ones depend on none */
+/*
+ * A thread that a completion wakes sends its next request within this time: the interrupt, the
+ * switch to the thread, and its work on what it sends. docs/studies compares this value with no
+ * other.
+ */
+#define CAUSAL_FOLLOW_NS 250000u
 
 struct causal_end {
 	uint64_t ns;
@@ -31,16 +38,54 @@ struct causal_times {
 	uint64_t begin_ns;
 };
 
-/* Returns the lane's thread id; 0 stands for all kernel threads. */
+#define CAUSAL_JOURNAL_TID UINT32_MAX /* no thread has this number */
+
+/*
+ * Returns the lane's thread id; 0 stands for all kernel threads but those that write the journal of
+ * a file system. Requests of a kernel thread are those of a journal if they are marked as metadata
+ * and as synchronous: write-back by the kernel is not synchronous.
+ */
 static inline uint32_t causal_tid(const struct request *r)
 {
-	return r->flags & REQUEST_KERNEL_THREAD ? 0 : r->tid;
+	const uint32_t journal = REQUEST_META | REQUEST_SYNC;
+
+	if (!(r->flags & REQUEST_KERNEL_THREAD))
+		return r->tid;
+	return (r->flags & journal) == journal ? CAUSAL_JOURNAL_TID : 0;
+}
+
+/*
+ * Returns the lane's place in the order of lanes. Those of the kernel come first, so that they are
+ * among the first CAUSAL_DEPEND_LANES.
+ */
+static inline uint64_t causal_rank(const struct request *r)
+{
+	uint32_t tid = causal_tid(r);
+
+	return tid == CAUSAL_JOURNAL_TID ? 1 : tid ? tid + 1ull : 0;
+}
+
+/* Returns whether the lane is one of kernel threads. */
+static inline bool causal_is_kernel(uint32_t tid)
+{
+	return !tid || tid == CAUSAL_JOURNAL_TID;
 }
 
 /*
  * Finds the lanes on which lane l depends: bit i of *depends says that it depends on lane i.
- * Returns 0 or -ENOMEM. The cost is O(requests of all lanes).
+ * *constant says that its think times are constant, and that it therefore depends on none. Returns 0
+ * or -ENOMEM. The cost is O(requests of all lanes).
  */
-int causal_depends(const struct causal_times *t, size_t l, uint64_t *depends);
+int causal_depends(const struct causal_times *t, size_t l, uint64_t *depends, bool *constant);
+/*
+ * Returns whether lane l is woken by completions of other lanes: of the requests that it sends after
+ * it was idle for longer than CAUSAL_FOLLOW_NS, far more come within CAUSAL_FOLLOW_NS after such a
+ * completion than requests at random times would. The journal of a file system does so, which begins
+ * to commit when the data are written, and so do threads that wait for that commit, or for the log
+ * of a database that another one writes for all of them. Lanes with constant think times must not be
+ * asked, since they queue in the same order again and again. O(requests of all lanes); t->all has
+ * nr_all completions.
+ */
+bool causal_follows(const struct causal_times *t, size_t l, size_t nr_all);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "analyzer/models/num/rng.h"
 #include "analyzer/replay/causal.h"
+#include "analyzer/replay/causal_depend.h"
 #include "tests/support/tap.h"
 
 #define US 1000ull
@@ -287,7 +288,7 @@ static void who_does_not_wait_does_not_depend(void)
 	}
 	ok_int(causal_make(&plan, r, nr, NULL), 0);
 	for (size_t l = 0; l < plan.nr_lanes; l++)
-		ok_eq(plan.lanes[l].depends, 0);
+		ok(!plan.lanes[l].depends && !plan.lanes[l].follows);
 	causal_release(&plan);
 }
 
@@ -319,8 +320,76 @@ static void who_thinks_in_step_does_not_depend(void)
 	ok_int(causal_make(&plan, r, LANES * EACH, NULL), 0);
 	ok_int(plan.nr_lanes, LANES);
 	for (size_t l = 0; l < plan.nr_lanes; l++)
-		ok_eq(plan.lanes[l].depends, 0);
+		ok(!plan.lanes[l].depends && !plan.lanes[l].follows);
 	causal_release(&plan);
+}
+
+/*
+ * Four threads read, and one in eight requests is a write that a journal commits: the commit begins
+ * 60 us after that write, and the thread goes on 80 us after the commit. Write-back goes its own way.
+ */
+static size_t journalled(struct request *r, struct rng *rng)
+{
+	uint64_t at[4] = { MS, MS, MS, MS }, journal_ns = 0;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < 2000; i++) {
+		uint32_t l = 0;
+
+		for (uint32_t k = 1; k < 4; k++)
+			l = at[k] < at[l] ? k : l;
+		if (at[l] > journal_ns && !rng_below(rng, 8)) {
+			uint64_t ns = at[l] + 2 * MS;
+
+			r[nr++] = make(11 + l, at[l], 2 * MS, OPERATION_WRITE);
+			r[nr] = make(0, ns + 60 * US, 2 * MS, OPERATION_WRITE);
+			r[nr].flags |= REQUEST_META | REQUEST_SYNC;
+			journal_ns = r[nr++].completion_ns;
+			at[l] = journal_ns + 80 * US;
+			continue;
+		}
+		r[nr++] = make(11 + l, at[l], MS + rng_below(rng, 1000) * US, OPERATION_READ);
+		at[l] = r[nr - 1].completion_ns + (30 + rng_below(rng, 40)) * US;
+	}
+	for (uint64_t i = 0; i < 100; i++)
+		r[nr++] = make(0, MS + rng_below(rng, 1000) * MS, 5 * MS, OPERATION_WRITE);
+	return nr;
+}
+
+static void a_journal_follows_the_writes(void)
+{
+	struct request *r = calloc(5000, sizeof(*r));
+	size_t nr, nr_writes = 0, nr_right = 0, nr_back = 0;
+	const struct causal_lane *journal;
+	struct causal_plan plan;
+	struct rng rng;
+
+	rng_seed(&rng, 8);
+	nr = journalled(r, &rng);
+	ok_int(causal_make(&plan, r, nr, NULL), 0);
+	journal = lane_of(&plan, CAUSAL_JOURNAL_TID);
+	ok(journal && journal->follows && !lane_of(&plan, 0)->follows);
+	for (size_t l = 0; l < plan.nr_lanes; l++)
+		ok(plan.lanes[l].follows == (plan.lanes[l].tid != 0));
+	for (size_t i = 0; i < journal->nr; i++) {
+		const struct causal_request *q = &journal->requests[i];
+
+		nr_writes++;
+		nr_right += q->after_lane != UINT32_MAX && q->gap_ns <= 60 * US;
+	}
+	for (size_t l = 0; l < plan.nr_lanes; l++)
+		for (size_t i = 0; i < plan.lanes[l].nr; i++) {
+			const struct causal_request *q = &plan.lanes[l].requests[i];
+
+			nr_back += plan.lanes[l].tid > 10 && q->after_lane != UINT32_MAX &&
+				   plan.lanes[q->after_lane].tid == CAUSAL_JOURNAL_TID;
+		}
+	ok(nr_writes > 80);
+	ok_eq(nr_right, nr_writes);
+	/* Another completion may come between the commit and the thread that waited for it. */
+	ok(nr_back > nr_writes * 8 / 10 && nr_back <= nr_writes);
+	causal_release(&plan);
+	free(r);
 }
 
 static void what_cannot_be_sent_is_counted(void)
@@ -430,6 +499,8 @@ static const struct tap_test tests[] = {
 	{ "who thinks in step with others depends on none of them",
 	  who_thinks_in_step_does_not_depend },
 	{ "who needs a lock depends on its holders", who_needs_a_lock_depends_on_its_holders },
+	{ "a journal follows the writes that it commits, and who waits follows it",
+	  a_journal_follows_the_writes },
 	{ "lanes that send whatever completes are told from the others",
 	  open_lanes_are_told_from_closed_ones },
 	{ "what cannot be sent is counted", what_cannot_be_sent_is_counted },
