@@ -14,7 +14,9 @@
 #
 # SHORT=1: twelve minutes at most (2 pairs of 5 s); else about an hour. REPEATS=, SECONDS_EACH=, INTERVAL= of the
 # campaign, EVERY=n: every n-th configuration of it. OLD_CAMPAIGN=1: the old volume is measured as well, and
-# predictions relative to it are added. LIMIT_S= seconds after which no pair is begun but the first ones.
+# predictions relative to it are added. Given after SHORT=1 has ended, together with SHORT=1 and for the same OUT, it
+# measures the old volume alone, which takes five minutes: the recordings are there. LIMIT_S= seconds after which no
+# pair is begun but the first ones.
 # PIECE_S= seconds: ends with exit status 4 before they are over, and goes on when it is called again.
 # RECORD_ONLY=1: measures and records, and leaves calibration and predictions to a later call, which finds what is there.
 # BACKING=/dev/shm is where the files of the set-up lie.

@@ -156,10 +156,12 @@ run_poisson() {
 		--rate_process=poisson --random_distribution=zipf:0.9
 }
 
-PG_OPTIONS=()
+# A run of a few seconds would have a checkpoint, a burst of the background writer or a vacuum, or none: the background
+# writer begins when the buffer pool is full, and a checkpoint where the log that earlier runs have written ends.
 start_postgres() { # FOLDER [COMMAND], which it is started by
 	${2:-} setpriv --reuid=postgres --regid=postgres --clear-groups "$pg/postgres" -D "$1/pg" -k "$work" \
-		-c shared_buffers=16MB -c listen_addresses= -c max_wal_size=64MB -c checkpoint_timeout=30s "${PG_OPTIONS[@]}" >"$OUT/postgres.log" 2>&1 &
+		-c shared_buffers=16MB -c listen_addresses= -c max_wal_size=1GB -c checkpoint_timeout=1h -c bgwriter_lru_maxpages=0 \
+		-c autovacuum=off >"$OUT/postgres.log" 2>&1 &
 	postmaster=$1/pg/postmaster.pid
 	for _ in $(seq 100); do
 		! pg_isready -q -h "$work" || return 0
@@ -176,25 +178,30 @@ stop_postgres() {
 	kill -INT "$pid"
 	while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
 }
-setup_pgbench() {
-	if [ ! -d "$work/master" ]; then
-		chmod 777 "$work"
-		mkdir -m 700 "$work/master"
-		chown postgres "$work/master"
-		runuser -u postgres -- "$pg/initdb" -D "$work/master/pg" --no-sync -A trust
-		start_postgres "$work/master"
-		runuser -u postgres -- pgbench -h "$work" -i -q -s 5 postgres
-		stop_postgres
-	fi
-	cp -a "$work/master/pg" "$1/pg"
+# Makes the database once, in memory, as it is after an orderly stop: every run begins with a copy of it.
+make_database() {
+	[ ! -d "$work/master" ] || return 0
+	chmod 777 "$work"
+	mkdir -m 700 "$work/master"
+	chown postgres "$work/master"
+	runuser -u postgres -- "$pg/initdb" -D "$work/master/pg" --no-sync -A trust
+	start_postgres "$work/master"
+	runuser -u postgres -- pgbench -h "$work" -i -q -s 10 postgres
+	stop_postgres
 }
-# What earlier runs have left to be written is written before each run, not at some time during it.
+setup_pgbench() { make_database; }
+# Every run begins with the same files, an empty buffer pool and an empty page cache. Otherwise one run finds its pages in
+# memory that the next one has to read. The tables are larger than what a run can read, so that it reads until its end.
 begin_pgbench() {
+	rm -rf "${1:?}/pg"
+	cp -a "$work/master/pg" "$1/pg"
+	sync -f "$1"
+	echo 3 >/proc/sys/vm/drop_caches
 	start_postgres "$1" in_group
-	runuser -u postgres -- psql -q -h "$work" -c vacuum -c checkpoint postgres
 	sync -f "$1"
 }
-run_pgbench() { runuser -u postgres -- pgbench -h "$work" -n -c 4 -j 2 -T "$2" postgres; }
+# All runs draw the same accounts in the same order.
+run_pgbench() { runuser -u postgres -- pgbench -h "$work" -n -c 4 -j 2 --random-seed=1 -T "$2" postgres; }
 end_pgbench() { stop_postgres; }
 
 keys="--num=40000 --value_size=1000 --use_direct_reads=1 --use_direct_io_for_flush_and_compaction=1 --cache_size=4000000
