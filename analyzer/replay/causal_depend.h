@@ -73,18 +73,18 @@ static inline bool causal_is_kernel(uint32_t tid)
 
 /*
  * Finds the lanes on which lane l depends: bit i of *depends says that it depends on lane i.
- * *constant says that its think times are constant, and that it therefore depends on none. Returns 0
- * or -ENOMEM. The cost is O(requests of all lanes).
+ * *constant says that its think times are constant, and that it therefore depends on none. Returns
+ * 0 or -ENOMEM. The cost is O(requests of all lanes).
  */
 int causal_depends(const struct causal_times *t, size_t l, uint64_t *depends, bool *constant);
 /*
- * Returns whether lane l is woken by completions of other lanes: of the requests that it sends after
- * it was idle for longer than CAUSAL_FOLLOW_NS, far more come within CAUSAL_FOLLOW_NS after such a
- * completion than requests at random times would. The journal of a file system does so, which begins
- * to commit when the data are written, and so do threads that wait for that commit, or for the log
- * of a database that another one writes for all of them. Lanes with constant think times must not be
- * asked, since they queue in the same order again and again. O(requests of all lanes); t->all has
- * nr_all completions.
+ * Returns whether lane l is woken by completions of other lanes: of the requests that it sends
+ * after it was idle for longer than CAUSAL_FOLLOW_NS, far more come within CAUSAL_FOLLOW_NS after
+ * such a completion than requests at random times would. The journal of a file system does so,
+ * which begins to commit when the data are written, and so do threads that wait for that commit,
+ * or for the log of a database that another one writes for all of them. Lanes with constant think
+ * times must not be asked, since they queue in the same order again and again. O(requests of all
+ * lanes); t->all has nr_all completions.
  */
 bool causal_follows(const struct causal_times *t, size_t l, size_t nr_all);
 

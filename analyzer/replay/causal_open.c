@@ -21,16 +21,19 @@ static int causal_open_ascending(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Walks through the arrivals and completions from the first completion on. */
+/*
+ * Walks through the arrivals of the first nr requests, and the completions until then, from the
+ * first completion on.
+ */
 static void causal_open_look(struct causal_view *v, const struct request *r,
-			     const struct causal_span *s)
+			     const struct causal_span *s, size_t nr)
 {
-	uint64_t now_ns = s->ends[0].ns, end_ns = r[s->nr - 1].arrival_ns;
+	uint64_t now_ns = s->ends[0].ns, end_ns = r[nr - 1].arrival_ns;
 	size_t sent = 0, done = 1;
 
-	while (sent < s->nr && r[sent].arrival_ns <= now_ns)
+	while (sent < nr && r[sent].arrival_ns <= now_ns)
 		sent++;
-	while (sent < s->nr && now_ns < end_ns) {
+	while (sent < nr && now_ns < end_ns) {
 		bool arrives = done == s->nr || r[sent].arrival_ns <= s->ends[done].ns;
 		uint64_t ns = arrives ? r[sent].arrival_ns : s->ends[done].ns;
 		bool busy = sent > done;
@@ -81,19 +84,20 @@ int causal_is_open(const struct causal_times *t, size_t l, bool *open)
 {
 	const struct causal_span *s = &t->lanes[l];
 	struct causal_view v = { 0 };
+	size_t nr = s->nr < OPEN_MOST ? s->nr : OPEN_MOST;
 	double busy, above = 0, median;
 
 	*open = false;
 	if (s->nr < OPEN_REQUESTS)
 		return 0;
-	v.ages_ns = malloc(s->nr * sizeof(*v.ages_ns));
-	v.spans_ns = malloc(s->nr * sizeof(*v.spans_ns));
+	v.ages_ns = malloc(nr * sizeof(*v.ages_ns));
+	v.spans_ns = malloc(nr * sizeof(*v.spans_ns));
 	if (!v.ages_ns || !v.spans_ns) {
 		free(v.ages_ns);
 		free(v.spans_ns);
 		return -ENOMEM;
 	}
-	causal_open_look(&v, &t->requests[s->first], s);
+	causal_open_look(&v, &t->requests[s->first], s, nr);
 	qsort(v.spans_ns, v.nr_spans, sizeof(*v.spans_ns), causal_open_ascending);
 	median = causal_open_median(v.spans_ns, v.nr_spans);
 	for (size_t i = 0; i < v.nr_ages; i++)

@@ -17,7 +17,8 @@
  * Both shares may differ by OPEN_SIGMAS standard deviations of independent draws, and by
  * OPEN_TOLERANCE because arrivals are never quite Poisson. A lane of fewer than OPEN_REQUESTS
  * requests, or of which fewer than OPEN_BUSY are expected to find others, stays closed: there is no
- * evidence, and it makes little difference.
+ * evidence, and it makes little difference. Of more than OPEN_MOST requests the first ones decide,
+ * of which both shares are known to a hundredth.
  */
 #ifndef ANALYZER_CAUSAL_OPEN_H
 #define ANALYZER_CAUSAL_OPEN_H
@@ -28,12 +29,13 @@
 
 #define OPEN_REQUESTS  50
 #define OPEN_BUSY      10.0
+#define OPEN_MOST      20000
 #define OPEN_SIGMAS    3.0
 #define OPEN_TOLERANCE 0.1
 
 /*
- * Sets *open for lane l. Returns 0 or -ENOMEM. O(n log n) for the lane's n requests, 16 bytes for
- * each.
+ * Sets *open for lane l. Returns 0 or -ENOMEM. O(n log n) for the lane's n requests, at most
+ * OPEN_MOST, and 16 bytes for each.
  */
 int causal_is_open(const struct causal_times *t, size_t l, bool *open);
 

@@ -325,8 +325,9 @@ static void who_thinks_in_step_does_not_depend(void)
 }
 
 /*
- * Four threads read, and one in eight requests is a write that a journal commits: the commit begins
- * 60 us after that write, and the thread goes on 80 us after the commit. Write-back goes its own way.
+ * Four threads read, and one in eight requests is a write that a journal commits: the commit
+ * begins 60 us after that write, and the thread goes on 80 us after the commit. Write-back goes
+ * its own way.
  */
 static size_t journalled(struct request *r, struct rng *rng)
 {
