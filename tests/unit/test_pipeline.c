@@ -103,6 +103,38 @@ static void set_plan(uint64_t requests_per_s, uint32_t latency_ns)
 	synthetic_plan.begin_ns = stream_anchor().monotonic_ns;
 }
 
+static uint64_t test_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * Waits until every request of a plan with a limit stands on the board, for at most 20 s.
+ * started_ns is a time before the pipeline began, so that its windows reach at least to
+ * started_ns + watched_s. Once they reach beyond the last request, nothing more is posted.
+ */
+static bool wait_for_the_whole_plan(const struct rig *rig, uint64_t started_ns)
+{
+	struct board_totals totals;
+	uint64_t completed, over_ns = 0;
+	size_t nr;
+
+	for (int i = 0; i < 2000; i++) {
+		synthetic_completed(DEVICE, &completed);
+		if (!over_ns && completed >= synthetic_plan.limit)
+			over_ns = test_now_ns();
+		board_lock(rig->board, &nr, &totals);
+		board_unlock(rig->board);
+		if (over_ns && started_ns + (uint64_t)(totals.watched_s * 1e9) > over_ns)
+			return true;
+		sleep_ms(10);
+	}
+	return false;
+}
+
 static void every_request_reaches_segment_and_profile(void)
 {
 	struct segment_files files;
@@ -189,7 +221,7 @@ static void board_adds_up(void)
 	const struct board_device *d;
 	struct segment_files files;
 	struct err err = { 0 };
-	uint64_t requests = 0;
+	uint64_t requests = 0, started_ns = test_now_ns();
 	struct rig rig;
 	size_t nr;
 
@@ -198,7 +230,7 @@ static void board_adds_up(void)
 	synthetic_plan.limit = 4000;
 	if (!ok(!start(&rig, &err)))
 		return;
-	sleep_ms(600);
+	ok(wait_for_the_whole_plan(&rig, started_ns));
 	d = board_lock(rig.board, &nr, &totals);
 	if (ok_eq(nr, 1)) {
 		requests = d->requests[OPERATION_READ] + d->requests[OPERATION_WRITE];
@@ -227,7 +259,7 @@ static void live_view_learns_who(void)
 	const struct board_device *d;
 	struct who processes, cgroups;
 	struct err err = { 0 };
-	uint64_t requests = 0;
+	uint64_t requests = 0, started_ns = test_now_ns();
 	struct rig rig;
 	size_t nr;
 
@@ -238,7 +270,7 @@ static void live_view_learns_who(void)
 	ok(!who_init(&processes, BOARD_WHO_MAX) && !who_init(&cgroups, BOARD_WHO_MAX));
 	if (!ok(!start(&rig, &err)))
 		return;
-	sleep_ms(600);
+	ok(wait_for_the_whole_plan(&rig, started_ns));
 	d = board_lock(rig.board, &nr, &totals);
 	for (size_t i = 0; i < nr; i++)
 		requests += d[i].requests[OPERATION_READ] + d[i].requests[OPERATION_WRITE];
