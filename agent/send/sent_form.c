@@ -32,6 +32,17 @@ static void sent_form_unread(const struct sent_form *f, const char *why)
 		f->dir, why);
 }
 
+/* Reads the record of an open file. Returns its length, at most RECORD_BYTES, or -errno. */
+static ssize_t sent_form_read(int fd, char text[RECORD_BYTES + 1])
+{
+	ssize_t nr;
+
+	do
+		nr = read(fd, text, RECORD_BYTES);
+	while (nr < 0 && errno == EINTR);
+	return nr < 0 ? -errno : nr;
+}
+
 void sent_form_open(struct sent_form *f, const char *dir, bool has_segments, struct log *log)
 {
 	char text[RECORD_BYTES + 1] = "", word[8] = "", path[PATH_MAX];
@@ -47,7 +58,7 @@ void sent_form_open(struct sent_form *f, const char *dir, bool has_segments, str
 			sent_form_unread(f, strerror(-fd));
 		return;
 	}
-	nr = read(fd, text, RECORD_BYTES);
+	nr = sent_form_read(fd, text);
 	if (nr == RECORD_BYTES && sscanf(text, "blkcast-form 1 %" SCNu64 " %" SCNu64 " %7s\n",
 					 &f->name.epoch, &f->name.sequence, word) == 3)
 		f->kind = !strcmp(word, "thin")	   ? SENT_THIN
@@ -55,8 +66,11 @@ void sent_form_open(struct sent_form *f, const char *dir, bool has_segments, str
 						   : SENT_UNDECIDED;
 	close(fd);
 	/* A power cut may leave the new file empty; then nothing was sent under it. */
-	if (f->kind == SENT_UNDECIDED && nr)
-		sent_form_unread(f, "its record is not one of a form");
+	if (nr < 0)
+		sent_form_unread(f, strerror((int)-nr));
+	else if (f->kind == SENT_UNDECIDED && nr)
+		sent_form_unread(f, "its record of a form, blkcast-form 1 EPOCH SEQUENCE and thin "
+				    "or whole in 64 bytes, is cut or damaged");
 }
 
 enum sent_form_kind sent_form_of(struct sent_form *f, const struct spool_name *name)

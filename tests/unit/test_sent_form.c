@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,9 +59,10 @@ static void a_restart_sends_the_same_form_again(void)
 }
 
 /*
- * What the log says of a spool with segments whose file "form" has this text; NULL: it is a link.
+ * What the log says of a spool with segments whose file "form" has this text; NULL: it is a link,
+ * or a folder, which can be opened but not read.
  */
-static void say_of_form(const char *text, char said[512])
+static void say_of_form(const char *text, bool is_folder, char said[512])
 {
 	char dir[] = "/tmp/form.XXXXXX", path[64];
 	struct spool_name name = { 1, 2 };
@@ -77,7 +79,7 @@ static void say_of_form(const char *text, char said[512])
 		fputs(text, out);
 		fclose(out);
 	} else {
-		ok_int(symlink("elsewhere", path), 0);
+		ok_int(is_folder ? mkdir(path, 0700) : symlink("elsewhere", path), 0);
 	}
 	sent_form_open(&form, dir, true, log);
 	ok_int(sent_form_of(&form, &name), SENT_UNDECIDED);
@@ -85,7 +87,7 @@ static void say_of_form(const char *text, char said[512])
 	rewind(f);
 	ok(fread(said, 1, 511, f) < 511);
 	fclose(f);
-	unlink(path);
+	remove(path);
 	rmdir(dir);
 }
 
@@ -93,12 +95,15 @@ static void a_form_that_cannot_be_read_is_told(void)
 {
 	char said[512];
 
-	say_of_form("blkcast-form 1 1 2 noise                                       \n", said);
-	ok(strstr(said, "form_not_read") && strstr(said, "its record"));
-	say_of_form("", said);
+	say_of_form("blkcast-form 1 1 2 noise                                       \n", false,
+		    said);
+	ok(strstr(said, "form_not_read") && strstr(said, "is cut or damaged"));
+	say_of_form("", false, said);
 	ok_str(said, "");
-	say_of_form(NULL, said);
+	say_of_form(NULL, false, said);
 	ok(strstr(said, "form_not_read") && strstr(said, "ymbolic links"));
+	say_of_form(NULL, true, said);
+	ok(strstr(said, "form_not_read") && strstr(said, "Is a directory"));
 }
 
 static const struct tap_test tests[] = {
