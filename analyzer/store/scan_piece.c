@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyzer/store/damage.h"
+#include "analyzer/store/segment_facts.h"
 #include "base/array.h"
 
 #define HEAD_BYTES 64 /* enough for segment_length() */
@@ -119,7 +120,8 @@ static int read_exactly(int fd, uint64_t offset, uint64_t nr, struct buf *b)
 
 int scan_read_file(const char *path, uint64_t offset, uint64_t nr, struct buf *b, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* A pipe that has taken the place of the file must not hold the reader. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int ret;
 
 	buf_clear(b);
@@ -150,6 +152,8 @@ static int take_segment(struct scan_pieces *p, const char *path, uint64_t offset
 	h = segment_reader_header(reader);
 	piece = pieces_add(p);
 	ret = piece ? segment_name_of(&piece->name, h, err) : -ENOMEM;
+	if (ret == 0)
+		ret = segment_facts_check_profiles(h, err);
 	if (ret == 0) {
 		piece->hash = segment_hash_of(data->data, data->len);
 		piece->file = path;

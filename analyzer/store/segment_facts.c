@@ -137,11 +137,7 @@ static int count_requests(struct segment_facts *f, struct segment_reader *reader
 	return ret;
 }
 
-/*
- * A profile contains a host name of its own, which later readers believe, so it must be that of the
- * segment. A text that is not a profile of this version is not read by anybody.
- */
-static int check_profiles(const struct segment_header *h, struct err *err)
+int segment_facts_check_profiles(const struct segment_header *h, struct err *err)
 {
 	int ret = 0;
 
@@ -167,7 +163,7 @@ static int take_header(struct segment_facts *f, const struct segment_header *h, 
 	int ret = segment_name_of(&f->name, h, err);
 
 	if (ret == 0)
-		ret = check_profiles(h, err);
+		ret = segment_facts_check_profiles(h, err);
 	if (ret < 0)
 		return ret;
 	f->nr_captured = h->nr_captured;

@@ -67,6 +67,13 @@ int segment_facts_read(struct segment_facts *f, const void *data, size_t len, st
 int segment_facts_read_with(struct segment_facts *f, struct segment_reader **reader,
 			    const void *data, size_t len, struct err *err);
 
+/*
+ * Checks that each profile is of the segment's host. A profile contains a host name of its own,
+ * which later readers believe. A text that is not a profile of this version is not read by anybody.
+ * Returns 0, -EINVAL or -ENOMEM.
+ */
+int segment_facts_check_profiles(const struct segment_header *h, struct err *err);
+
 /* Converts a monotonic instant of the segment with this anchor to real time, not below 0. */
 static inline uint64_t real_from_anchor(const struct clock_anchor *anchor, uint64_t monotonic_ns)
 {

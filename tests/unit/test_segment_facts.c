@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unistd.h>
+
+#include "analyzer/store/scan_piece.h"
 #include "analyzer/store/segment_facts.h"
 #include "formats/profile/profile.h"
 #include "tests/support/sample.h"
@@ -94,9 +97,54 @@ static void profiles_are_of_their_host(void)
 	free(other);
 }
 
+/* Writes a segment without requests to a file, and returns what its readers say of the file. */
+static int told_of_file(const struct sample *s, const char *path, struct err *err)
+{
+	const struct scan_filter all = { .hosts = NULL };
+	struct scan_pieces pieces = { .items = NULL };
+	struct buf data = { 0 };
+	FILE *f = fopen(path, "w");
+	int ret;
+
+	sample_segment(s, NULL, 0, &data);
+	ok(f && fwrite(data.data, 1, data.len, f) == data.len && !fclose(f));
+	ret = scan_pieces_of_files(&pieces, &path, 1, &all, err);
+	ok(ret || pieces.nr == 1);
+	scan_pieces_release(&pieces);
+	buf_release(&data);
+	return ret;
+}
+
+/* A file given by name may be anybody's; what is in it agrees about its host all the same. */
+static void profiles_of_a_file_are_of_its_host(void)
+{
+	char path[] = "/tmp/facts.XXXXXX", expected[160];
+	struct sample s = one();
+	struct err err = { 0 };
+	char *own = profile_of("web1"), *other = profile_of("db1");
+	int fd = mkstemp(path);
+
+	if (!ok(fd >= 0))
+		return;
+	close(fd);
+	s.profile = own;
+	ok_int(told_of_file(&s, path, &err), 0);
+	s.profile = other;
+	ok_int(told_of_file(&s, path, &err), -EINVAL);
+	snprintf(expected, sizeof(expected),
+		 "%s: segment at 0: segment header: profiles: number 0 is of host 'db1', expected "
+		 "'web1'",
+		 path);
+	ok_str(err.line, expected);
+	unlink(path);
+	free(own);
+	free(other);
+}
+
 static const struct tap_test tests[] = {
 	{ "a segment spans 366 days at most", spans_are_bounded },
 	{ "a profile in a segment is of the host of the segment", profiles_are_of_their_host },
+	{ "so is a profile in a file that is given by name", profiles_of_a_file_are_of_its_host },
 };
 
 int main(void)
