@@ -12,6 +12,7 @@
 #include "analyzer/characterize/counted.h"
 #include "analyzer/characterize/replay.h"
 #include "analyzer/characterize/retained.h"
+#include "analyzer/characterize/short_profiles.h"
 #include "formats/profile/profile_merge.h"
 
 #define NR_WINDOWS 32
@@ -103,7 +104,7 @@ struct window_taker {
 };
 
 struct summary_taker {
-	struct profile_set *set;
+	struct short_profiles *kept; /* NULL: nothing reads them again */
 	struct retained *retained;
 };
 
@@ -134,44 +135,63 @@ static void profile_set_told(void *ctx, uint64_t done, uint64_t total)
 	s->progress(s->progress_ctx, done + (s->is_second ? total : 0), 2 * total);
 }
 
-/* Passes a summary on, and notes the shortest period of a profile in summaries. */
+/* Passes a summary on, and keeps its short profiles for the second reading. */
 static int profile_set_take_summary(void *ctx, const struct summary *summary)
 {
 	struct summary_taker *t = ctx;
+	int ret = 0;
 
-	for (size_t i = 0; i < summary->nr_profiles; i++)
-		t->set->shortest_s = fmin(t->set->shortest_s, summary->profiles[i].end_s -
-								      summary->profiles[i].begin_s);
-	return retained_take(t->retained, summary);
+	for (size_t i = 0; t->kept && i < summary->nr_profiles && ret == 0; i++)
+		ret = short_profiles_add(t->kept, &summary->profiles[i]);
+	return ret ? ret : retained_take(t->retained, summary);
 }
 
-static int replay_once(struct profile_set *s, const char *path, const struct selection *chosen,
-		       struct replay_config *config, struct err *err)
+/* Passes on what the first reading kept and a window can take. */
+static int profile_set_take_kept(struct retained *retained, const struct short_profiles *kept,
+				 double longest_s)
 {
-	struct summary_taker taker = { .set = s };
+	int ret = 0;
+
+	for (size_t i = 0; i < kept->nr && ret == 0; i++) {
+		const struct profile *p = &kept->items[i];
+
+		if (p->source == SOURCE_DISKSTATS || p->end_s - p->begin_s <= longest_s)
+			ret = retained_take_profile(retained, p);
+	}
+	return ret;
+}
+
+/*
+ * Reads the trace once, in windows where the configuration has a length of them. Reading a large
+ * summary takes most of a second, so that the reading in windows takes what the first one kept of
+ * summaries, unless that was too much to keep.
+ */
+static int replay_once(const char *path, const struct selection *chosen,
+		       struct replay_config *config, struct short_profiles *kept, struct err *err)
+{
+	double longest_s = longest_window_s(config->window_ns) + 2 * PROFILE_TOUCH_S;
+	bool uses_kept = config->window_ns && short_profiles_has_all(kept, longest_s);
+	struct summary_taker taker = { .kept = config->window_ns ? NULL : kept };
 	struct selection sel = *chosen;
 	struct replay_config joining = *config;
 	struct counted *counted = NULL;
 	struct retained *retained = NULL;
 	struct scan *scan = NULL;
 	int ret = counted_new(&counted, &sel, config->window_ns);
-	struct scan_hooks hooks = { .profile = counted_take, .ctx = counted };
+	struct scan_hooks hooks = { .profile = counted_take,
+				    .ctx = counted,
+				    .summary = uses_kept ? NULL : profile_set_take_summary,
+				    .summary_ctx = &taker };
 
 	if (ret == 0)
 		ret = retained_new(&retained, &sel, config->window_ns, counted, config->profile,
 				   config->ctx);
-	/*
-	 * Reading a large summary takes most of a second. Summaries are not read again for windows
-	 * where the first reading found no profile that is short enough for one.
-	 */
-	if (!config->window_ns ||
-	    s->shortest_s <= longest_window_s(config->window_ns) + 2 * PROFILE_TOUCH_S)
-		hooks.summary = profile_set_take_summary;
 	taker.retained = joining.ctx = retained;
-	hooks.summary_ctx = &taker;
 	joining.profile = retained_join;
 	if (ret == 0)
 		ret = selection_open_path(&sel, path, &scan, &hooks, err);
+	if (ret == 0 && uses_kept)
+		ret = profile_set_take_kept(retained, kept, longest_s);
 	if (ret == 0)
 		ret = replay(scan, &joining, err);
 	if (ret == 0)
@@ -200,17 +220,18 @@ static int load_trace(struct profile_set *s, const char *path, const struct sele
 					.progress = s->progress ? profile_set_told : NULL,
 					.progress_ctx = s };
 	struct window_taker taker = { .set = s };
+	struct short_profiles kept;
 	double longest_s = 0;
 	int ret;
 
-	s->shortest_s = INFINITY;
+	short_profiles_init(&kept, SUMMARY_MAX_PROFILE_BYTES);
 	config.window.leave_out_regions = s->leave_out_regions;
-	ret = replay_once(s, path, sel, &config, err);
+	ret = replay_once(path, sel, &config, &kept, err);
 	for (size_t i = 0; i < s->nr_groups; i++)
 		if (s->groups[i].whole.end_s - s->groups[i].whole.begin_s > longest_s)
 			longest_s = s->groups[i].whole.end_s - s->groups[i].whole.begin_s;
 	if (ret < 0 || s->nr_groups == 0)
-		return ret;
+		goto out;
 	config.window_ns =
 		(uint64_t)(longest_s * 1e9 / (double)profile_set_nr_windows(s->nr_groups));
 	if (config.window_ns < MIN_WINDOW_NS)
@@ -221,7 +242,10 @@ static int load_trace(struct profile_set *s, const char *path, const struct sele
 	s->is_second = true;
 	/* These are not compared between short windows. */
 	config.window.leave_out_regions = true;
-	return replay_once(s, path, sel, &config, err);
+	ret = replay_once(path, sel, &config, &kept, err);
+out:
+	short_profiles_release(&kept);
+	return ret;
 }
 
 static int take_json(struct profile_set *s, const json_t *object, const char *path, size_t index,

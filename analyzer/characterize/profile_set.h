@@ -54,8 +54,7 @@ struct profile_set {
 	 */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
-	bool is_second;	   /* the second reading is under way */
-	double shortest_s; /* the shortest period of a profile in summaries that were read */
+	bool is_second; /* the second reading is under way */
 };
 
 void profile_set_init(struct profile_set *s);

@@ -136,21 +136,22 @@ static int retained_keep(struct retained *r, const struct profile *p)
 	return 0;
 }
 
+int retained_take_profile(struct retained *r, const struct profile *p)
+{
+	if (p->source == SOURCE_DISKSTATS)
+		return counted_add(r->counted, p);
+	if (!is_wanted(r, p))
+		return 0;
+	r->nr_taken += requests_of(p);
+	return retained_keep(r, p);
+}
+
 int retained_take(void *ctx, const struct summary *s)
 {
-	struct retained *r = ctx;
 	int ret = 0;
 
-	for (size_t i = 0; i < s->nr_profiles && ret == 0; i++) {
-		const struct profile *p = &s->profiles[i];
-
-		if (p->source == SOURCE_DISKSTATS)
-			ret = counted_add(r->counted, p);
-		else if (is_wanted(r, p))
-			ret = retained_keep(r, p);
-		if (p->source != SOURCE_DISKSTATS && is_wanted(r, p))
-			r->nr_taken += requests_of(p);
-	}
+	for (size_t i = 0; i < s->nr_profiles && ret == 0; i++)
+		ret = retained_take_profile(ctx, &s->profiles[i]);
 	return ret;
 }
 

@@ -29,6 +29,8 @@ void retained_free(struct retained *r);
 
 /* Has the type of scan_hooks.summary. */
 int retained_take(void *ctx, const struct summary *s);
+/* Takes one profile of a summary, after the filter is open. Returns 0 or -ENOMEM. */
+int retained_take_profile(struct retained *r, const struct profile *p);
 /* Has the type of replay_config.profile. */
 int retained_join(void *ctx, struct profile *p);
 /* Called after the replay: emits the summaries that were not joined with a profile. */

@@ -13,6 +13,7 @@
  *   blocks    random offsets and devices, each request as long as its blocks are still all examined
  *   jump      the guest's real-time clock was set ahead by 3651 days meanwhile
  *   summary   not a segment but the largest summary file that the format allows
+ *   brief     the same, in which the profile of one device is of a tenth of a second only
  *   random-N  devices, sizes, times, offsets and counts, each honest or extreme as the number N
  *             says; the
  *             same N always makes the same segment
@@ -228,7 +229,7 @@ static int write_segment(const char *kind, const char *host, uint64_t sequence, 
 /*
  * A profile whose response times lie in every bucket of the grid, which takes most memory and text.
  */
-static int add_full_profile(struct summary *s, uint32_t i, uint64_t nr)
+static int add_full_profile(struct summary *s, uint32_t i, uint64_t nr, double length_s)
 {
 	struct profile p;
 	int ret = 0;
@@ -239,7 +240,7 @@ static int add_full_profile(struct summary *s, uint32_t i, uint64_t nr)
 	snprintf(p.device_name, sizeof(p.device_name), "disk%u", i);
 	p.source = SOURCE_BPF;
 	p.begin_s = REAL_NS / 1e9;
-	p.end_s = p.begin_s + 60;
+	p.end_s = p.begin_s + length_s;
 	p.requests[OPERATION_READ] = nr;
 	for (int k = HISTOGRAM_BUCKET_MIN; k <= HISTOGRAM_BUCKET_MAX && !ret; k++) {
 		uint64_t ns = (uint64_t)(histogram_bucket_end_s(k) * 1e9);
@@ -255,7 +256,7 @@ static int add_full_profile(struct summary *s, uint32_t i, uint64_t nr)
 	return ret;
 }
 
-static int write_summary(const char *host, FILE *out)
+static int write_summary(const char *host, bool has_brief, FILE *out)
 {
 	const uint64_t nr = HISTOGRAM_NR_BUCKETS;
 	struct summary s;
@@ -284,7 +285,7 @@ static int write_summary(const char *host, FILE *out)
 			break;
 		d->requests[OPERATION_READ] = nr;
 		s.nr_requests += nr;
-		ret = add_full_profile(&s, i, nr);
+		ret = add_full_profile(&s, i, nr, has_brief && i == 0 ? 0.1 : 60);
 	}
 	if (!ret)
 		ret = summary_write(&s, &data);
@@ -308,7 +309,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: make_hostile KIND HOST OUT [SEQUENCE [EPOCH]]\n");
 		return 2;
 	}
-	ret = strcmp(argv[1], "summary") ? write_segment(argv[1], argv[2], sequence, epoch, out)
-					 : write_summary(argv[2], out);
+	if (strcmp(argv[1], "summary") && strcmp(argv[1], "brief"))
+		ret = write_segment(argv[1], argv[2], sequence, epoch, out);
+	else
+		ret = write_summary(argv[2], !strcmp(argv[1], "brief"), out);
 	return fclose(out) == 0 && ret == 0 ? 0 : 1;
 }
