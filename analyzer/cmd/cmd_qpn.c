@@ -14,52 +14,65 @@
 #include "analyzer/models/net/qpe_import.h"
 #include "analyzer/models/storage/calibrate_weights.h"
 
+int qpn_settings_add(struct qpn_settings *s, const char *name, double value)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		if (strcmp(s->names[i], name) != 0)
+			continue;
+		s->items[i].value = value;
+		return 0;
+	}
+	s->names[s->nr] = strdup(name);
+	if (!s->names[s->nr])
+		return -ENOMEM;
+	s->items[s->nr] = (struct net_setting){ s->names[s->nr], value };
+	s->nr++;
+	return 0;
+}
+
 /* A value is an expression without parameters. */
 int qpn_settings_read(struct qpn_settings *s, const struct word_list *set, struct err *err)
 {
 	struct expr_scope none = { .nr = 0 };
+	int ret = 0;
 
-	*s = (struct qpn_settings){ .nr = set->nr };
-	for (size_t i = 0; i < set->nr; i++) {
+	*s = (struct qpn_settings){ .nr = 0 };
+	for (size_t i = 0; i < set->nr && !ret; i++) {
 		const char *equals = strchr(set->items[i], '=');
 		struct err why = { 0 };
+		double value;
+		char *name;
 
 		if (!equals || equals == set->items[i])
 			return err_set(err, EINVAL, "--set: expected NAME=VALUE, got '%s'",
 				       set->items[i]);
-		s->names[i] = strndup(set->items[i], (size_t)(equals - set->items[i]));
-		if (!s->names[i])
+		name = strndup(set->items[i], (size_t)(equals - set->items[i]));
+		if (!name)
 			return -ENOMEM;
-		s->items[i].name = s->names[i];
-		if (expr_value(&none, equals + 1, &s->items[i].value, &why))
-			return err_set(err, EINVAL, "--set: %s: %s", s->names[i], why.line);
+		if (expr_value(&none, equals + 1, &value, &why))
+			ret = err_set(err, EINVAL, "--set: %s: %s", name, why.line);
+		else
+			ret = qpn_settings_add(s, name, value);
+		free(name);
 	}
-	return 0;
+	return ret;
 }
 
 void qpn_settings_release(struct qpn_settings *s)
 {
 	for (size_t i = 0; i < s->nr; i++)
 		free(s->names[i]);
+	s->nr = 0;
 }
 
-int qpn_net(struct net **out, const char *path, const struct word_list *set, struct err *err)
+int qpn_net(struct net **out, const char *path, const struct qpn_settings *settings,
+	    struct err *err)
 {
-	struct qpn_settings settings;
 	size_t len = strlen(path);
-	bool qpe = len > 4 && !strcmp(path + len - 4, ".qpe");
-	int ret = qpn_settings_read(&settings, set, err);
 
-	if (ret)
-		goto out;
-	if (qpe && set->nr)
-		ret = err_set(err, EINVAL, "%s: a .qpe has no parameters to --set", path);
-	else
-		ret = qpe ? qpe_import(out, path, err)
-			  : net_read(out, path, settings.items, set->nr, err);
-out:
-	qpn_settings_release(&settings);
-	return ret;
+	return len > 4 && !strcmp(path + len - 4, ".qpe")
+		       ? qpe_import_set(out, path, settings->items, settings->nr, err)
+		       : net_read(out, path, settings->items, settings->nr, err);
 }
 
 /* Reads the operand and --set for the verbs that only look at a net. */
@@ -70,6 +83,7 @@ static bool qpn_open(struct cli *cli, struct net **n)
 		CLI_LIST("set", 0, "NAME=VALUE", &set, "change a parameter of the net"),
 		CLI_END,
 	};
+	struct qpn_settings settings;
 	struct err err = { 0 };
 	int ret;
 
@@ -79,7 +93,10 @@ static bool qpn_open(struct cli *cli, struct net **n)
 		cli->status = cli_usage(cli, "expected one net, got %d files", cli->argc);
 		return false;
 	}
-	ret = qpn_net(n, cli->argv[0], &set, &err);
+	ret = qpn_settings_read(&settings, &set, &err);
+	if (!ret)
+		ret = qpn_net(n, cli->argv[0], &settings, &err);
+	qpn_settings_release(&settings);
 	cli->status = cli_finish(cli, ret, &err, CLI_DONE);
 	return !ret;
 }
@@ -276,7 +293,8 @@ static int cmd_qpn_run(struct cli *cli)
 const struct command command_qpn = {
 	.name = "qpn",
 	.summary = "solve, check, draw and calibrate queueing Petri nets",
-	.usage = "solve NET.(yaml|qpe) [--set NAME=VALUE]... [--precision P | --model-time T]\n"
+	.usage = "solve NET.(yaml|qpe) [--set NAME=VALUE]... [--sweep NAME=FROM:TO:STEP]... "
+		 "[--precision P]\n"
 		 "check NET [--set NAME=VALUE]...\n"
 		 "draw NET [--set NAME=VALUE]... >NET.svg\n"
 		 "calibrate TABLE.csv -o NET.yaml [--where COLUMN=VALUE]...\n"
@@ -285,7 +303,8 @@ const struct command command_qpn = {
 		 "predict MODEL.json (TABLE.csv | --set COLUMN=VALUE...) [--net]\n"
 		 "weights NET.yaml --read T --write T [--set NAME=VALUE]...",
 	.details =
-		"Simulates a queueing Petri net (docs/qpn.schema.json, or a .qpe of QPME) until each place's\n"
+		"Simulates a queueing Petri net (docs/qpn.schema.json, or a .qpe of QPME) until "
+		"each place's\n"
 		"population, residence time and throughput is known well enough, and says how\n"
 		"well: intervals are at 95 %. Times are in the net's own unit. A deadlock, an\n"
 		"endless loop of immediate transitions and an unstable net are found and named;\n"
@@ -303,18 +322,20 @@ const struct command command_qpn = {
 		"clients that do not think (docs/qpn-tables.md says what has to be in the table):\n"
 		"cache, all requests hit; hardware, random and sequential reads and writes within\n"
 		"the cache and beyond it; mixed, reads and writes of one VM together; multi-vm;\n"
-		"variable, of several sizes. It shows every term with its p-value, and how well it\n"
+		"variable, of several sizes. It shows every term with its p-value, and how well "
+		"it\n"
 		"fits. predict asks such a model for loads that were not measured; --net prints\n"
 		"the net that answers. weights finds how much a storage\n"
 		"system prefers reads: the net's parameters alpha and beta, the firing weights of\n"
 		"waiting reads and writes, that give the measured mean response times.",
-	.example =
-		"blkcast qpn solve docs/examples/mm1.yaml\n"
-		"blkcast qpn solve docs/examples/closed-storage.yaml --set clients=50 --json\n"
-		"blkcast qpn check docs/examples/closed-storage.yaml\n"
-		"blkcast qpn calibrate --model hardware docs/examples/storage-runs.csv -o array.json\n"
-		"blkcast qpn predict array.json --set "
-		"type=write,clients=45,size_bytes=24k,file_set_bytes=100g",
+	.example = "blkcast qpn solve docs/examples/mm1.yaml\n"
+		   "blkcast qpn solve docs/examples/closed-storage.yaml --set clients=50 --json\n"
+		   "blkcast qpn solve docs/examples/closed-storage.yaml --sweep clients=10:50:10\n"
+		   "blkcast qpn check docs/examples/closed-storage.yaml\n"
+		   "blkcast qpn calibrate --model hardware docs/examples/storage-runs.csv -o "
+		   "array.json\n"
+		   "blkcast qpn predict array.json --set "
+		   "type=write,clients=45,size_bytes=24k,file_set_bytes=100g",
 	.run = cmd_qpn_run,
 	.rank_verbs = " solve predict calibrate ",
 };

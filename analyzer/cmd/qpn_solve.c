@@ -6,6 +6,7 @@
 
 #include "analyzer/answer/progress.h"
 #include "analyzer/cmd/arch_run.h"
+#include "analyzer/cmd/qpn_sweep.h"
 #include "analyzer/cmd/qpn_verbs.h"
 #include "analyzer/cmd/show.h"
 #include "analyzer/models/net/check.h"
@@ -20,10 +21,11 @@
 
 /* The options of the verb solve. */
 struct qpn_ask {
-	struct word_list set, wanted;
+	struct word_list set, sweep, wanted;
 	const char *method;
 	struct arch_run_options run; /* those that the verb arch solve has too */
 	uint64_t points;
+	struct qpn_sweep *sweep_answer; /* NULL: each solution is shown on its own */
 };
 
 /* ---- methods that give no steady state: bounds and transient analysis ---- */
@@ -267,9 +269,11 @@ static void qpn_solve_progress(void *ctx, const struct solve_progress *now)
 	progress_update(&w->progress, now->events);
 }
 
-static int qpn_solve_show(const struct cli *cli, const struct net *n, const struct estimate *e,
-			  const struct solution_facts *f, struct err *err)
+static int qpn_solve_show(const struct cli *cli, const struct qpn_ask *o, const struct net *n,
+			  const struct estimate *e, const struct solution_facts *f, struct err *err)
 {
+	if (o->sweep_answer)
+		return qpn_sweep_add(o->sweep_answer, n, e, f);
 	return cli_show(cli, solution_answer(n, e, f), NULL, err);
 }
 
@@ -306,11 +310,11 @@ static int qpn_look_ahead(const struct cli *cli, const struct net *n, double *mo
 		return 0;
 	if (n->run_length > 0) {
 		*model_time = n->run_length;
-		cli_note(
-			cli,
-			"%s:%.300s: how long a run must be cannot be judged; the file's own run length "
-			"of %g is taken, --model-time gives another",
-			n->file, p.end.line, n->run_length);
+		cli_note(cli,
+			 "%s:%.300s: how long a run must be cannot be judged; the file's own run "
+			 "length "
+			 "of %g is taken, --model-time gives another",
+			 n->file, p.end.line, n->run_length);
 	} else {
 		cli_note(
 			cli,
@@ -336,9 +340,9 @@ static void qpn_show_unsteady(const struct cli *cli, const struct net *n, const 
 	struct estimate e;
 	struct err err = { 0 };
 
-	if (!cli->json || estimate_make_unknown(&e, n))
+	if (!(cli->json || o->sweep_answer) || estimate_make_unknown(&e, n))
 		return;
-	qpn_solve_show(cli, n, &e, &facts, &err);
+	qpn_solve_show(cli, o, n, &e, &facts, &err);
 	estimate_release(&e);
 }
 
@@ -374,7 +378,7 @@ static int qpn_simulate(const struct cli *cli, const struct net *n, const struct
 	facts.model_time = s.model_time;
 	facts.warm_up = s.warm_up;
 	facts.precision = s.precision;
-	ret = qpn_solve_show(cli, n, &s.estimate, &facts, err);
+	ret = qpn_solve_show(cli, o, n, &s.estimate, &facts, err);
 	if (ret)
 		goto out;
 	if (so.model_time <= 0 && s.precision > o->run.precision)
@@ -422,7 +426,7 @@ static int qpn_analyse(const struct cli *cli, const struct net *n, const struct 
 		cli_note(cli, "too many tokens for exact mva: approximate");
 	facts.method = exact ? "mva" : "mva-approximate";
 	facts.seconds = 1e-9 * (double)(clock_monotonic_ns() - begin_ns);
-	ret = qpn_solve_show(cli, n, &e, &facts, err);
+	ret = qpn_solve_show(cli, o, n, &e, &facts, err);
 	estimate_release(&e);
 	return ret;
 }
@@ -447,7 +451,69 @@ static const char *qpn_ask_bad(const struct qpn_ask *o)
 		return "--method transient: expected --model-time, how long to look";
 	if (o->points < 1 || o->points > TRANSIENT_MAX_POINTS)
 		return "--points: expected 1 to 10000";
+	if (o->sweep.nr && (qpn_is_transient(o) || !strcmp(o->method, "bounds")))
+		return "--sweep: of steady states; expected another --method";
 	return arch_run_bad(&o->run);
+}
+
+/* Reads the net with the settings of a point, and solves it. */
+static int qpn_solve_point(const struct cli *cli, const struct qpn_ask *o, size_t point,
+			   struct err *err)
+{
+	const char *path = cli->argv[0];
+	struct qpn_settings settings;
+	struct net *n = NULL;
+	int ret = qpn_settings_read(&settings, &o->set, err);
+
+	if (!ret && o->sweep_answer)
+		ret = qpn_sweep_set(o->sweep_answer, point, &settings);
+	if (!ret)
+		ret = qpn_net(&n, path, &settings, err);
+	if (ret)
+		goto out;
+	if (qpn_is_analytic(o))
+		ret = qpn_analyse(cli, n, o, err);
+	else if (!strcmp(o->method, "bounds"))
+		ret = qpn_bounds(cli, n, err);
+	else if (qpn_is_transient(o))
+		ret = qpn_transient(cli, n, o, err);
+	else
+		ret = qpn_by_simulation(cli, n, o, err);
+out:
+	net_free(n);
+	qpn_settings_release(&settings);
+	return ret;
+}
+
+/*
+ * Solves the net for every point. A point without a steady state is a line without numbers, and
+ * the sweep goes on.
+ */
+static int qpn_solve_sweep(struct cli *cli, struct qpn_ask *o, bool *unsteady, struct err *err)
+{
+	struct qpn_sweep sweep = { .values = { .nr = 0 } };
+	int ret = arch_sweeps_read(&sweep.values, &o->sweep, err);
+
+	if (!ret)
+		ret = qpn_sweep_begin(&sweep, cli->argv[0], cli->json);
+	o->sweep_answer = &sweep;
+	for (size_t i = 0; i < sweep.values.nr_points && !ret; i++) {
+		struct err why = { 0 };
+
+		sweep.point = i;
+		ret = qpn_solve_point(cli, o, i, &why);
+		if (ret && why.code == EOVERFLOW) {
+			cli_note(cli, "%s", why.line);
+			*unsteady = true;
+			ret = 0;
+		} else if (ret) {
+			*err = why;
+		}
+	}
+	if (!ret)
+		ret = qpn_sweep_show(&sweep, cli, err);
+	qpn_sweep_release(&sweep);
+	return ret;
 }
 
 int qpn_solve(struct cli *cli)
@@ -460,6 +526,8 @@ int qpn_solve(struct cli *cli)
 			     .points = 20 };
 	const struct cli_option options[] = {
 		CLI_LIST("set", 0, "NAME=VALUE", &o.set, "change a parameter of the net"),
+		CLI_LIST("sweep", 0, "NAME=FROM:TO:STEP", &o.sweep,
+			 "solve for each value of a parameter; of several, every combination"),
 		CLI_STRING("method", 'm', "METHOD", &o.method,
 			   "batch-means (default), replications, mva, mva-approximate, bounds or "
 			   "transient"),
@@ -481,8 +549,8 @@ int qpn_solve(struct cli *cli)
 			"for replications; the result is the same for any number (default: all)"),
 		CLI_END,
 	};
-	struct net *n = NULL;
 	struct err err = { 0 };
+	bool unsteady = false;
 	const char *bad;
 	int ret;
 
@@ -493,17 +561,7 @@ int qpn_solve(struct cli *cli)
 		return cli_usage(cli, "%s", bad);
 	if (cli->argc != 1)
 		return cli_usage(cli, "expected one net, got %d files", cli->argc);
-	ret = qpn_net(&n, cli->argv[0], &o.set, &err);
-	if (ret)
-		return cli_finish(cli, ret, &err, CLI_DONE);
-	if (qpn_is_analytic(&o))
-		ret = qpn_analyse(cli, n, &o, &err);
-	else if (!strcmp(o.method, "bounds"))
-		ret = qpn_bounds(cli, n, &err);
-	else if (qpn_is_transient(&o))
-		ret = qpn_transient(cli, n, &o, &err);
-	else
-		ret = qpn_by_simulation(cli, n, &o, &err);
-	net_free(n);
-	return cli_finish(cli, ret, &err, CLI_DONE);
+	ret = o.sweep.nr ? qpn_solve_sweep(cli, &o, &unsteady, &err)
+			 : qpn_solve_point(cli, &o, 0, &err);
+	return cli_finish(cli, ret, &err, unsteady ? CLI_FAILED : CLI_DONE);
 }

@@ -3,6 +3,7 @@
 #ifndef ANALYZER_CMD_QPN_VERBS_H
 #define ANALYZER_CMD_QPN_VERBS_H
 
+#include "analyzer/cmd/arch_run.h"
 #include "analyzer/cmd/cli.h"
 #include "analyzer/models/net/net.h"
 
@@ -10,10 +11,10 @@ int qpn_solve(struct cli *cli);
 int qpn_calibrate(struct cli *cli);
 int qpn_predict(struct cli *cli);
 
-/* The values that --set gives to parameters of a net. */
+/* The values that --set, and the point of a --sweep, give to parameters of a net. */
 struct qpn_settings {
-	struct net_setting items[WORD_LIST_MAX];
-	char *names[WORD_LIST_MAX]; /* owned */
+	struct net_setting items[WORD_LIST_MAX + ARCH_SWEEP_MAX];
+	char *names[WORD_LIST_MAX + ARCH_SWEEP_MAX]; /* owned */
 	size_t nr;
 };
 
@@ -22,11 +23,14 @@ struct qpn_settings {
  * value, or -ENOMEM. The caller releases s in every case.
  */
 int qpn_settings_read(struct qpn_settings *s, const struct word_list *set, struct err *err);
+/* Adds a value, which replaces an earlier one of that name. Returns 0 or -ENOMEM. */
+int qpn_settings_add(struct qpn_settings *s, const char *name, double value);
 void qpn_settings_release(struct qpn_settings *s);
 /*
- * Reads a net from a YAML file with the values of --set, or from a .qpe file of QPME, which has no
- * parameters to set. Returns 0 or -errno. On success *out belongs to the caller.
+ * Reads a net from a YAML file or from a .qpe file of QPME, with these values. Returns 0 or -errno.
+ * On success *out belongs to the caller.
  */
-int qpn_net(struct net **out, const char *path, const struct word_list *set, struct err *err);
+int qpn_net(struct net **out, const char *path, const struct qpn_settings *settings,
+	    struct err *err);
 
 #endif

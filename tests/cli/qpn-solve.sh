@@ -56,6 +56,58 @@ printf '<net>\n<extra/></net>' >"$T/bad.qpe"
 exits 2 "a .qpe with an unknown element is refused" "$blkcast" qpn solve "$T/bad.qpe"
 is "$(cat "$T/err")" "blkcast qpn: $T/bad.qpe:2: extra: unknown element in: net" "with element and line"
 
+# A closed net of QPME: what --set changes is what an edited file says. By mva, so that every digit counts.
+cat >"$T/closed.qpe" <<'QPE'
+<net qpme-version="2.1.0" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+<colors><color id="c" name="x"/></colors>
+<queues><queue id="q0" name="think" number-of-servers="1" strategy="IS"/><queue id="q1" name="cpu" number-of-servers="1" strategy="PS"/></queues>
+<places>
+<place id="p0" name="clients" departure-discipline="NORMAL" queue-ref="q0" xsi:type="queueing-place"><color-refs>
+<color-ref id="r0" color-id="c" initial-population="5" distribution-function="Exponential" lambda="0.5" priority="0" ranking="0"/></color-refs></place>
+<place id="p1" name="cpu.a" departure-discipline="NORMAL" queue-ref="q1" xsi:type="queueing-place"><color-refs>
+<color-ref id="r1" color-id="c" distribution-function="Exponential" lambda="4" priority="0" ranking="0"/></color-refs></place>
+</places>
+<transitions>
+<transition id="t0" name="go" priority="0" weight="1" xsi:type="immediate-transition"><modes><mode id="m0" name="x" firing-weight="1"/></modes>
+<connections><connection source-id="r0" target-id="m0" count="1"/><connection source-id="m0" target-id="r1" count="1"/></connections></transition>
+<transition id="t1" name="back" priority="0" weight="1" xsi:type="immediate-transition"><modes><mode id="m1" name="x" firing-weight="1"/></modes>
+<connections><connection source-id="r1" target-id="m1" count="1"/><connection source-id="m1" target-id="r0" count="1"/></connections></transition>
+</transitions></net>
+QPE
+same_as() { # NAME SED-SCRIPT SETTINGS...
+	local name=$1 edit=$2
+	shift 2
+	sed "$edit" "$T/closed.qpe" >"$T/edited.qpe"
+	"$blkcast" qpn solve "$T/edited.qpe" --method mva --json -q | jq -c '[.places, .queues]' >"$T/edited"
+	"$blkcast" qpn solve "$T/closed.qpe" --method mva --json -q "$@" | jq -c '[.places, .queues]' >"$T/set"
+	is "$(wc -l <"$T/set") $(sum <"$T/set")" "1 $(sum <"$T/edited")" "$name is what the edited file gives"
+}
+same_as "another number of tokens" 's/population="5"/population="20"/' --set place.clients.color.x.tokens=20
+same_as "another rate" 's/lambda="4"/lambda="8"/' --set place.cpu.a.color.x.lambda=8
+same_as "another mean" 's/lambda="4"/lambda="8"/' --set place.cpu.a.color.x.mean=0.125
+same_as "a number that the file does not have" '/color-ref id="r1"/s/color-id/initial-population="3" color-id/' --set place.cpu.a.color.x.tokens=3
+is "$("$blkcast" qpn solve "$T/closed.qpe" --set queue.cpu.servers=2 --json -q --precision 0.05 | jq -c .places)" \
+	"$(sed '/name="cpu"/s/\(name="cpu" number-of-servers\)="1"/\1="2"/' "$T/closed.qpe" >"$T/two.qpe"; "$blkcast" qpn solve "$T/two.qpe" --json -q --precision 0.05 | jq -c .places)" "more servers are, too"
+exits 0 "check takes them" "$blkcast" qpn check "$T/closed.qpe" --set transition.go.mode.x.weight=3,transition.back.priority=1
+exits 2 "an unknown number of a .qpe is refused" "$blkcast" qpn solve "$T/closed.qpe" --set place.clients.color.x.mena=3
+is "$(cat "$T/err")" "blkcast qpn: $T/closed.qpe: no number is named place.clients.color.x.mena, but place.clients.color.x.tokens, place.clients.color.x.capacity, place.clients.color.x.priority, place.clients.color.x.lambda, place.clients.color.x.mean" "with those that are there"
+exits 2 "a value that the file may not have is refused" "$blkcast" qpn solve "$T/closed.qpe" --set queue.cpu.servers=1.5
+like "$(cat "$T/err")" "closed.qpe:3: queue: expected a whole number, not too large, in attribute: number-of-servers" "as in the file"
+
+# A sweep is one solution for each value, of both kinds of files.
+exits 0 "a sweep" "$blkcast" qpn solve "$T/closed.qpe" --method mva --sweep place.clients.color.x.tokens=5:25:10 --sweep place.cpu.a.color.x.mean=0.25:0.5:0.25 --json -q
+for at in "5 0.25 0" "25 0.5 5"; do
+	read -r tokens mean point <<<"$at"
+	is "$(jq -c ".[$point] | .places, .set" "$T/out")" \
+		"$("$blkcast" qpn solve "$T/closed.qpe" --method mva --json -q --set "place.clients.color.x.tokens=$tokens,place.cpu.a.color.x.mean=$mean" |
+			jq -c --argjson t "$tokens" --argjson m "$mean" '.places, {"place.clients.color.x.tokens": ($t + 0.0), "place.cpu.a.color.x.mean": $m}')" "point $point is what --set gives"
+done
+exits 0 "a sweep for people" "$blkcast" qpn solve $mm1 --sweep rate=0.2:0.4:0.2 --precision 0.05 -q
+like "$(head -n 2 "$T/out" | tr -s ' ' | tr '\n' '|')" '^rate \|? ?place colour population .*0\.2 ' "has a column for what varies"
+exits 1 "a sweep into overload" "$blkcast" qpn solve $mm1 --sweep rate=0.5:1.5:1 --precision 0.05 --json
+is "$(jq -c 'map(.steady_state)' "$T/out")" '[true,false]' "goes on, and says where there is no steady state"
+exits 2 "a sweep of bounds is refused" "$blkcast" qpn solve "$T/closed.yaml" --method bounds --sweep rate=1:2
+
 exits 0 "the precision of quantiles can be asked for" "$blkcast" qpn solve $mm1 --quantiles --precision 0.02 --json --quiet
 number "$(jq '.places[0].residence_time | (.p99_ci[1] - .p99) / .p99' "$T/out") <= 0.02" "and is reached"
 number "$(jq '.places[0].residence_time | (.p99 - 23.025851) / 23.025851 | fabs' "$T/out") <= 0.03" "the 99 % quantile is that of M/M/1"

@@ -71,7 +71,9 @@ static int read_queue(struct qpe_importer *im, const xmlNode *node)
 	ret = read_strategy(im, node, &strategy);
 	if (ret)
 		return ret;
+	qpe_path(im, "queue.%s", name);
 	ret = qpe_count(im, node, "number-of-servers", 1, NET_MAX_SERVERS, &servers);
+	qpe_path_end(im);
 	if (ret)
 		return ret;
 	if (!servers && strategy != NET_IS)
@@ -196,6 +198,9 @@ static int read_net(struct qpe_importer *im, const xmlNode *root)
 			return ret;
 	}
 	ret = read_run_length(im, root);
+	if (ret)
+		return ret;
+	ret = qpe_check_settings(im);
 	return ret ? ret : net_validate(im->net, im->err);
 }
 
@@ -234,9 +239,12 @@ static int qpe_import_parse(struct qpe_importer *im, const char *path)
 	return ret;
 }
 
-int qpe_import(struct net **out, const char *path, struct err *err)
+int qpe_import_set(struct net **out, const char *path, const struct net_setting *settings,
+		   size_t nr_settings, struct err *err)
 {
-	struct qpe_importer im = { .net = net_new(path), .err = err };
+	struct qpe_importer im = {
+		.net = net_new(path), .err = err, .settings = settings, .nr_settings = nr_settings
+	};
 	FILE *file = fopen(path, "re");
 	int ret;
 
@@ -256,4 +264,9 @@ int qpe_import(struct net **out, const char *path, struct err *err)
 	else
 		*out = im.net;
 	return ret;
+}
+
+int qpe_import(struct net **out, const char *path, struct err *err)
+{
+	return qpe_import_set(out, path, NULL, 0, err);
 }

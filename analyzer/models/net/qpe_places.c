@@ -5,6 +5,7 @@
  * taken from it come from its "output-place". "actual population" becomes an ordinary place.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,22 +68,41 @@ out:
 	return ret;
 }
 
+/* A mean may be set of the laws whose only number says it in another way. */
+static int set_mean(struct qpe_importer *im, const struct dist_law *law, double *number)
+{
+	bool is_exponential = !strcmp(law->qpme, "Exponential"), set;
+	double mean = NAN;
+	int ret;
+
+	if (!is_exponential && strcmp(law->qpme, "Deterministic") != 0)
+		return 0;
+	ret = qpe_parameter(im, "mean", &mean, &set);
+	if (set)
+		*number = is_exponential ? 1 / mean : mean;
+	return ret;
+}
+
 static int make_dist(struct qpe_importer *im, const xmlNode *node, const char *kind, struct dist *d)
 {
 	const struct dist_law *law = dist_law_find_qpme(kind);
 	double v[DIST_LAW_MAX_NUMBERS] = { 0 };
 	struct err why = { 0 };
+	int ret;
 
 	if (!strcmp(kind, "Empirical"))
 		return make_empirical(im, node, d);
 	if (!law)
 		return qpe_fail(im, node, "distribution-function that is not taken", kind);
 	for (int i = 0; law->attributes[i]; i++) {
-		int ret = qpe_need_number(im, node, law->attributes[i], &v[i]);
+		ret = qpe_need_number(im, node, law->attributes[i], &v[i]);
 
 		if (ret)
 			return ret;
 	}
+	ret = set_mean(im, law, &v[0]);
+	if (ret)
+		return ret;
 	if (law->make(d, v, &why))
 		return qpe_fail(im, node, "no such distribution", why.line);
 	return 0;
@@ -123,6 +143,7 @@ static int read_slot(struct qpe_importer *im, const xmlNode *node)
 	slot = net_add_slot(im->net, colour, qpe_line(node));
 	if (slot == NET_NONE)
 		return qpe_out_of_memory(im);
+	qpe_path(im, "place.%s.color.%s", im->net->places[place].name, im->net->colours[colour]);
 	ret = qpe_count(im, node, "initial-population", 0, UINT32_MAX, &tokens);
 	if (ret)
 		return ret;
@@ -133,6 +154,7 @@ static int read_slot(struct qpe_importer *im, const xmlNode *node)
 	im->net->slots[slot].capacity = capacity;
 	if (im->net->places[place].queue != NET_NONE)
 		ret = read_service(im, node, &im->net->slots[slot]);
+	qpe_path_end(im);
 	return ret ? ret : qpe_add_id(im, node, &im->slots, slot, slot);
 }
 

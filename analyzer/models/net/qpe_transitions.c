@@ -89,6 +89,7 @@ static int read_mode(struct qpe_importer *im, const xmlNode *node, struct net_tr
 	if (!m)
 		return qpe_out_of_memory(im);
 	ret = qpe_need_weight(im, node, "firing-weight", &m->weight);
+	qpe_path_end(im);
 	return ret ? ret : read_arcs(im, node->parent->parent, id, m);
 }
 
@@ -121,12 +122,17 @@ static int read_modes(struct qpe_importer *im, const xmlNode *node, const char *
 		      struct net_transition *t)
 {
 	const xmlNode *box = qpe_child(node, "modes"), *c = box ? box->children : NULL;
+	const char *mode;
 
 	for (;; c = c->next) {
 		int ret = qpe_each(im, c, "mode", &c);
 
 		if (ret || !c)
 			return ret;
+		ret = qpe_need(im, c, "name", &mode);
+		if (ret)
+			return ret;
+		qpe_path(im, "transition.%s.mode.%s", name, mode);
 		ret = t ? read_mode(im, c, t) : read_timed_mode(im, c, name);
 		if (ret)
 			return ret;
@@ -136,11 +142,16 @@ static int read_modes(struct qpe_importer *im, const xmlNode *node, const char *
 static int read_immediate(struct qpe_importer *im, const xmlNode *node, const char *name)
 {
 	struct net_transition *t = net_add_transition(im->net, name, qpe_line(node));
-	int ret = t ? qpe_need_weight(im, node, "weight", &t->weight) : qpe_out_of_memory(im);
+	int ret;
 
+	if (!t)
+		return qpe_out_of_memory(im);
+	qpe_path(im, "transition.%s", name);
+	ret = qpe_need_weight(im, node, "weight", &t->weight);
 	if (ret)
 		return ret;
 	ret = qpe_count(im, node, "priority", 0, NET_MAX_PRIORITY, &t->priority);
+	qpe_path_end(im);
 	return ret ? ret : read_modes(im, node, name, t);
 }
 

@@ -30,6 +30,9 @@ void qpe_release(struct qpe_importer *im)
 	free(im->queues.items);
 	free(im->places.items);
 	free(im->slots.items);
+	for (size_t i = 0; i < im->nr_parameters; i++)
+		free(im->parameters[i]);
+	free(im->parameters);
 }
 
 int qpe_add_id(struct qpe_importer *im, const xmlNode *node, struct qpe_names *n, uint32_t index,
@@ -111,12 +114,14 @@ int qpe_number(struct qpe_importer *im, const xmlNode *node, const char *name, d
 	char *end;
 
 	*value = fallback;
-	if (ret || !text || !*text)
+	if (ret)
 		return ret;
-	*value = strtod(text, &end);
-	return *end || !isfinite(*value)
-		       ? qpe_fail(im, node, "expected a number in attribute", name)
-		       : 0;
+	if (text && *text) {
+		*value = strtod(text, &end);
+		if (*end || !isfinite(*value))
+			return qpe_fail(im, node, "expected a number in attribute", name);
+	}
+	return qpe_parameter(im, name, value, NULL);
 }
 
 int qpe_need_number(struct qpe_importer *im, const xmlNode *node, const char *name, double *value)

@@ -14,6 +14,7 @@
 #include "analyzer/models/net/net.h"
 
 #define QPE_NAME_BYTES 256
+#define QPE_PATH_BYTES (2 * QPE_NAME_BYTES + 64)
 
 /*
  * What an identifier of the file stands for. For a subnet and its colours, index is where tokens
@@ -35,7 +36,13 @@ struct qpe_importer {
 	struct err *err;
 	struct qpe_names colours, queues, places, slots;
 	char prefix[QPE_NAME_BYTES]; /* "outer/inner/" while subnets are read */
-	xmlChar **texts;	     /* owned: every attribute that was read */
+	const struct net_setting *settings;
+	size_t nr_settings;
+	/* Before the names of the numbers that are read now: "queue.cpu"; "": they have none. */
+	char path[QPE_PATH_BYTES];
+	char **parameters; /* owned: the names of all numbers that can be set */
+	size_t nr_parameters, cap_parameters;
+	xmlChar **texts; /* owned: every attribute that was read */
 	size_t nr_texts, cap_texts;
 };
 
@@ -83,6 +90,20 @@ int qpe_number(struct qpe_importer *im, const xmlNode *node, const char *name, d
 /* Does the same for a whole number from 0 to high. */
 int qpe_count(struct qpe_importer *im, const xmlNode *node, const char *name, double fallback,
 	      double high, uint32_t *value);
+
+/*
+ * Names the numbers that are read from now on: PATH.ATTRIBUTE, until qpe_path_end(). A name that is
+ * too long is cut.
+ */
+void qpe_path(struct qpe_importer *im, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void qpe_path_end(struct qpe_importer *im);
+/*
+ * Remembers that this number can be set, and replaces *value where the settings do so. *set
+ * receives whether they did; it may be NULL.
+ */
+int qpe_parameter(struct qpe_importer *im, const char *attribute, double *value, bool *set);
+/* Refuses a setting of a number that the file does not have, and lists what there is. */
+int qpe_check_settings(struct qpe_importer *im);
 
 /*
  * The functions below are in qpe_import.c, qpe_places.c and qpe_transitions.c; each reads one

@@ -88,49 +88,56 @@ static void solution_time_cells(struct answer_table *t, const struct time_estima
 	answer_number(t, time->p99.mean);
 }
 
-static void solution_places(const struct net *n, const struct estimate *e, struct answer *a)
+const struct answer_column solution_place_columns[SOLUTION_PLACE_COLUMNS] = {
+	{ .title = "place" },
+	{ .title = "colour" },
+	{ .title = "population", .around = true },
+	{ .title = "residence time", .around = true },
+	{ .title = "p50" },
+	{ .title = "p95" },
+	{ .title = "p99" },
+	{ .title = "throughput", .around = true },
+	{ .title = "busy", .unit = ANSWER_RATIO },
+};
+
+const struct answer_column solution_probe_columns[SOLUTION_PROBE_COLUMNS] = {
+	{ .title = "probe" }, { .title = "colour" }, { .title = "time", .around = true },
+	{ .title = "p50" },   { .title = "p95" },    { .title = "p99" },
+};
+
+void solution_place_cells(struct answer_table *t, const struct net *n, const struct estimate *e,
+			  uint32_t slot)
 {
-	static const struct answer_column columns[] = {
-		{ .title = "place" },
-		{ .title = "colour" },
-		{ .title = "population", .around = true },
-		{ .title = "residence time", .around = true },
-		{ .title = "p50" },
-		{ .title = "p95" },
-		{ .title = "p99" },
-		{ .title = "throughput", .around = true },
-		{ .title = "busy", .unit = ANSWER_RATIO },
-	};
-	struct answer_table *t =
-		answer_table(a, NULL, "Places", "Times are in the net's own unit of time.", columns,
-			     sizeof(columns) / sizeof(*columns));
+	const struct slot_estimate *s = &e->slots[slot];
 
-	for (uint32_t i = 0; i < n->nr_slots; i++) {
-		const struct slot_estimate *s = &e->slots[i];
-
-		answer_words(t, "%s", n->places[n->slots[i].place].name);
-		answer_words(t, "%s", n->colours[n->slots[i].colour]);
-		solution_interval(t, s->population);
-		solution_time_cells(t, &s->residence);
-		solution_interval(t, s->throughput);
-		answer_number(t, s->utilization);
-	}
+	answer_words(t, "%s", n->places[n->slots[slot].place].name);
+	answer_words(t, "%s", n->colours[n->slots[slot].colour]);
+	solution_interval(t, s->population);
+	solution_time_cells(t, &s->residence);
+	solution_interval(t, s->throughput);
+	answer_number(t, s->utilization);
 }
 
-static void solution_probes(const struct net *n, const struct estimate *e, struct answer *a)
+void solution_probe_cells(struct answer_table *t, const struct net *n, const struct estimate *e,
+			  uint32_t probe)
 {
-	static const struct answer_column columns[] = {
-		{ .title = "probe" }, { .title = "colour" }, { .title = "time", .around = true },
-		{ .title = "p50" },   { .title = "p95" },    { .title = "p99" },
-	};
-	struct answer_table *t =
-		answer_table(a, NULL, "Probes", NULL, columns, sizeof(columns) / sizeof(*columns));
+	answer_words(t, "%s", n->probes[probe].name);
+	answer_words(t, "%s", n->colours[n->probes[probe].to_colour]);
+	solution_time_cells(t, &e->probes[probe].time);
+}
 
-	for (uint32_t i = 0; i < n->nr_probes; i++) {
-		answer_words(t, "%s", n->probes[i].name);
-		answer_words(t, "%s", n->colours[n->probes[i].to_colour]);
-		solution_time_cells(t, &e->probes[i].time);
-	}
+static void solution_tables(const struct net *n, const struct estimate *e, struct answer *a)
+{
+	struct answer_table *places =
+		answer_table(a, NULL, "Places", "Times are in the net's own unit of time.",
+			     solution_place_columns, SOLUTION_PLACE_COLUMNS);
+	struct answer_table *probes = answer_table(a, NULL, "Probes", NULL, solution_probe_columns,
+						   SOLUTION_PROBE_COLUMNS);
+
+	for (uint32_t i = 0; i < n->nr_slots; i++)
+		solution_place_cells(places, n, e, i);
+	for (uint32_t i = 0; i < n->nr_probes; i++)
+		solution_probe_cells(probes, n, e, i);
 }
 
 struct answer *solution_answer(const struct net *n, const struct estimate *e,
@@ -148,7 +155,6 @@ struct answer *solution_answer(const struct net *n, const struct estimate *e,
 	answer_fact(a, "warm_up", NULL, ANSWER_NONE, f->warm_up);
 	answer_fact(a, "precision", NULL, ANSWER_RATIO, f->precision);
 	solution_add_json(n, e, a);
-	solution_places(n, e, a);
-	solution_probes(n, e, a);
+	solution_tables(n, e, a);
 	return a;
 }

@@ -24,4 +24,17 @@ struct solution_facts {
 struct answer *solution_answer(const struct net *n, const struct estimate *e,
 			       const struct solution_facts *f);
 
+/*
+ * Columns and cells of one line for each colour in each place, and for each probe. A table of
+ * several solutions puts its own columns before them.
+ */
+#define SOLUTION_PLACE_COLUMNS 9
+#define SOLUTION_PROBE_COLUMNS 6
+extern const struct answer_column solution_place_columns[SOLUTION_PLACE_COLUMNS];
+extern const struct answer_column solution_probe_columns[SOLUTION_PROBE_COLUMNS];
+void solution_place_cells(struct answer_table *t, const struct net *n, const struct estimate *e,
+			  uint32_t slot);
+void solution_probe_cells(struct answer_table *t, const struct net *n, const struct estimate *e,
+			  uint32_t probe);
+
 #endif
