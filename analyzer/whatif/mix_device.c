@@ -2,6 +2,7 @@
 #include "analyzer/whatif/mix_device.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,51 @@ out:
 	return ret;
 }
 
+/* Returns whether a mix has at least as many copies of each load as another one. */
+static bool mix_device_covers(const struct mix_device *d, const size_t *counts, const size_t *other)
+{
+	for (size_t i = 0; i < d->study->nr; i++)
+		if (counts[i] < other[i])
+			return false;
+	return true;
+}
+
+static const struct study_answer *mix_device_answer(const struct mix_device_run *run, size_t load)
+{
+	for (size_t i = 0; i < run->answers.nr; i++)
+		if (run->answers.loads[i] == load)
+			return &run->answers.answers[i];
+	return NULL;
+}
+
+/*
+ * More loads never make a load faster. What differs by the random numbers of the simulations is
+ * corrected by the mixes that were answered before, so that the answers of one search agree.
+ */
+static void mix_device_order(const struct mix_device *d, struct mix_device_run *run)
+{
+	for (size_t k = 0; k < d->nr_runs; k++) {
+		const struct mix_device_run *other = &d->runs[k];
+		bool more = mix_device_covers(d, run->counts, other->counts);
+
+		if (!more && !mix_device_covers(d, other->counts, run->counts))
+			continue;
+		for (size_t i = 0; i < run->answers.nr; i++) {
+			size_t load = run->answers.loads[i];
+			const struct study_answer *a = mix_device_answer(other, load);
+			double factor;
+
+			if (!a)
+				continue;
+			factor = (double)run->counts[load] / (double)other->counts[load];
+			if (more)
+				study_simulate_at_least(a, factor, &run->answers.answers[i]);
+			else
+				study_simulate_at_most(a, factor, &run->answers.answers[i]);
+		}
+	}
+}
+
 int mix_device_solve(struct mix_device *d, const size_t *counts, const struct study_case **out,
 		     struct err *err)
 {
@@ -104,6 +150,7 @@ int mix_device_solve(struct mix_device *d, const size_t *counts, const struct st
 		ret = mix_device_simulate(d, run, err);
 		if (ret)
 			return ret;
+		mix_device_order(d, run);
 		d->nr_runs++;
 		found = run;
 	}

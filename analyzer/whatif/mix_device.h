@@ -3,7 +3,8 @@
  * mix_device: this module answers for a mix of stored loads (mix_fit.h) on a simulated device.
  *
  * The requests of each load are multiplied by its count (stored_scale.h), and all of them are
- * simulated together (study_simulate.h). Each mix is simulated once, and its answers are kept.
+ * simulated together (study_simulate.h). Each mix is simulated once, and its answers are kept. A
+ * load never gets faster, nor any copy of it more done, where copies of any load are added.
  *
  *	struct mix_device d = { .target = &model, .study = &study, .replay = &plans, .seed = 1 };
  *	struct mix_fit m = { .device = &d, ... };

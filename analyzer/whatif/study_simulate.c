@@ -76,18 +76,30 @@ static void simulate_take(const struct study_simulate *sim, const struct load_fa
 		}
 }
 
-/* Replaces times that are shorter than those of the load alone. */
-static void simulate_bound(const struct study_answer *alone, struct study_answer *a)
+void study_simulate_at_least(const struct study_answer *less, double factor, struct study_answer *a)
 {
 	for (int type = 0; type < STUDY_TYPES; type++)
 		for (int point = 0; point < STUDY_POINTS; point++) {
-			const struct study_time least = simulate_time(alone, type, point);
+			const struct study_time least = simulate_time(less, type, point);
 			const struct study_time now = simulate_time(a, type, point);
 
 			if (least.way && (!now.way || now.s < least.s))
 				simulate_take_time(a, type, point, &least);
 		}
-	a->rate_per_s = fmin(a->rate_per_s, alone->rate_per_s);
+	a->rate_per_s = fmin(a->rate_per_s, factor * less->rate_per_s);
+}
+
+void study_simulate_at_most(const struct study_answer *more, double factor, struct study_answer *a)
+{
+	for (int type = 0; type < STUDY_TYPES; type++)
+		for (int point = 0; point < STUDY_POINTS; point++) {
+			const struct study_time most = simulate_time(more, type, point);
+			const struct study_time now = simulate_time(a, type, point);
+
+			if (most.way && now.way && now.s > most.s)
+				simulate_take_time(a, type, point, &most);
+		}
+	a->rate_per_s = fmax(a->rate_per_s, factor * more->rate_per_s);
 }
 
 static void simulate_look(const struct study_simulate *sim, const struct study *s,
@@ -210,7 +222,7 @@ int study_simulate_case(struct study_simulate *sim, const struct study *s, struc
 		ret = simulate_alone(sim, s, c->loads[i], err);
 		if (ret)
 			return ret;
-		simulate_bound(&sim->alone[c->loads[i]], &c->answers[i]);
+		study_simulate_at_least(&sim->alone[c->loads[i]], 1, &c->answers[i]);
 	}
 	return 0;
 }

@@ -38,5 +38,14 @@ struct study_simulate {
  */
 int study_simulate_case(struct study_simulate *sim, const struct study *s, struct study_case *c,
 			struct err *err);
+/*
+ * Replaces times of an answer that are shorter than those of the same load beside fewer others,
+ * and a throughput that is higher than factor times the one there. factor is the number of copies
+ * of the load divided by that number there.
+ */
+void study_simulate_at_least(const struct study_answer *less, double factor,
+			     struct study_answer *a);
+/* Does the opposite: `more` is the answer beside more others. */
+void study_simulate_at_most(const struct study_answer *more, double factor, struct study_answer *a);
 
 #endif

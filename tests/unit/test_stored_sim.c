@@ -536,6 +536,49 @@ static void too_many_for_a_mix(void)
 	free(p);
 }
 
+/* For any two applications and any device, in whatever order mixes are asked for. */
+static void more_is_never_faster(void)
+{
+	enum { MOST = 4 };
+	struct device_model from = device(4, 1);
+	struct err err = { 0 };
+	struct rng rng;
+
+	rng_seed(&rng, 12);
+	for (int k = 0; k < 16; k++) {
+		struct pair *p = calloc(1, sizeof(*p));
+		struct device_model m =
+			device(1 + (unsigned int)rng_below(&rng, 6), 0.2 + 2 * rng_uniform(&rng));
+		struct mix_device d = {
+			.target = &m, .study = &p->study, .replay = &p->replay, .seed = 1
+		};
+		struct study_case mixes[MOST];
+		const struct study_case *out;
+		size_t first = rng_below(&rng, MOST);
+
+		p->study.nr = p->replay.nr = 2;
+		for (size_t i = 0; i < 2; i++) {
+			record_plan(&apps[rng_below(&rng, TAP_NR(apps))], &from, 400,
+				    &p->replay.plans[i]);
+			p->study.loads[i].group = &p->groups[i];
+			p->study.loads[i].facts.rate_per_s = 1;
+		}
+		for (size_t n = 0; n < MOST; n++) {
+			size_t at = (first + 3 * n) % MOST;
+
+			ok_int(mix_device_solve(&d, (size_t[]){ at + 1, 1 }, &out, &err), 0);
+			mixes[at] = *out;
+			mixes[at].answers[0].rate_per_s /= (double)at + 1 + 1e-9 * (double)at;
+		}
+		for (size_t n = 1; n < MOST; n++)
+			for (size_t l = 0; l < 2; l++)
+				ok(is_worse(&mixes[n].answers[l], &mixes[n - 1].answers[l]));
+		mix_device_release(&d);
+		study_replay_release(&p->replay);
+		free(p);
+	}
+}
+
 static const struct tap_test tests[] = {
 	{ "four loads that stay where they were recorded come out as they were", stays },
 	{ "four loads that move come out as the applications do there", moves },
@@ -546,6 +589,7 @@ static const struct tap_test tests[] = {
 	{ "two equal loads on one device are one of twice the threads", twice },
 	{ "a mix with more requests than are simulated cannot be told", too_many_for_a_mix },
 	{ "no load becomes better by another one, and too much is refused", never_better },
+	{ "one more copy of a load makes no load of a mix faster", more_is_never_faster },
 };
 
 int main(void)
