@@ -38,6 +38,15 @@ static bool capture_is_sound(const struct capture_half *h)
 	       h->nr_devices <= ACCOUNT_MAX_DEVICES + 1;
 }
 
+/* A bool from a file must be 0 or 1 before it is read as one: any other value is undefined in C. */
+static bool account_loss_is_sound(const struct loss *l)
+{
+	uint8_t count_known;
+
+	memcpy(&count_known, &l->count_known, sizeof(count_known));
+	return l->cause < NR_LOSS_CAUSES && count_known <= 1;
+}
+
 static bool stream_is_sound(const struct stream_half *h)
 {
 	if (!h->seal.serial || h->seal.checksum != checksum_of(h, sizeof(*h)) ||
@@ -46,10 +55,10 @@ static bool stream_is_sound(const struct stream_half *h)
 	    !memchr(h->boot_id, 0, SEGMENT_NAME_BYTES))
 		return false;
 	for (uint32_t i = 0; i < h->nr_losses; i++)
-		if (h->losses[i].loss.cause >= NR_LOSS_CAUSES)
+		if (!account_loss_is_sound(&h->losses[i].loss))
 			return false;
 	for (uint64_t i = 0; i < h->nr_pending; i++)
-		if (h->pending[i].cause >= NR_LOSS_CAUSES)
+		if (!account_loss_is_sound(&h->pending[i]))
 			return false;
 	return true;
 }

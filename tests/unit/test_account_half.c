@@ -185,6 +185,8 @@ enum spoil {
 	SPOIL_BOOT_ID,
 	SPOIL_CAUSE,
 	SPOIL_PENDING_CAUSE,
+	SPOIL_KNOWN,
+	SPOIL_PENDING_KNOWN,
 	SPOIL_SERIAL,
 	NR_SPOILS,
 };
@@ -214,6 +216,12 @@ static void spoil(struct account_file *f, enum spoil how)
 	if (how == SPOIL_PENDING_CAUSE || how == SOUND) {
 		s->nr_pending = 2;
 		s->pending[1].cause = how == SOUND ? 0 : NR_LOSS_CAUSES;
+	}
+	if (how == SPOIL_KNOWN || how == SPOIL_PENDING_KNOWN) {
+		s->nr_losses = s->nr_pending = 1;
+		memset(how == SPOIL_KNOWN ? &s->losses[0].loss.count_known
+					  : &s->pending[0].count_known,
+		       2, 1);
 	}
 	account_seal_stream(s, how == SPOIL_SERIAL ? 0 : 1);
 }
