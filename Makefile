@@ -31,6 +31,7 @@
 #   make fuzz         every fuzz target (or FUZZ="segment http") for FUZZ_SECONDS=60 each, or FUZZ_RUNS=20000000;
 #                     FUZZ=hostile: random valid segments with extreme values through the commands
 #   make check-valgrind  the tests of the decoders and the fuzz corpora under valgrind
+#   make check-msan   the fuzz corpora of the decoders under MemorySanitizer
 #   make install      DESTDIR= PREFIX=/usr/local
 #   make bundle       a tar of the agent with all its libraries: [CROSS=s390x]
 #   make static       the agent as one file that needs nothing else: build/static/blkcast-agent [CROSS=s390x]
@@ -82,7 +83,7 @@ LDLIBS := -lbpf -lelf -lzstd -lmsgpackc -lxxhash -lcurl -lssl -lcrypto -lmicroht
 endif
 
 # Targets that do not compile by themselves: packages are looked at by the make they start.
-NOBUILD := clean demo endurance static test-static check check-valgrind test test-vm test-s390x bench fuzz deps style help
+NOBUILD := clean demo endurance static test-static check check-valgrind check-msan test test-vm test-s390x bench fuzz deps style help
 ifneq ($(filter-out $(NOBUILD),$(or $(MAKECMDGOALS),all)),)
 missing := $(strip $(foreach p,$(PKGS),$(shell $(PKG_CONFIG) --exists $(p) 2>/dev/null || echo $(p))))
 $(if $(missing),$(error missing libraries: $(missing); $(MISSING_HINT)))
@@ -143,7 +144,7 @@ tools    := $(tool_bin) $(addprefix $(BUILD)/tests/system-under-study/,first sec
 
 .PHONY: all programs tests benches deps check check-only test test-only test-vm guests test-s390x test-emulated emulated \
 	fleet fleet-only bench bench-only case-arch case-studies estimates study-applications study-consolidation study-here qpn-study demo endurance endurance-only endurance-threads coverage coverage-only \
-	check-asan check-tsan \
+	check-asan check-tsan check-msan msan-only \
 	fuzz fuzz-build fuzz-only check-valgrind \
 	static static-only test-static bundle install uninstall deb test-deb schemas style help clean
 .DELETE_ON_ERROR:
@@ -379,6 +380,17 @@ check-valgrind:
 check-tsan:
 	$(Q)+$(MAKE) BUILD=$(BUILD)/tsan SAN=thread test-only
 
+# MemorySanitizer sees branches on what was never set, also in decoders that valgrind would take hours for. Its
+# targets need no library that is not built with it but those of tests/fuzz/memory_borders.c.
+memory_targets := account blktrace import profile segment spool summary trace_format trace_page
+memory_calls := ZSTD_compress ZSTD_compress2 ZSTD_decompressDCtx ZSTD_decompressStream inflate msgpack_unpack_next \
+	json_loadb json_dump_callback XXH3_64bits XXH128_canonicalFromHash
+check-msan:
+	$(Q)scripts/deps.sh build fuzz
+	$(Q)+$(MAKE) BUILD=$(BUILD)/msan CC=$(CLANG) SAN=fuzzer-no-link$(comma)memory FUZZ_SHIPPED=1 msan-only
+msan-only: $(memory_targets:%=$(BUILD)/tests/fuzz/fuzz_%)
+	$(Q)BUILD=$(BUILD) scripts/fuzz.sh --memory $(memory_targets)
+
 # libFuzzer targets: found inputs stay in build/fuzz/corpus, those committed are read beside them.
 FUZZ_SECONDS ?= 60
 fuzz_san := fuzzer-no-link$(comma)address$(comma)undefined
@@ -397,12 +409,15 @@ fuzz:
 endif
 
 $(fuzzers:=.o): override CPPFLAGS += -DLLVMFuzzerTestOneInput=fuzz_one_input
-$(BUILD)/tests/fuzz/watch.o: override CFLAGS += -fno-sanitize=fuzzer-no-link,address,undefined -O2 -fomit-frame-pointer
+$(BUILD)/tests/fuzz/watch.o $(BUILD)/tests/fuzz/memory_borders.o: override CFLAGS += \
+	-fno-sanitize=fuzzer-no-link,address,undefined,memory -O2 -fomit-frame-pointer
 # These of libFuzzer are called by way of watch.c.
 comparisons := cmp1 cmp2 cmp4 cmp8 const_cmp1 const_cmp2 const_cmp4 const_cmp8
-$(fuzzers): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/tests/fuzz/watch.o $(agentlib) $(anlib) $(lib)
+fuzz_wrapped := $(comparisons:%=__sanitizer_cov_trace_%) $(if $(findstring memory,$(SAN)),$(memory_calls))
+$(fuzzers): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/tests/fuzz/watch.o \
+		$(if $(findstring memory,$(SAN)),$(BUILD)/tests/fuzz/memory_borders.o $(agentlib),$(agentlib) $(anlib)) $(lib)
 	$(call msg,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -fsanitize=fuzzer $(comparisons:%=-Wl,--wrap=__sanitizer_cov_trace_%) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(LDFLAGS) -fsanitize=fuzzer $(fuzz_wrapped:%=-Wl,--wrap=%) -o $@ $^ $(LDLIBS)
 
 fuzz-build: $(if $(FUZZ),$(patsubst %,$(BUILD)/tests/fuzz/fuzz_%,$(FUZZ)),$(fuzzers))
 fuzz-only: fuzz-build

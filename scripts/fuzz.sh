@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/fuzz.sh [DECODER...] | --targets | --hostile | --valgrind TEST...
+# scripts/fuzz.sh [DECODER...] | --targets | --hostile | --valgrind TEST... | --memory DECODER...
 # Runs fuzz targets (all, or the named), FUZZ_JOBS=1 of them at a time, for FUZZ_SECONDS each, or FUZZ_RUNS
 # inputs where that is set, and prints a line of figures for each. A run has three parts. Seventeen in
 # twenty inputs are short, up to the half of the committed inputs (at least 768 bytes), since an execution
@@ -13,7 +13,8 @@
 #
 # --targets prints which file formats each target covers.
 # --hostile makes valid segments with extreme values from a number and runs the commands over them
-# (scripts/fuzz-hostile.sh); --valgrind runs unit tests under valgrind's memcheck.
+# (scripts/fuzz-hostile.sh); --valgrind runs unit tests under valgrind's memcheck; --memory runs targets that
+# are built with MemorySanitizer over their committed inputs, and FUZZ_RUNS more of each where that is set.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 BUILD=${BUILD:-build/fuzz}
@@ -81,6 +82,26 @@ esac
 TMPDIR=$(mktemp -d -p "$([ -w /dev/shm ] && echo /dev/shm || echo "${TMPDIR:-/tmp}")") || exit 2
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
+if [ "${1:-}" = --memory ]; then
+	shift
+	bad=0
+	# A read of what was never set must be found, or the runs below say nothing.
+	MEMORY_BORDERS_FAIL=1 "$BUILD/tests/fuzz/fuzz_$1" -runs=0 >"$BUILD/memory.log" 2>&1 && bad=1
+	grep -q 'use-of-uninitialized-value' "$BUILD/memory.log" || bad=1
+	[ $bad = 0 ] || echo "not ok: MemorySanitizer does not find a read of what was never set: $BUILD/memory.log"
+	for f; do
+		log=$BUILD/$f.memory.log
+		if "$BUILD/tests/fuzz/fuzz_$f" -runs="${FUZZ_RUNS:-0}" -max_len="$((1 << 16))" -artifact_prefix="$BUILD/$f-" \
+			"tests/fuzz/corpus/$f" >"$log" 2>&1; then
+			echo "ok: $f, $(sed -n 's/^watch: inputs \([0-9]*\).*/\1/p' "$log") inputs"
+		else
+			echo "not ok: $f: $log"
+			grep -E 'WARNING|SUMMARY|^    #[0-5] ' "$log" | head -n 12
+			bad=1
+		fi
+	done
+	exit $bad
+fi
 [ $# -gt 0 ] || set -- $(cd tests/fuzz && ls fuzz_*.c | sed 's/fuzz_\(.*\)\.c/\1/')
 
 # field NAME LOG: of the last line of tests/fuzz/watch.c
