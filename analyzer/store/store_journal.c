@@ -266,6 +266,7 @@ struct replay {
 	uint64_t *offsets;
 	size_t nr, cap;
 	struct buf record, file;
+	struct segment_reader *reader; /* kept from one record to the next; owned */
 	struct journal_recovery *counts;
 };
 
@@ -336,7 +337,7 @@ static int store_journal_stays(struct replay *r, const struct segment_facts *f,
 	known = segment_hash_of(r->file.data, r->file.len);
 	if (memcmp(known.bytes, hash->bytes, sizeof(known.bytes)) == 0)
 		return !r->rewrite;
-	ret = segment_facts_read(&found, r->file.data, r->file.len, NULL);
+	ret = segment_facts_read_with(&found, &r->reader, r->file.data, r->file.len, NULL);
 	if (ret < 0)
 		return ret == -ENOMEM ? ret : 0;
 	ret = segment_name_compare(&found.name, &f->name) == 0;
@@ -363,7 +364,7 @@ static int replay_record(struct replay *r, uint64_t at)
 	if (ret < 0 && ret != -EBADMSG) /* it cannot be read now; the next start may succeed */
 		return ret;
 	if (ret == 0)
-		ret = segment_facts_read(&facts, r->record.data, len, NULL);
+		ret = segment_facts_read_with(&facts, &r->reader, r->record.data, len, NULL);
 	if (ret == -ENOMEM)
 		return ret;
 	if (ret < 0) { /* incomplete, so its sender was not told of any success */
@@ -397,6 +398,7 @@ static int store_journal_replay(struct store *store, struct placer *placer, int 
 	free(r.offsets);
 	buf_release(&r.record);
 	buf_release(&r.file);
+	segment_reader_free(r.reader);
 	return ret;
 }
 
