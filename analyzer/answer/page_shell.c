@@ -2,6 +2,9 @@
 #include "analyzer/answer/page_shell.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/output_file.h"
@@ -77,6 +80,52 @@ void page_section_end(struct buf *out)
 	buf_printf(out, "</section>\n");
 }
 
+int page_origins_add(struct page_origins *o, const char *fmt, ...)
+{
+	char *line = NULL;
+	va_list args;
+	int len;
+
+	if (!o)
+		return 0;
+	va_start(args, fmt);
+	len = vasprintf(&line, fmt, args);
+	va_end(args);
+	if (len < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < o->nr; i++)
+		if (!strcmp(o->lines[i], line)) {
+			free(line);
+			return 0;
+		}
+	if (o->nr == PAGE_ORIGINS) {
+		o->nr_more++;
+		free(line);
+		return 0;
+	}
+	o->lines[o->nr++] = line;
+	return 0;
+}
+
+void page_origins_release(struct page_origins *o)
+{
+	for (size_t i = 0; i < o->nr; i++)
+		free(o->lines[i]);
+	*o = (struct page_origins){ .nr = 0 };
+}
+
+static void page_made_from(struct buf *out, const struct page_origins *o)
+{
+	for (size_t i = 0; o && i < o->nr; i++) {
+		buf_printf(out, "<p class=\"made\">");
+		page_escape(out, o->lines[i]);
+		buf_printf(out, "</p>\n");
+	}
+	if (o && o->nr_more)
+		buf_printf(out, "<p class=\"made\">%zu more are not listed here.</p>\n",
+			   o->nr_more);
+}
+
 void page_made(struct buf *out, const struct page_maker *m)
 {
 	char day[UNITS_BYTES];
@@ -94,6 +143,8 @@ void page_made(struct buf *out, const struct page_maker *m)
 		buf_printf(out, ", on <time datetime=\"%s\">%s</time>", day, day);
 	}
 	buf_printf(out, ".</p>\n");
+	if (m)
+		page_made_from(out, m->origins);
 }
 
 void page_end(struct buf *out, const struct page_maker *m)

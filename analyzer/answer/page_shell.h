@@ -34,12 +34,28 @@ void page_begin(struct buf *out, const char *title, const char *lead);
 void page_section_begin(struct buf *out, const char *title, const char *about);
 void page_section_end(struct buf *out);
 
+/*
+ * The data and models that a page was made from, one line each, such as "Load traces: sda of db1,
+ * ...". A command adds them while it reads them. A zeroed list is empty. Only the first lines are
+ * kept; the others are counted, because a store may have hundreds of devices.
+ */
+#define PAGE_ORIGINS 32
+struct page_origins {
+	char *lines[PAGE_ORIGINS]; /* owned */
+	size_t nr, nr_more;
+};
+/* Adds a line, unless the same line is there; o may be NULL. Returns 0 or -ENOMEM. */
+int page_origins_add(struct page_origins *o, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void page_origins_release(struct page_origins *o);
+
 /* What a page says at its foot about its origin. */
 struct page_maker {
-	const char *command; /* the command line, as words of a shell; NULL: not told */
-	uint64_t made_s;     /* CLOCK_REALTIME, of which the page shows the day */
+	const char *command;	      /* the command line, as words of a shell; NULL: not told */
+	uint64_t made_s;	      /* CLOCK_REALTIME, of which the page shows the day */
+	struct page_origins *origins; /* borrowed; NULL: none */
 };
-/* Who made the page and when, as a paragraph. m may be NULL: the version alone. */
+/* Who made the page, when and from what, as paragraphs. m may be NULL: the version alone. */
 void page_made(struct buf *out, const struct page_maker *m);
 void page_end(struct buf *out, const struct page_maker *m);
 

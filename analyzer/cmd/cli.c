@@ -488,6 +488,7 @@ static void cli_line(const struct cli *cli, struct buf *line)
 
 static int cli_run(struct cli *cli)
 {
+	struct page_origins origins = { .nr = 0 };
 	struct buf line;
 	int ret;
 
@@ -496,9 +497,11 @@ static int cli_run(struct cli *cli)
 	buf_init(&line);
 	cli_line(cli, &line);
 	cli->maker = (struct page_maker){ .command = line.error ? NULL : (const char *)line.data,
-					  .made_s = cli_date_s() };
+					  .made_s = cli_date_s(),
+					  .origins = &origins };
 	ret = output_close(cli->command->run(cli));
-	cli->maker.command = NULL;
+	cli->maker = (struct page_maker){ .command = NULL };
+	page_origins_release(&origins);
 	buf_release(&line);
 	if (damage_count() == 0)
 		return ret;

@@ -13,6 +13,7 @@
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/selection_options.h"
 #include "analyzer/cmd/show.h"
+#include "analyzer/whatif/origins.h"
 #include "base/json.h"
 #include "base/shown.h"
 
@@ -191,6 +192,8 @@ static int cmd_compare_load(const struct cli *cli, struct profile_set *set, cons
 {
 	int ret = profile_set_load(set, path, sel, err);
 
+	if (!ret)
+		ret = origins_loads(cli->maker.origins, path, set, 0, cli->utc);
 	return ret == -ENODATA ? selection_nothing_of(sel, cli, path, err) : ret;
 }
 

@@ -19,6 +19,7 @@
 #include "analyzer/answer/progress.h"
 #include "analyzer/models/regression/model_update.h"
 #include "analyzer/report/model_page.h"
+#include "analyzer/whatif/origins.h"
 #include "analyzer/models/num/ranks.h"
 #include "base/err.h"
 #include "base/json.h"
@@ -92,7 +93,9 @@ static int fit_update_write(const struct fit_update *u, const struct model *m, s
 	if (!u->output)
 		return 0;
 	root = model_json(m);
-	ret = root ? model_file_write(u->output, root, err) : -ENOMEM;
+	ret = root ? origins_carry(root, u->model, err) : -ENOMEM;
+	if (!ret)
+		ret = model_file_write(u->output, root, err);
 	json_decref(root);
 	return ret;
 }
@@ -124,6 +127,10 @@ static int fit_update(const struct fit_update *u, struct err *err)
 	if (ret)
 		goto out;
 	ret = fit_update_write(u, &new, err);
+	if (!ret)
+		ret = origins_model(u->cli->maker.origins, u->model, err);
+	if (!ret)
+		ret = origins_rows(u->cli->maker.origins, u->table, u->db, u->campaign, err);
 	if (!ret && u->report)
 		ret = model_page_save(&new, u->report, &u->cli->maker, err);
 	if (!ret)
@@ -252,7 +259,9 @@ static int make_model(struct fit *f, size_t best, struct model *m)
 	if (!f->o.output)
 		return 0;
 	root = model_json(m);
-	ret = root ? model_file_write(f->o.output, root, &f->err) : -ENOMEM;
+	ret = root ? origins_keep(root, f->o.db, f->o.campaign, &f->err) : -ENOMEM;
+	if (!ret)
+		ret = model_file_write(f->o.output, root, &f->err);
 	json_decref(root);
 	return ret;
 }
@@ -299,6 +308,8 @@ static int cmd_fit_perform(struct fit *f, const char *path, struct answer **out)
 	summary.data = &f->data;
 	summary.output = f->o.output;
 	ret = make_model(f, summary.best, &m);
+	if (!ret)
+		ret = origins_rows(f->cli->maker.origins, path, f->o.db, f->o.campaign, &f->err);
 	if (!ret && f->o.report)
 		ret = model_page_save(&m, f->o.report, &f->cli->maker, &f->err);
 	if (!ret)

@@ -270,7 +270,7 @@ static int cmd_headroom_open(struct job *job)
 		return headroom_storage_open(job->storage, job->cli, &job->options, &job->err);
 	for (int i = 0; i < job->cli->argc && !ret; i++)
 		ret = cmd_headroom_read_loads(job, job->cli->argv[i]);
-	return ret ? ret : predictor_open(&job->predictor, &job->by, &job->err);
+	return ret ? ret : predictor_open(&job->predictor, &job->by, job->cli, &job->err);
 }
 
 static int cmd_headroom_work(struct job *job)

@@ -17,6 +17,7 @@
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/models/regression/model.h"
 #include "analyzer/report/model_page.h"
+#include "analyzer/whatif/origins.h"
 #include "base/json.h"
 #include "formats/model_file.h"
 #include "base/units.h"
@@ -341,6 +342,10 @@ static int cmd_predict_perform(struct predict *p, const char *model, const char 
 		return ret;
 	if (p->is_storage)
 		return predict_storage(p, table);
+	if (p->report)
+		ret = origins_model(p->cli->maker.origins, model, &p->err);
+	if (ret)
+		return ret;
 	if (p->report)
 		return model_page_save(&p->model, p->report, &p->cli->maker, &p->err);
 	if (p->show || p->c)

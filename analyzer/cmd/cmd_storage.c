@@ -12,6 +12,8 @@
 #include "analyzer/measure/results.h"
 #include "analyzer/measure/results_table.h"
 #include "analyzer/models/storage/device_calibrate.h"
+#include "analyzer/measure/results_origin.h"
+#include "analyzer/whatif/origins.h"
 #include "base/units.h"
 
 #define REQUESTS_MAX 100000000u
@@ -271,6 +273,8 @@ static int storage_calibrate_show(const struct storage_job *j, struct err *err)
 	const struct device_error *w = &j->model.errors[DEVICE_WRITE][DEVICE_MEAN];
 	const struct device_error *e = r->nr ? r : w;
 
+	if (j->report)
+		answer_fail(a, origins_campaign(j->cli->maker.origins, j->db, j->campaign, err));
 	storage_fit_table(j, a);
 	answer_fact_words(a, "file", "written to", j->output);
 	answer_conclude(
@@ -297,6 +301,20 @@ static int storage_calibrate_read(struct storage_job *j, struct err *err)
 	return j->held ? 0 : -ENOMEM;
 }
 
+/* Gives the model the words about the device and file system that were measured. */
+static int storage_calibrate_origin(struct storage_job *j, struct err *err)
+{
+	struct buf words;
+	int ret;
+
+	buf_init(&words);
+	ret = results_origin(j->db, j->campaign, &words, err);
+	if (!ret)
+		snprintf(j->model.origin, sizeof(j->model.origin), "%s", (const char *)words.data);
+	buf_release(&words);
+	return ret;
+}
+
 static int storage_calibrate_work(struct storage_job *j, struct err *err)
 {
 	int ret = storage_calibrate_read(j, err);
@@ -312,6 +330,9 @@ static int storage_calibrate_work(struct storage_job *j, struct err *err)
 	}
 	snprintf(j->model.campaign, sizeof(j->model.campaign), "%s",
 		 j->campaign ? j->campaign : "");
+	ret = storage_calibrate_origin(j, err);
+	if (ret)
+		return ret;
 	ret = device_model_save(&j->model, j->output, err);
 	return ret ? ret : storage_calibrate_show(j, err);
 }

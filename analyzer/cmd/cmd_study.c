@@ -154,7 +154,7 @@ static int read_target(struct job *job)
 	if (job->target.path)
 		return study_target_open(&job->target, &job->err);
 	job->study.predictor = &job->predictor;
-	ret = predictor_open(&job->predictor, &job->by, &job->err);
+	ret = predictor_open(&job->predictor, &job->by, job->cli, &job->err);
 	if (ret)
 		return ret;
 	if (job->from_db) {
@@ -163,7 +163,7 @@ static int read_target(struct job *job)
 						       .campaign = job->by.campaign,
 						       .target = job->from_target };
 		job->study.from = &job->from;
-		ret = predictor_open(&job->from, &job->old, &job->err);
+		ret = predictor_open(&job->from, &job->old, job->cli, &job->err);
 		if (ret)
 			return ret;
 	}

@@ -9,6 +9,7 @@
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/selection_options.h"
 #include "analyzer/whatif/load_facts.h"
+#include "analyzer/whatif/origins.h"
 #include "analyzer/whatif/predictor.h"
 
 bool load_options_take(struct load_options *o, struct cli *cli)
@@ -49,6 +50,7 @@ static void load_options_progress(void *ctx, uint64_t done, uint64_t total)
 int load_options_read(const struct load_options *o, const struct cli *cli, const char *path,
 		      struct profile_set *set, struct err *err)
 {
+	size_t nr_before = set->nr_groups;
 	struct progress progress;
 	int ret;
 
@@ -58,6 +60,8 @@ int load_options_read(const struct load_options *o, const struct cli *cli, const
 	ret = profile_set_load(set, path, &o->sel, err);
 	progress_end(&progress);
 	set->progress = NULL;
+	if (!ret)
+		ret = origins_loads(cli->maker.origins, path, set, nr_before, cli->utc);
 	return ret == -ENODATA ? selection_nothing_of(&o->sel, cli, path, err) : ret;
 }
 
@@ -74,7 +78,19 @@ void load_options_note(const struct cli *cli, const char *name, unsigned int mis
 			name, words);
 }
 
-int predictor_open(struct predictor *p, const struct predictor_options *o, struct err *err)
+/* Adds what the options name to the lines at the foot of a page. */
+static int predictor_origins(const struct predictor_options *o, struct page_origins *origins,
+			     struct err *err)
+{
+	int ret = o->db ? origins_campaign(origins, o->db, o->campaign, err) : 0;
+
+	for (size_t i = 0; i < o->models.nr && !ret; i++)
+		ret = origins_model(origins, o->models.items[i], err);
+	return ret;
+}
+
+int predictor_open(struct predictor *p, const struct predictor_options *o, const struct cli *cli,
+		   struct err *err)
 {
 	int ret = 0;
 
@@ -91,5 +107,5 @@ int predictor_open(struct predictor *p, const struct predictor_options *o, struc
 		if (ret)
 			return ret;
 	}
-	return 0;
+	return predictor_origins(o, cli->maker.origins, err);
 }

@@ -87,8 +87,9 @@ static inline int predictor_options_given(const struct predictor_options *o)
 
 /*
  * Reads what the options name into p, which is zeroed before and must be released in every case. o
- * must outlive p.
+ * must outlive p. What they name stands at the foot of the command's page.
  */
-int predictor_open(struct predictor *p, const struct predictor_options *o, struct err *err);
+int predictor_open(struct predictor *p, const struct predictor_options *o, const struct cli *cli,
+		   struct err *err);
 
 #endif

@@ -15,6 +15,7 @@
 #include "analyzer/models/storage/calibrate_hardware.h"
 #include "analyzer/models/storage/calibrate_mix.h"
 #include "analyzer/models/storage/campaign_table.h"
+#include "analyzer/whatif/origins.h"
 #include "base/json.h"
 #include "base/output_file.h"
 #include "base/units.h"
@@ -377,7 +378,9 @@ static int calibration_of_model(struct cli *cli, const struct calibration *task,
 	if (ret)
 		goto out;
 	root = storage_model_json(&m);
-	ret = root ? model_file_write(task->output, root, err) : -ENOMEM;
+	ret = root ? origins_keep(root, task->db, task->campaign, err) : -ENOMEM;
+	if (!ret)
+		ret = model_file_write(task->output, root, err);
 	if (ret)
 		goto out;
 	ret = calibration_show(cli, &m, root, err);

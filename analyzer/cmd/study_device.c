@@ -10,6 +10,7 @@
 
 #include "analyzer/cmd/show.h"
 #include "analyzer/whatif/device_study.h"
+#include "analyzer/whatif/origins.h"
 
 void study_device_say_intervals(const struct application_errors *errors, bool device,
 				struct answer *a)
@@ -60,10 +61,15 @@ static void study_device_widen(struct study_device *d)
 
 int study_device_open(struct study_device *d, struct err *err)
 {
+	struct page_origins *origins = d->cli->maker.origins;
 	int ret = device_model_load(&d->target, d->storage, err);
 
 	if (!ret && d->from)
 		ret = device_model_load(&d->old, d->from, err);
+	if (!ret)
+		ret = origins_model(origins, d->storage, err);
+	if (!ret && d->from)
+		ret = origins_model(origins, d->from, err);
 	if (ret)
 		return ret;
 	study_device_widen(d);

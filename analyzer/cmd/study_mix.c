@@ -122,7 +122,7 @@ static int read_all(struct job *job)
 	if (!ret && job->storage)
 		ret = study_mix_device(job);
 	else if (!ret && job->slo.nr)
-		ret = predictor_open(&job->predictor, &job->by, &job->err);
+		ret = predictor_open(&job->predictor, &job->by, job->cli, &job->err);
 	m->predictor = &job->predictor;
 	if (ret)
 		return ret;

@@ -107,7 +107,9 @@ static int study_scenario_work(struct cli *cli, struct scenario_result *r, struc
 	if (ret)
 		return ret;
 	study_scenario_note(cli, r);
-	return study_scenario_show(r, cli, ask->report, err);
+	if (ask->report)
+		ret = scenario_files_origins(f, cli->maker.origins, cli->utc, err);
+	return ret ? ret : study_scenario_show(r, cli, ask->report, err);
 }
 
 int study_scenario(struct cli *cli)

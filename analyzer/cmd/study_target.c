@@ -99,6 +99,7 @@ static void study_target_announce(const struct study_target *t, uint64_t need, b
 	uint64_t bytes = 0;
 
 	target_guard_describe(g, what, sizeof(what));
+	page_origins_add(t->cli->maker.origins, "Target %s: %s.", g->path, what);
 	for (size_t i = 0; i < t->nr_cases && t->replays; i++)
 		for (size_t k = 0; k < t->cases[i].nr; k++)
 			bytes += study_replay_written(&t->replay.plans[t->cases[i].loads[k]]);

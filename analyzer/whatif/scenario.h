@@ -80,8 +80,12 @@ struct scenario {
 };
 
 /* Profiles and predictors that several scenarios share; each is read once. */
+struct page_origins;				 /* page_shell.h */
 struct scenario_files *scenario_files_new(void); /* returns NULL if memory is out */
 void scenario_files_free(struct scenario_files *f);
+/* Adds a line for each load, model and campaign that the scenarios named (origins.h). */
+int scenario_files_origins(const struct scenario_files *f, struct page_origins *o, bool utc,
+			   struct err *err);
 
 /* Returns 0, -EINVAL with file:line, or the errors of the files that it names. f must outlive s. */
 int scenario_read(struct scenario *s, struct scenario_files *f, const char *path, struct err *err);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/models/storage/device_model.h"
+#include "analyzer/whatif/origins.h"
 #include "analyzer/whatif/study_replay.h"
 
 struct profiles {
@@ -104,6 +105,25 @@ void scenario_files_free(struct scenario_files *f)
 		free(d);
 	}
 	free(f);
+}
+
+int scenario_files_origins(const struct scenario_files *f, struct page_origins *o, bool utc,
+			   struct err *err)
+{
+	int ret = 0;
+
+	for (const struct profiles *p = f->profiles; p && !ret; p = p->next)
+		ret = origins_loads(o, p->path, &p->set, 0, utc);
+	for (const struct predictors *p = f->predictors; p && !ret; p = p->next) {
+		const struct predictor_spec *s = &p->spec;
+
+		ret = s->db ? origins_campaign(o, s->db, s->campaign, err) : 0;
+		for (size_t i = 0; i < s->nr_models && !ret; i++)
+			ret = origins_model(o, s->models[i], err);
+	}
+	for (const struct devices *d = f->devices; d && !ret; d = d->next)
+		ret = origins_model(o, d->path, err);
+	return ret;
 }
 
 int scenario_profiles(struct scenario_files *f, const char *path, const struct profile_set **out,

@@ -47,6 +47,33 @@ done
 exits 0 "a table, a sentence and a page" "$blkcast" study consolidate "$T/afew.json" "$T/bfew.json" --model "$models" --report "$T/page.html"
 like "$(cat "$T/out")" '^Consolidated on one target: the (read|write)s of .* become slower, from ' "the sentence"
 is "$(grep -c '<svg' "$T/page.html")" 1 "the page has a picture"
+made() { grep 'class="made"' "$1"; }
+like "$(made "$T/page.html")" '>Load .*/afew.json: a of [a-z].*, 1970-01-01T00:16:40.* to 1970-01-01T.* \(10 s\)\.<' "it names device, host and period of each load"
+like "$(made "$T/page.html")" '>Load .*/bfew.json: b of ' "and of the other one"
+like "$(made "$T/page.html")" '>Model .*/read_s.json of read_s: it was made from a table, which does not name the storage' "and says of a model that its storage is not known"
+
+# A model of a campaign, and all that is made of it, name the device and the file system that were measured.
+mkdir "$T/files"
+cat >"$T/plan.yaml" <<YAML
+campaign: known
+targets: {here: {directory: $T/files}}
+load: {driver: command, command: 'echo "{{\"read_s\": 0.00{clients}, \"write_s\": 0.00{clients}}"'}
+factors: {clients: [1, 2, 3, 4, 5, 6, 7, 8]}
+warm_up: 0
+interval: 100ms
+intervals: 1
+YAML
+exits 0 "a campaign is measured" "$blkcast" measure "$T/plan.yaml" --db "$T/known.db" -q
+measured='campaign known, 8 runs from .* to .*; target here on /.* \(.*, scheduler .*\), .* free\.'
+exits 0 "a model is fitted to it" "$blkcast" fit --db "$T/known.db" -r read_s -t lrm --folds 4 -q -o "$T/known.json" --report "$T/fit.html"
+like "$(jq -r .origin "$T/known.json")" "^$measured$" "the model's file says what was measured"
+like "$(made "$T/fit.html")" ">Measurements .*/known.db: $measured<" "and so does its page"
+exits 0 "the saved model is drawn" "$blkcast" predict "$T/known.json" --report "$T/model.html"
+like "$(made "$T/model.html")" ">Model .*/known.json of read_s: $measured<" "and its page says so"
+exits 0 "a study by the store" "$blkcast" study migrate "$T/afew.json" --db "$T/known.db" -q --report "$T/db.html"
+like "$(made "$T/db.html")" ">Measurements .*/known.db: $measured<" "names the target on its page"
+exits 0 "a comparison of two periods" "$blkcast" compare "$T/a.json" "$T/a.json" --report "$T/both.html"
+like "$(made "$T/both.html")" '>Load .*/a.json: a of ' "names what it compared"
 
 # One process that keeps 32 requests in flight is as much as 32 clients, however a model counts them.
 deep() { # NAME VARIABLES ROWS-OF-CLIENTS-AND-DEPTH: read_s = 100 us per request in flight

@@ -82,6 +82,7 @@ is "$("$blkcast" study scenario "$T/windows.yaml" "$T/more.yaml" --json -q | jq 
 	"when the sum peaks, and whose it is"
 
 exits 0 "side by side for people" "$blkcast" study scenario "$T/today.yaml" "$T/then.yaml" --report "$T/page.html"
+is "$(grep -c 'class="made">\(Load\|Model\) ' "$T/page.html")" 6 "the page names two loads and four models at its foot"
 like "$(tail -n 1 "$T/out")" '^Of 2 scenarios then is the fastest: 1\.80? ms per request on average, 80.0 % less than in today; the (read|write)s of ' "in one sentence"
 is "$(grep -c '<svg' "$T/page.html")" 1 "the page has a picture"
 is "$(grep -ciE '(src|href)="?https?:' "$T/page.html")" 0 "and asks nobody for anything"

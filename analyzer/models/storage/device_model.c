@@ -202,6 +202,8 @@ int device_model_save(const struct device_model *m, const char *path, struct err
 			    json_pack("{s:s, s:I, s:I}", "campaign", m->campaign, "configurations",
 				      (json_int_t)m->nr_configurations, "seed",
 				      (json_int_t)m->seed));
+	if (m->origin[0])
+		json_object_set_new(root, "origin", json_string(m->origin));
 	if (!root)
 		return err_set(err, ENOMEM, "out of memory");
 	ret = model_file_write(path, root, err);
@@ -374,6 +376,9 @@ static int device_model_read(struct device_model *m, const json_t *root, const c
 	if (json_is_string(json_object_get(calibration, "campaign")))
 		snprintf(m->campaign, sizeof(m->campaign), "%s",
 			 json_string_value(json_object_get(calibration, "campaign")));
+	if (json_is_string(json_object_get(root, "origin")))
+		snprintf(m->origin, sizeof(m->origin), "%s",
+			 json_string_value(json_object_get(root, "origin")));
 	bad = device_model_check(m);
 	return bad ? err_set(err, EINVAL, "%s: %s", path, bad) : 0;
 }

@@ -95,6 +95,8 @@ struct device_cache {
 	double drain_bytes_per_s;
 };
 
+#define DEVICE_ORIGIN_BYTES 1024
+
 /* The range that the campaign has measured. Predictions outside of it are not supported by data. */
 struct device_domain {
 	bool has[DEVICE_NR_TYPES];
@@ -145,6 +147,7 @@ struct device_model {
 	size_t nr_configurations;
 	uint64_t seed;
 	char campaign[128];
+	char origin[DEVICE_ORIGIN_BYTES]; /* what was measured, in words; "" where unknown */
 };
 
 extern const char *const device_type_names[DEVICE_NR_TYPES + 1];   /* "read", ... */
