@@ -66,7 +66,7 @@ static uint64_t requests_of(const struct profile *p)
 	return nr;
 }
 
-static bool is_wanted(const struct retained *r, const struct profile *p)
+bool retained_wants(const struct retained *r, const struct profile *p)
 {
 	const struct scan_filter *f = &r->sel->filter;
 	unsigned int major = 0, minor = 0;
@@ -139,8 +139,8 @@ static int retained_keep(struct retained *r, const struct profile *p)
 int retained_take_profile(struct retained *r, const struct profile *p)
 {
 	if (p->source == SOURCE_DISKSTATS)
-		return counted_add(r->counted, p);
-	if (!is_wanted(r, p))
+		return r->counted ? counted_add(r->counted, p) : 0;
+	if (!retained_wants(r, p))
 		return 0;
 	r->nr_taken += requests_of(p);
 	return retained_keep(r, p);

@@ -18,15 +18,18 @@
 struct retained;
 
 /*
- * sel is borrowed; once its filter is open, it selects whole summaries between its times. Summaries
- * know no process, cgroup or operation, so a filter by one of these selects none. counted is
- * borrowed and gets the summaries of devices that were only counted. each is called with every
- * profile, by period, host and device; a value other than 0 ends it. Returns 0 or -ENOMEM.
+ * sel is borrowed; once its filter is open, it selects whole summaries between its times.
+ * Summaries know no process, cgroup or operation, so a filter by one of these selects none.
+ * counted is borrowed and gets the summaries of devices that were only counted; NULL leaves them
+ * out. each is called with every profile, by period, host and device; a value other than 0 ends
+ * it. Returns 0 or -ENOMEM.
  */
 int retained_new(struct retained **out, const struct selection *sel, uint64_t window_ns,
 		 struct counted *counted, int (*each)(void *ctx, struct profile *p), void *ctx);
 void retained_free(struct retained *r);
 
+/* Returns whether the selection takes a profile of a summary. */
+bool retained_wants(const struct retained *r, const struct profile *p);
 /* Has the type of scan_hooks.summary. */
 int retained_take(void *ctx, const struct summary *s);
 /* Takes one profile of a summary, after the filter is open. Returns 0 or -ENOMEM. */

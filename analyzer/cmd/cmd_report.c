@@ -12,6 +12,7 @@
 #include "analyzer/characterize/watched.h"
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/report_retired.h"
 #include "analyzer/cmd/report_together.h"
 #include "analyzer/answer/progress.h"
 #include "analyzer/cmd/show.h"
@@ -43,6 +44,7 @@ struct gather {
 	struct profile *profiles;
 	size_t nr_profiles;
 	struct progress progress;
+	struct report_retired retired;
 };
 
 /*
@@ -134,6 +136,13 @@ static int on_profile(void *ctx, struct profile *p)
 	return 0;
 }
 
+static int cmd_report_join(void *ctx, struct profile *p)
+{
+	struct gather *g = ctx;
+
+	return retained_join(g->retired.retained, p);
+}
+
 static void on_progress(void *ctx, uint64_t done, uint64_t total)
 {
 	struct gather *g = ctx;
@@ -149,7 +158,24 @@ static void release_gather(struct gather *g)
 	free(g->profiles);
 	free(g->routes);
 	free(g->moved);
+	report_retired_release(&g->retired);
 	collect_free(g->collect);
+}
+
+/* Release g whatever this returns. */
+static int cmd_report_gather(struct gather *g, const struct selection *sel,
+			     const struct time_objectives *objectives)
+{
+	int ret = collect_new(&g->collect);
+
+	if (ret)
+		return ret;
+	if (objectives->nr)
+		g->collect->objectives = objectives;
+	g->moved = calloc(MOVED, sizeof(*g->moved));
+	if (!g->moved)
+		return -ENOMEM;
+	return report_retired_open(&g->retired, g->collect, sel, on_profile, g, g->err);
 }
 
 /* Converts seconds to nanoseconds, with the latest instant for a value that does not fit. */
@@ -160,7 +186,7 @@ static uint64_t cmd_report_ns(double seconds)
 
 /*
  * Finds the intervals in which nobody watched the device's host. A trace that does not record what
- * was watched has no gaps.
+ * was watched has no gaps. A period of which only the profile is left was watched.
  */
 static int cmd_report_gaps(const struct gather *g, const struct scan *scan, const char *host,
 			   struct gaps *out)
@@ -177,7 +203,7 @@ static int cmd_report_gaps(const struct gather *g, const struct scan *scan, cons
 	}
 	begin = cmd_report_ns(begin_s);
 	end = cmd_report_ns(end_s);
-	if (!watched_ns(scan, host, begin, end, &last))
+	if (!watched_ns(scan, host, begin, end, &last) && !report_retired_has(&g->retired, host))
 		return 0;
 	ret = watched_gaps(scan, host, begin, end, &found, &nr);
 	if (ret || !nr)
@@ -186,7 +212,7 @@ static int cmd_report_gaps(const struct gather *g, const struct scan *scan, cons
 	for (size_t i = 0; i < nr && out->items; i++)
 		out->items[out->nr++] = (struct time_gap){ found[i].begin_ns, found[i].end_ns };
 	free(found);
-	return out->items ? 0 : -ENOMEM;
+	return out->items ? report_retired_cut(&g->retired, host, out) : -ENOMEM;
 }
 
 /* Completes the report; its losses are those of all traces that were read. */
@@ -225,36 +251,34 @@ out:
 }
 
 /* *is_empty is set, and the function fails, where the selection has no request. */
-static int read_report(struct report **out, struct scan *scan, const struct cli *cli,
-		       const struct time_objectives *objectives, bool *is_empty, struct err *err)
+static int read_report(struct report **out, struct gather *g, struct scan *scan,
+		       const struct cli *cli, bool *is_empty, struct err *err)
 {
-	struct gather g = { .err = err };
 	/*
 	 * Larger samples share a budget, so that the curve of a device would depend on which others
 	 * are in the report. A command of the page that selects the device gives the same data.
 	 */
-	struct replay_config config = { .profile = on_profile,
+	struct replay_config config = { .profile = cmd_report_join,
 					.batch = on_batch,
 					.progress = on_progress,
-					.ctx = &g,
+					.ctx = g,
 					.window.mrc_samples = REUSE_SAMPLES };
-	int ret = collect_new(&g.collect);
+	struct scan_retained left;
+	int ret;
 
-	g.moved = calloc(MOVED, sizeof(*g.moved));
-	if (!g.moved)
-		ret = -ENOMEM;
-	if (!ret && objectives->nr)
-		g.collect->objectives = objectives;
-	progress_begin(&g.progress, "report", 0, cli->quiet);
+	progress_begin(&g->progress, "report", 0, cli->quiet);
+	ret = replay(scan, &config, err);
 	if (!ret)
-		ret = replay(scan, &config, err);
-	progress_end(&g.progress);
-	*is_empty = !ret && g.collect->nr_requests == 0;
+		ret = retained_emit(g->retired.retained);
+	progress_end(&g->progress);
+	*is_empty = !ret && g->collect->nr_requests == 0;
 	if (ret)
-		goto out;
-	ret = make_report(out, &g, scan, cli->utc, err);
-out:
-	release_gather(&g);
+		return ret;
+	left = retained_missing(g->retired.retained, scan);
+	selection_note_retained(cli, &left);
+	ret = make_report(out, g, scan, cli->utc, err);
+	if (!ret)
+		(*out)->nr_left_out = left.nr_summarized + left.nr_dropped;
 	return ret;
 }
 
@@ -340,9 +364,10 @@ static int print_json(const struct report *r, const char *output, size_t bytes)
 	collect_hash(r->collect, hash);
 	for (size_t i = 0; i < nr_figures; i++)
 		json_array_append_new(names, json_string(figures[i].name));
-	top = json_pack("{s:s, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "schema",
+	top = json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "schema",
 			"blkcast.report/1", "output", json_text(output), "size_bytes",
 			(json_int_t)bytes, "requests", (json_int_t)r->collect->nr_requests,
+			"summarized_requests", (json_int_t)r->collect->retired.nr_requests,
 			"devices", (json_int_t)r->collect->nr_devices, "data_xxh3", hash, "figures",
 			names, "processes", processes, "cgroups", cgroups);
 	if (top && r->collect->objectives && cmd_report_json_objectives(r, top)) {
@@ -414,8 +439,9 @@ static int cmd_report_render(const struct report *r, const struct options *o,
 		ret = o->csv ? f->csv(r, device, &v, out) : page_picture(r, f, device, out);
 	if (ret == -ENODATA)
 		return err_set(err, ENODATA, "%s: nothing to show: %s", f->name,
-			       f->absent && f->absent[0] ? f->absent
-							 : "the selection does not have it");
+			       figure_absent(r, f) && figure_absent(r, f)[0]
+				       ? figure_absent(r, f)
+				       : "the selection does not have it");
 	return ret ? err_set(err, -ret, "%s", strerror(-ret)) : 0;
 }
 
@@ -424,10 +450,14 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 {
 	struct buf source, selection, out;
 	struct issuers issuers;
-	const struct scan_hooks hooks = { .taken = issuers_taken, .taken_ctx = &issuers };
+	struct err err = { 0 };
+	struct gather g = { .err = &err };
+	const struct scan_hooks hooks = { .taken = issuers_taken,
+					  .taken_ctx = &issuers,
+					  .summary = report_retired_take,
+					  .summary_ctx = &g.retired };
 	struct scan *scan = NULL;
 	struct report *r = NULL;
-	struct err err = { 0 };
 	bool is_empty = false;
 	int status, verdict = CLI_DONE;
 
@@ -442,9 +472,11 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 	else
 		issuers = (struct issuers){ .traces = NULL };
 	if (!status)
+		status = cmd_report_gather(&g, sel, &o->objectives);
+	if (!status)
 		status = selection_open(sel, cli, &scan, &hooks, &err);
 	if (!status)
-		status = read_report(&r, scan, cli, &o->objectives, &is_empty, &err);
+		status = read_report(&r, &g, scan, cli, &is_empty, &err);
 	if (!status) {
 		r->source = (const char *)source.data;
 		r->selection = (const char *)selection.data;
@@ -465,6 +497,7 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 		cli_note(cli, "of %s, the busiest of %zu devices; --device chooses another",
 			 r->collect->devices[r->busiest[0]]->label, r->collect->nr_devices);
 	report_free(r);
+	release_gather(&g);
 	scan_close(scan);
 	issuers_release(&issuers);
 	buf_release(&source);

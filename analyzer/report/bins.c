@@ -58,6 +58,17 @@ static unsigned int bins_at(const uint64_t *ends, unsigned int nr, uint64_t valu
 	return bin;
 }
 
+void bins_add_flushes(struct bins *s, const struct histogram *times)
+{
+	for (int b = histogram_next(times, HISTOGRAM_BUCKET_MIN); b <= HISTOGRAM_BUCKET_MAX;
+	     b = histogram_next(times, b + 1)) {
+		uint64_t ns = (uint64_t)(histogram_bucket_end_s(b) * 1e9);
+		unsigned int bin = bins_at(bins_times_to_ns, MIRROR_BINS - 1, ns);
+
+		s->counts[BINS_FLUSH][0][bin] += (double)histogram_count(times, b);
+	}
+}
+
 /* Puts a value at a place of the heap or below it, where it belongs. */
 static void bins_sift(struct bins_device *d, size_t at, uint64_t value)
 {

@@ -13,6 +13,7 @@
 #define ANALYZER_REPORT_BINS_H
 
 #include "analyzer/report/mirror.h"
+#include "formats/histogram.h"
 #include "formats/request.h"
 
 #define BINS_UNDER_WAY 2048
@@ -34,6 +35,8 @@ struct bins_device {
 
 /* Adds a request of any operation. Returns 0 or -ENOMEM. */
 int bins_add(struct bins *s, struct bins_device *d, const struct request *r);
+/* Adds the response times of flushes. */
+void bins_add_flushes(struct bins *s, const struct histogram *times);
 void bins_device_release(struct bins_device *d);
 
 /* Return the name of a distribution in JSON and CSV, and the label of one of its bins. */

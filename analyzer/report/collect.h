@@ -48,6 +48,10 @@ struct collect {
 	size_t nr_devices;
 	uint64_t nr_requests;
 	uint64_t begin_ns, end_ns; /* first arrival and last completion */
+	/* what was added from profiles, because retention removed the requests (retired.h) */
+	struct {
+		uint64_t nr_requests, nr_profiles, begin_ns, end_ns, longest_ns;
+	} retired;
 	struct XXH3_state_s *hash;
 	/* borrowed; NULL: there are none; set before the first device is added */
 	const struct time_objectives *objectives;

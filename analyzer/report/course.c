@@ -58,11 +58,14 @@ static void course_column(const struct report *r, const struct timegrid *load,
 static uint64_t course_step_ns(const struct report *r, const struct timegrid *g,
 			       uint64_t per_column)
 {
-	uint64_t most = r->collect->nr_requests / per_column;
+	uint64_t most = r->collect->nr_requests / per_column, step_ns, least_ns;
 
 	if (most < FEWEST_COLUMNS || g->nr == 0)
 		return 0;
-	return timegrid_step_for(g, most < MOST_COLUMNS ? (size_t)most : MOST_COLUMNS);
+	step_ns = timegrid_step_for(g, most < MOST_COLUMNS ? (size_t)most : MOST_COLUMNS);
+	/* What is known of retired requests by period alone has no finer course than that. */
+	least_ns = timegrid_round_ns(r->collect->retired.longest_ns);
+	return r->collect->retired.nr_profiles && step_ns < least_ns ? least_ns : step_ns;
 }
 
 /* Finds the phases; none where the trace is too short. *out is released by free(). */

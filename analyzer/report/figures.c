@@ -269,32 +269,40 @@ const struct figure figures[] = {
 	  "How many bytes after the end of the request before it each one begins; to the left, it begins "
 	  "before that. A request at 0 goes on where the one before ended; a random load is far out on "
 	  "both sides.",
-	  NULL, .half = true, BOTH(seek) },
+	  NULL, .half = true, .needs_requests = true, BOTH(seek) },
 	{ "outstanding", "Requests under way at arrival",
 	  "How many other requests of the device a request finds when it arrives.", NULL,
-	  .half = true, BOTH(outstanding) },
+	  .half = true, .needs_requests = true, BOTH(outstanding) },
 	{ "interarrival", "Time between arrivals",
 	  "How long after the request before on the same device each one arrives.", NULL,
-	  .half = true, BOTH(interarrival) },
+	  .half = true, .needs_requests = true, BOTH(interarrival) },
 	{ "flush", "Response times of flushes",
 	  "How long the device takes to make durable what was written before.", NULL, .half = true,
 	  .table = true, BOTH(flush) },
 	{ "who", "Who made the requests",
 	  "Processes of the same name and control groups, with their shares of all requests, bytes and "
 	  "response times.",
-	  NULL, .table = true, .csv = who_table },
+	  NULL, .table = true, .needs_requests = true, .csv = who_table },
 	{ "access", "Access map", "Where on the device requests began, over time.", NO_DATA,
-	  .per_device = true, BOTH(access) },
+	  .per_device = true, .needs_requests = true, BOTH(access) },
 	{ "miss-ratio", "Miss ratio by cache size",
 	  "What a cache would still let through to the device.",
 	  "The trace has too few references for a miss-ratio curve.", .per_device = true,
-	  .half = true, BOTH(misses) },
+	  .half = true, .needs_requests = true, BOTH(misses) },
 	{ "regions", "Access distribution",
 	  "How much of the load the busiest part of the address range takes. On the diagonal all parts "
 	  "are equal.",
-	  NO_DATA, .per_device = true, .half = true, BOTH(regions) },
+	  NO_DATA, .per_device = true, .half = true, .needs_requests = true, BOTH(regions) },
 };
 const size_t nr_figures = sizeof(figures) / sizeof(figures[0]);
+
+const char *figure_absent(const struct report *r, const struct figure *f)
+{
+	if (f->needs_requests && r->collect->retired.nr_requests)
+		return "It cannot be drawn: retention removed the requests, and the profiles that "
+		       "are left do not have this.";
+	return f->absent;
+}
 
 const struct figure *figure_find(const char *name)
 {

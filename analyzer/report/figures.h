@@ -15,9 +15,10 @@ struct figure {
 	/* reason why it can have nothing to show; NULL: it is then left out without a note */
 	const char *absent;
 	bool per_device;
-	bool table; /* its CSV has few lines and is shown as a table */
-	bool half;  /* two such figures share a row where the page is wide enough */
-	bool crops; /* has the three crops of the heat map */
+	bool table;	     /* its CSV has few lines and is shown as a table */
+	bool half;	     /* two such figures share a row where the page is wide enough */
+	bool crops;	     /* has the three crops of the heat map */
+	bool needs_requests; /* profiles of retired requests (retired.h) add nothing to it */
 	/*
 	 * Returns 0, -ENODATA or -ENOMEM. device is the index for figures of a device. draw is NULL
 	 * for a figure that is a table alone.
@@ -29,6 +30,8 @@ struct figure {
 extern const struct figure figures[];
 extern const size_t nr_figures;
 
+/* Returns what stands in place of a figure that cannot be drawn; NULL: nothing. */
+const char *figure_absent(const struct report *r, const struct figure *f);
 /* Returns NULL where there is no figure of that name. */
 const struct figure *figure_find(const char *name);
 /* Appends all names, separated by ", ". */

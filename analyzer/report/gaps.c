@@ -36,6 +36,29 @@ int gaps_common(const struct gaps *a, const struct gaps *b, struct gaps *out)
 	return 0;
 }
 
+int gaps_cut(struct gaps *g, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct time_gap *kept = calloc(g->nr + 1, sizeof(*kept));
+	size_t nr = 0;
+
+	if (!kept)
+		return -ENOMEM;
+	/* At most one gap is cut in two, because the gaps are disjoint. */
+	for (size_t i = 0; i < g->nr; i++) {
+		struct time_gap before = g->items[i], after = g->items[i];
+
+		before.end_ns = before.end_ns < begin_ns ? before.end_ns : begin_ns;
+		after.begin_ns = after.begin_ns > end_ns ? after.begin_ns : end_ns;
+		if (before.begin_ns < before.end_ns)
+			kept[nr++] = before;
+		if (after.begin_ns < after.end_ns)
+			kept[nr++] = after;
+	}
+	free(g->items);
+	*g = (struct gaps){ kept, nr };
+	return 0;
+}
+
 uint64_t gaps_within(const struct time_gap *items, size_t nr, uint64_t begin_ns, uint64_t end_ns)
 {
 	size_t low = 0, high = nr;

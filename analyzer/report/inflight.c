@@ -42,6 +42,22 @@ int inflight_add(struct inflight *f, uint64_t arrival_ns, uint64_t dispatch_ns,
 	return 0;
 }
 
+/*
+ * The integral I(T) of the header grows by the sum of completions, and falls by the sum of arrivals
+ * or dispatches. So a mean m over a period of length L is a sum of completions of m L without any
+ * arrival; what is not inside the device is taken off again by the sum of dispatches.
+ */
+int inflight_spread(struct inflight *f, uint64_t begin_ns, uint64_t end_ns, double all,
+		    double inside)
+{
+	double length_ns = (double)(end_ns - begin_ns);
+	uint64_t amounts[NR_ROWS] = { 0 };
+
+	amounts[SUM(COMPLETION)] = (uint64_t)(all * length_ns);
+	amounts[SUM(DISPATCH)] = (uint64_t)((all - inside) * length_ns);
+	return timegrid_spread(&f->grid, begin_ns, end_ns, amounts);
+}
+
 void inflight_means(const struct timegrid *grid, enum inflight_part part, double *means)
 {
 	enum instant begin = part == INFLIGHT_DEVICE ? DISPATCH : ARRIVAL;

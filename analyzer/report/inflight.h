@@ -34,6 +34,12 @@ void inflight_release(struct inflight *f);
 int inflight_add(struct inflight *f, uint64_t arrival_ns, uint64_t dispatch_ns,
 		 uint64_t completion_ns);
 /*
+ * Adds a mean number of requests over [begin_ns, end_ns), `inside` of them inside the device, for a
+ * period of which no single request is known. Returns 0 or -ENOMEM.
+ */
+int inflight_spread(struct inflight *f, uint64_t begin_ns, uint64_t end_ns, double all,
+		    double inside);
+/*
  * Writes to means[i] the mean of column i of a grid with inflight's rows; means has grid->nr
  * entries.
  */

@@ -37,6 +37,8 @@ static void page_paragraph(struct page *pg, const char *class)
 /* Adds the sentence on who made the requests to what the scratch buffer holds. */
 static void page_issuers(struct page *pg)
 {
+	const struct collect *c = pg->r->collect;
+	struct label nr;
 	struct buf words;
 
 	if (!pg->r->issuers)
@@ -45,7 +47,38 @@ static void page_issuers(struct page *pg)
 	issuers_words(pg->r->issuers, &words);
 	if (words.len && !buf_put_u8(&pg->scratch, ' '))
 		buf_put(&pg->scratch, words.data, words.len);
+	if (words.len && c->retired.nr_requests)
+		buf_printf(&pg->scratch, " This is said of the %s requests that are still there.",
+			   label_count(&nr, (double)(c->nr_requests - c->retired.nr_requests)));
 	buf_release(&words);
+}
+
+/* Says which part of the page is made of profiles, because retention removed the requests. */
+static void page_retired(struct page *pg)
+{
+	const struct report *r = pg->r;
+	struct label nr, longest;
+	char begin[UNITS_BYTES], end[UNITS_BYTES];
+
+	if (r->collect->retired.nr_requests) {
+		units_instant(r->collect->retired.begin_ns, r->view.utc, 0, begin);
+		units_instant(r->collect->retired.end_ns, r->view.utc, 0, end);
+		buf_printf(
+			&pg->scratch,
+			"Retention removed %s of the requests, from %s to %s. Their profiles, of "
+			"up to %s each, are drawn evenly over their times, so that nothing "
+			"shorter can be seen there.",
+			label_count(&nr, (double)r->collect->retired.nr_requests), begin, end,
+			label_duration(&longest, (double)r->collect->retired.longest_ns * 1e-9));
+		page_paragraph(pg, "soft");
+	}
+	if (r->nr_left_out) {
+		buf_printf(&pg->scratch,
+			   "%s requests are not in this report: retention dropped them, or keeps "
+			   "them in periods that the selection cuts through.",
+			   label_count(&nr, (double)r->nr_left_out));
+		page_paragraph(pg, "soft");
+	}
 }
 
 static int page_summary(struct page *pg)
@@ -63,6 +96,7 @@ static int page_summary(struct page *pg)
 	page_paragraph(pg, "lead");
 	summary_quality(&r->all, &pg->scratch);
 	page_paragraph(pg, "soft");
+	page_retired(pg);
 	return ret;
 }
 
@@ -298,6 +332,19 @@ static void crop_buttons(struct page *pg)
 			   i, i == 1 ? " checked" : "");
 }
 
+/* Says of a picture that is made of single requests that the retired ones are not in it. */
+static void page_retired_note(struct page *pg, const struct figure *f)
+{
+	const struct collect *c = pg->r->collect;
+
+	/* With profiles alone, a picture that is there comes from a profile. */
+	if (!f->needs_requests || !c->retired.nr_requests ||
+	    c->retired.nr_requests == c->nr_requests)
+		return;
+	buf_printf(pg->out, "<p class=\"soft\">The requests that retention removed are not in "
+			    "it, because their profiles do not have this.</p>\n");
+}
+
 static void page_data(struct page *pg, const struct figure *f, size_t device, const char *id)
 {
 	struct view v = report_view(pg->r, f->per_device, device);
@@ -328,13 +375,14 @@ static int page_section(struct page *pg, const struct figure *f, size_t device, 
 		      : f->csv(pg->r, device, &v, &pg->scratch);
 	if (ret && ret != -ENODATA)
 		return ret;
-	if (ret && !f->absent)
+	if (ret && !figure_absent(pg->r, f))
 		return 0;
 	if (!rank)
 		buf_printf(&pg->contents, "<a href=\"#%s\">%s</a> ", id, f->title);
 	buf_printf(pg->out, "<section id=\"%s\">\n<h2>%s</h2>\n<p class=\"about\">%s</p>\n", id,
-		   f->title, ret ? f->absent : f->about);
+		   f->title, ret ? figure_absent(pg->r, f) : f->about);
 	if (!ret) {
+		page_retired_note(pg, f);
 		if (f->crops)
 			crop_buttons(pg);
 		if (f->crops)

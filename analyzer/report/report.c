@@ -158,6 +158,8 @@ static int cover_period(struct report *r)
 	if (r->end_ns <= r->begin_ns)
 		r->end_ns = r->begin_ns + 1;
 	r->window_ns = load_window_ns(r->end_ns - r->begin_ns);
+	if (c->retired.longest_ns > r->window_ns)
+		r->window_ns = timegrid_round_ns(c->retired.longest_ns);
 	ret = report_cover(&c->intensity.grid, r->begin_ns, r->end_ns);
 	if (ret)
 		return ret;

@@ -43,6 +43,21 @@ int sequence_add(struct sequence *s, struct sequence_device *d, uint64_t arrival
 	return 0;
 }
 
+int sequence_spread(struct sequence *s, uint64_t begin_ns, uint64_t end_ns,
+		    const uint64_t requests[2], const double ratio[2])
+{
+	uint64_t amounts[2 * NR_ROWS] = { 0 };
+
+	for (int write = 0; write < 2; write++) {
+		if (isnan(ratio[write]))
+			continue;
+		amounts[write * NR_ROWS + REQUESTS] = requests[write];
+		amounts[write * NR_ROWS + COUNTED] =
+			(uint64_t)((double)requests[write] * ratio[write] + 0.5);
+	}
+	return timegrid_spread(&s->grid, begin_ns, end_ns, amounts);
+}
+
 double sequence_counted(const uint64_t *cells)
 {
 	double sum = 0;

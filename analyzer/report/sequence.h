@@ -30,10 +30,17 @@ void sequence_device_release(struct sequence_device *d);
 int sequence_add(struct sequence *s, struct sequence_device *d, uint64_t arrival_ns,
 		 const struct request *r);
 
-/* Returns 0, -ENODATA or -ENOMEM. */
+/*
+ * Adds reads and writes (in that order) of a period of which only the shares are known that
+ * continue another request; NaN: unknown. Returns 0 or -ENOMEM.
+ */
+int sequence_spread(struct sequence *s, uint64_t begin_ns, uint64_t end_ns,
+		    const uint64_t requests[2], const double ratio[2]);
+
 /* Returns how many requests of a column, reads and writes together, continue another one. */
 double sequence_counted(const uint64_t *cells);
 
+/* Return 0, -ENODATA or -ENOMEM. */
 int sequence_draw(const struct sequence *s, const struct view *v, struct buf *out);
 int sequence_csv(const struct sequence *s, const struct view *v, struct buf *out);
 

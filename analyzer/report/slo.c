@@ -63,6 +63,25 @@ int slo_device_add(struct slo_device *s, const struct time_objectives *objective
 	return 0;
 }
 
+int slo_device_spread(struct slo_device *s, const struct time_objectives *objectives,
+		      const struct profile *p, uint64_t begin_ns, uint64_t end_ns)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		const struct time_objective *o = &objectives->list[i];
+		const struct direction_profile *d = o->operation ? &p->write : &p->read;
+		const struct histogram *h = &d->response.stage[STAGE_TOTAL];
+		uint64_t counts[NR_SLO_COUNTS];
+
+		if (!s->grids[i].rows || !h->nr)
+			continue;
+		counts[SLO_REQUESTS] = h->nr;
+		counts[SLO_SLOW] = h->nr - histogram_cumulative(h, o->bucket);
+		if (timegrid_spread(&s->grids[i], begin_ns, end_ns, counts))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static uint64_t slo_window_ns(uint64_t span_ns)
 {
 	if (span_ns < 10 * S)

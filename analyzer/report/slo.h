@@ -16,6 +16,7 @@
 #include "analyzer/answer/answer.h"
 #include "analyzer/characterize/time_objective.h"
 #include "analyzer/report/timegrid.h"
+#include "formats/profile/profile.h"
 #include "formats/request.h"
 
 #define SLO_WINDOWS 2048
@@ -35,6 +36,10 @@ void slo_device_release(struct slo_device *s);
 /* Counts a request whose times are real time. Returns 0 or -ENOMEM. */
 int slo_device_add(struct slo_device *s, const struct time_objectives *objectives,
 		   const struct request *r);
+
+/* Counts the requests of a profile, spread evenly over [begin_ns, end_ns). 0 or -ENOMEM. */
+int slo_device_spread(struct slo_device *s, const struct time_objectives *objectives,
+		      const struct profile *p, uint64_t begin_ns, uint64_t end_ns);
 
 /* An objective on a device. */
 struct slo_row {

@@ -123,6 +123,42 @@ uint64_t *timegrid_at(struct timegrid *g, uint64_t t_ns)
 	return g->cells + (size_t)(at - g->first) * g->rows;
 }
 
+/* Returns the part of the amount that falls before an instant of the interval. */
+static uint64_t timegrid_part(uint64_t amount, uint64_t done_ns, uint64_t length_ns)
+{
+	return (uint64_t)((unsigned __int128)amount * done_ns / length_ns);
+}
+
+int timegrid_spread(struct timegrid *g, uint64_t begin_ns, uint64_t end_ns, const uint64_t *amounts)
+{
+	uint64_t length_ns = end_ns - begin_ns, from = 0;
+
+	/* With both ends there, the columns between them exist and keep their width. */
+	if (!timegrid_at(g, begin_ns) || !timegrid_at(g, end_ns - 1) || !timegrid_at(g, begin_ns))
+		return -ENOMEM;
+	for (uint64_t at = begin_ns; at < end_ns;) {
+		uint64_t next = (at / g->step_ns + 1) * g->step_ns;
+		uint64_t to = next < end_ns ? next - begin_ns : length_ns;
+		uint64_t *column = timegrid_at(g, at);
+
+		for (size_t r = 0; r < g->rows; r++)
+			column[r] += timegrid_part(amounts[r], to, length_ns) -
+				     timegrid_part(amounts[r], from, length_ns);
+		from = to;
+		at = next;
+	}
+	return 0;
+}
+
+uint64_t timegrid_round_ns(uint64_t width_ns)
+{
+	uint64_t step_ns = ladder[0];
+
+	while (timegrid_wider(step_ns) <= width_ns && step_ns <= UINT64_MAX / 2)
+		step_ns = timegrid_wider(step_ns);
+	return (width_ns / step_ns + (width_ns % step_ns != 0)) * step_ns;
+}
+
 int timegrid_widen(const struct timegrid *src, uint64_t step_ns, struct timegrid *dst)
 {
 	struct timegrid copy = *src;

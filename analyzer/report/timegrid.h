@@ -36,6 +36,18 @@ void timegrid_release(struct timegrid *g);
  */
 uint64_t *timegrid_at(struct timegrid *g, uint64_t t_ns);
 
+/*
+ * Adds amounts[row] to the columns of [begin_ns, end_ns), in proportion to the time that each
+ * column has of it; the sum over the columns is exact. end_ns > begin_ns. Returns 0 or -ENOMEM.
+ */
+int timegrid_spread(struct timegrid *g, uint64_t begin_ns, uint64_t end_ns,
+		    const uint64_t *amounts);
+/*
+ * Returns the narrowest multiple of the widest round width up to width_ns that is not below
+ * width_ns.
+ */
+uint64_t timegrid_round_ns(uint64_t width_ns);
+
 static inline uint64_t timegrid_begin_ns(const struct timegrid *g)
 {
 	return g->first * g->step_ns;

@@ -61,7 +61,20 @@ is "$(grep -c '7500 requests are not in it' "$T/err")" 1 "summaries have none, w
 exits 0 "times cut no summary" "$b" characterize --store "$store" --json --host web1 --begin 2026-01-01T00:00:01Z
 is "$(jq '[.[].requests | .read + .write] | add' "$T/out") $(grep -c '3000 requests are not in it' "$T/err")" "3000 1" \
 	"one that they cut through is left out, which is said"
-exits 0 "a report of what is there" "$b" report --store "$store" -o "$T/report.html"
+exits 0 "a report of both" "$b" report --store "$store" -o "$T/report.html" --json
+is "$(jq -c '[.requests, .summarized_requests]' "$T/out")" '[10500,7500]' "counts the summarized requests"
+is "$(grep -c 'Retention removed 7[^0-9]*500 of the requests, from ' "$T/report.html")" 1 "and says on its page what they are drawn from"
+like "$(sed -n '/<section id="seek">/,/<\/section>/p' "$T/report.html")" 'retention removed are not in it' "a picture of single requests says what it lacks"
+cp -r "$store" "$T/gone"
+"$b" retain --store "$T/gone" --retain-requests 1h --retain-window 2s >/dev/null
+exits 0 "a report of profiles alone" "$b" report --store "$T/gone" -o "$T/gone.html"
+figure_sum() { "$b" report --store "$T/gone" --figure "$1" --csv | sed 1d | awk -F, '{ for (i = 2; i <= NF; i++) s += $i } END { print s }'; }
+is "$(figure_sum requests) $(figure_sum heatmap)" "10500 10500" "draws all requests and all their response times"
+is "$(sed -n '/<section id="access-1">/,/<\/section>/p' "$T/gone.html" | grep -c 'cannot be drawn: retention removed the requests')" 1 \
+	"and says which picture it cannot draw, and why"
+exits 1 "one picture that it cannot draw" "$b" report --store "$T/gone" --host web1 --figure access
+like "$(cat "$T/err")" 'access: nothing to show: It cannot be drawn: retention removed the requests' "is refused by a sentence"
+exits 0 "objectives are judged by profiles too" "$b" report --store "$T/gone" --slo read.p95=1s -o "$T/gone.html"
 exits 0 "compare takes a store partly summarized" "$b" compare "$T/before.json" "$store" --json
 
 rm -f "$store"/catalog.sqlite*

@@ -152,6 +152,31 @@ static void an_empty_grid_has_no_columns(void)
 	timegrid_release(&g);
 }
 
+/* 7 s from 0.5 s on, in columns of 1 s: half of a seventh at both ends, a seventh between. */
+static void an_amount_is_spread_by_time(void)
+{
+	const uint64_t amounts[] = { 1400, 3 };
+	uint64_t sums[2] = { 0 };
+	struct timegrid g, wide;
+
+	timegrid_init(&g, 2, 20);
+	ok(timegrid_spread(&g, 500000000, 7500000000, amounts) == 0);
+	ok(timegrid_widen(&g, 1000000000, &wide) == 0);
+	ok_eq(wide.nr, 8);
+	for (size_t c = 0; c < wide.nr; c++) {
+		ok_eq(timegrid_column(&wide, c)[0], c == 0 || c == 7 ? 100 : 200);
+		sums[0] += timegrid_column(&wide, c)[0];
+		sums[1] += timegrid_column(&wide, c)[1];
+	}
+	ok_eq(sums[0], 1400);
+	ok_eq(sums[1], 3);
+	timegrid_release(&wide);
+	timegrid_release(&g);
+	ok_eq(timegrid_round_ns(3600000000000), 3600000000000);
+	ok_eq(timegrid_round_ns(7200000000000), 7200000000000);
+	ok_eq(timegrid_round_ns(1500000000), 2000000000);
+}
+
 static const struct tap_test tests[] = {
 	{ "every column holds exactly what fell into it, in any order",
 	  columns_hold_what_fell_into_them },
@@ -159,6 +184,8 @@ static const struct tap_test tests[] = {
 	  widening_keeps_sums },
 	{ "each width divides the next", widths_are_round_and_divide_the_next },
 	{ "an hour is drawn in round columns", an_hour_is_drawn_in_round_columns },
+	{ "an amount is spread over its interval by time, and its sum stays exact",
+	  an_amount_is_spread_by_time },
 	{ "an empty grid has no columns and may be released twice", an_empty_grid_has_no_columns },
 };
 
