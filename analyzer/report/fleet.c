@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyzer/characterize/together.h"
-#include "analyzer/characterize/watched.h"
+#include "analyzer/report/fleet_index.h"
 #include "analyzer/report/fleet_week.h"
 #include "analyzer/report/label.h"
 #include "analyzer/report/timegrid.h"
@@ -27,7 +27,6 @@ struct fleet_host {
 	char name[PROFILE_NAME_BYTES];
 	uint64_t begin_ns, end_ns; /* of its profiles */
 	/* Segments record when the host was watched; otherwise its whole period counts. */
-	bool is_recorded;
 	size_t nr_devices;
 	double requests, bytes, per_s, size_bytes, touched_bytes;
 };
@@ -39,6 +38,8 @@ struct fleet {
 	size_t nr, cap;
 	struct fleet_host *hosts; /* owned; the busiest first */
 	size_t nr_hosts;
+	struct fleet_index index;
+	struct fleet_times watched; /* joined: when at least one host was watched */
 	double requests;
 	uint64_t begin_ns, end_ns; /* of all profiles */
 	struct fleet_week week;
@@ -69,6 +70,8 @@ void fleet_free(struct fleet *f)
 		profile_release(&f->profiles[i]);
 	free(f->profiles);
 	free(f->hosts);
+	free(f->watched.items);
+	fleet_index_release(&f->index);
 	timegrid_release(&f->hours);
 	together_free(f->together);
 	free(f);
@@ -115,25 +118,6 @@ static double fleet_requests(const struct profile *p)
 	return nr;
 }
 
-/* Returns the size of the profile's device; NaN: unknown. */
-static double fleet_size_bytes(const struct scan *scan, const struct profile *p)
-{
-	char number[32];
-
-	for (uint32_t i = 0; i < scan_nr_streams(scan); i++) {
-		const struct scan_stream *st = scan_stream(scan, i);
-
-		if (!st->device_bytes || strcmp(st->host, p->host) ||
-		    strcmp(st->device_name, p->device_name))
-			continue;
-		snprintf(number, sizeof(number), "%u:%u", device_major(st->device),
-			 device_minor(st->device));
-		if (!strcmp(number, p->device))
-			return (double)st->device_bytes;
-	}
-	return NAN;
-}
-
 /* Adds two values, where an unknown one does not hide the other. */
 static double fleet_plus(double a, double b)
 {
@@ -166,7 +150,7 @@ static int fleet_host_by_requests(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void fleet_host_add(struct fleet_host *h, const struct profile *p, const struct scan *scan)
+static void fleet_host_add(const struct fleet *f, struct fleet_host *h, const struct profile *p)
 {
 	double nr = fleet_requests(p);
 	uint64_t begin_ns = (uint64_t)(p->begin_s * 1e9), end_ns = (uint64_t)(p->end_s * 1e9);
@@ -181,14 +165,17 @@ static void fleet_host_add(struct fleet_host *h, const struct profile *p, const 
 	h->requests += nr;
 	h->bytes += (double)profile_data_bytes(p);
 	h->per_s = fleet_plus(h->per_s, nr / profile_rate_s(p));
-	h->size_bytes = fleet_plus(h->size_bytes, fleet_size_bytes(scan, p));
+	h->size_bytes = fleet_plus(h->size_bytes, fleet_index_size_bytes(&f->index, p));
 	h->touched_bytes = fleet_plus(h->touched_bytes, p->locality.footprint_bytes);
 }
 
 static int fleet_sum_hosts(struct fleet *f, const struct scan *scan)
 {
 	const struct profile *p;
+	int ret = fleet_index_init(&f->index, scan);
 
+	if (ret)
+		return ret;
 	f->hosts = calloc(f->nr + 1, sizeof(*f->hosts));
 	if (!f->hosts)
 		return -ENOMEM;
@@ -199,69 +186,29 @@ static int fleet_sum_hosts(struct fleet *f, const struct scan *scan)
 			f->hosts[f->nr_hosts++] = (struct fleet_host){ .per_s = NAN,
 								       .size_bytes = NAN,
 								       .touched_bytes = NAN };
-		fleet_host_add(&f->hosts[f->nr_hosts - 1], p, scan);
+		fleet_host_add(f, &f->hosts[f->nr_hosts - 1], p);
 		f->requests += fleet_requests(p);
 	}
 	for (size_t i = 0; i < f->nr_hosts; i++) {
-		struct fleet_host *h = &f->hosts[i];
-		uint64_t last;
+		const struct fleet_host *h = &f->hosts[i];
 
-		h->is_recorded = watched_ns(scan, h->name, h->begin_ns, h->end_ns, &last);
+		ret = fleet_index_watched(&f->index, h->name, h->begin_ns, h->end_ns, &f->watched);
+		if (ret)
+			return ret;
 		f->begin_ns = i && f->begin_ns < h->begin_ns ? f->begin_ns : h->begin_ns;
 		f->end_ns = f->end_ns > h->end_ns ? f->end_ns : h->end_ns;
 	}
+	fleet_times_join(&f->watched);
 	qsort(f->hosts, f->nr_hosts, sizeof(*f->hosts), fleet_host_by_requests);
 	qsort(f->profiles, f->nr, sizeof(*f->profiles), fleet_by_requests);
 	return 0;
 }
 
-/* Finds the first watched interval of a host at or after at_ns. Returns whether there is one. */
-static bool fleet_host_watched(const struct fleet_host *h, const struct scan *scan, uint64_t at_ns,
-			       struct watched_interval *out)
-{
-	uint64_t from_ns = at_ns > h->begin_ns ? at_ns : h->begin_ns;
-
-	*out = (struct watched_interval){ from_ns, h->end_ns };
-	if (h->is_recorded && !watched_next(scan, h->name, from_ns, out))
-		return false;
-	if (out->end_ns > h->end_ns)
-		out->end_ns = h->end_ns;
-	return out->begin_ns < out->end_ns;
-}
-
-/* Returns the seconds of [begin, end) in which at least one host was watched. */
-static double fleet_watched_s(const struct fleet *f, const struct scan *scan, uint64_t begin_ns,
-			      uint64_t end_ns)
-{
-	uint64_t at_ns = begin_ns, sum_ns = 0;
-
-	while (at_ns < end_ns) {
-		struct watched_interval next = { end_ns, end_ns }, own;
-
-		for (size_t i = 0; i < f->nr_hosts; i++) {
-			const struct fleet_host *h = &f->hosts[i];
-
-			if (h->begin_ns >= end_ns || h->end_ns <= at_ns ||
-			    !fleet_host_watched(h, scan, at_ns, &own))
-				continue;
-			if (own.begin_ns < next.begin_ns ||
-			    (own.begin_ns == next.begin_ns && own.end_ns > next.end_ns))
-				next = own;
-			if (next.begin_ns == at_ns && next.end_ns >= end_ns)
-				break; /* no other host can add to this */
-		}
-		if (next.end_ns > end_ns)
-			next.end_ns = end_ns;
-		sum_ns += next.end_ns - next.begin_ns;
-		at_ns = next.end_ns;
-	}
-	return (double)sum_ns * 1e-9;
-}
-
 /* Fills the week, and finds the hour with most requests. */
-static int fleet_sum_hours(struct fleet *f, const struct scan *scan, bool utc)
+static int fleet_sum_hours(struct fleet *f, bool utc)
 {
 	struct timegrid hours;
+	size_t at = 0;
 	int ret;
 
 	if (!f->hours.nr)
@@ -279,7 +226,8 @@ static int fleet_sum_hours(struct fleet *f, const struct scan *scan, bool utc)
 	for (size_t i = 0; i < hours.nr; i++) {
 		uint64_t begin_ns = timegrid_begin_ns(&hours) + i * HOUR_NS;
 		double nr = (double)timegrid_column(&hours, i)[0];
-		double watched_s = fleet_watched_s(f, scan, begin_ns, begin_ns + HOUR_NS);
+		double watched_s =
+			fleet_times_within_s(&f->watched, &at, begin_ns, begin_ns + HOUR_NS);
 
 		fleet_week_add(&f->week, begin_ns, utc, nr, watched_s);
 		if (nr <= f->peak_requests)
@@ -292,8 +240,7 @@ static int fleet_sum_hours(struct fleet *f, const struct scan *scan, bool utc)
 	return 0;
 }
 
-static void fleet_answer_devices(const struct fleet *f, const struct scan *scan, size_t nr,
-				 struct answer_table *t)
+static void fleet_answer_devices(const struct fleet *f, size_t nr, struct answer_table *t)
 {
 	for (size_t i = 0; i < f->nr && i < nr; i++) {
 		const struct profile *p = &f->profiles[i];
@@ -308,7 +255,7 @@ static void fleet_answer_devices(const struct fleet *f, const struct scan *scan,
 		answer_number(t, (double)profile_data_bytes(p) / rate_s);
 		answer_number(t, histogram_quantile_s(&p->read.response.stage[STAGE_TOTAL], 0.95));
 		answer_number(t, histogram_quantile_s(&p->write.response.stage[STAGE_TOTAL], 0.95));
-		answer_number(t, fleet_size_bytes(scan, p));
+		answer_number(t, fleet_index_size_bytes(&f->index, p));
 		answer_number(t, p->locality.footprint_bytes);
 	}
 }
@@ -356,8 +303,8 @@ static const struct answer_column fleet_host_columns[FLEET_HOST_COLUMNS] = {
 };
 
 /* Adds the busiest for people, and a table of all for machines alone. */
-static void fleet_answer_list(const struct fleet *f, const struct scan *scan,
-			      enum fleet_table which, struct answer *a, bool for_people)
+static void fleet_answer_list(const struct fleet *f, enum fleet_table which, struct answer *a,
+			      bool for_people)
 {
 	const struct answer_column *from =
 		which == FLEET_HOSTS ? fleet_host_columns : fleet_device_columns;
@@ -386,7 +333,7 @@ static void fleet_answer_list(const struct fleet *f, const struct scan *scan,
 	if (which == FLEET_HOSTS)
 		fleet_answer_hosts(f, for_people ? FLEET_SHOWN : SIZE_MAX, t);
 	else
-		fleet_answer_devices(f, scan, for_people ? FLEET_SHOWN : SIZE_MAX, t);
+		fleet_answer_devices(f, for_people ? FLEET_SHOWN : SIZE_MAX, t);
 }
 
 /* Every hour of the week, for machines alone. */
@@ -517,13 +464,12 @@ static void fleet_answer_capacity(const struct fleet *f, struct answer *a, bool 
 		    f->peak_watched_s > 0 ? f->peak_requests / f->peak_watched_s : NAN);
 }
 
-static void fleet_answer_table(const struct fleet *f, const struct scan *scan,
-			       enum fleet_table which, struct answer *a)
+static void fleet_answer_table(const struct fleet *f, enum fleet_table which, struct answer *a)
 {
 	if (which == FLEET_WEEK)
 		fleet_answer_week(f, a);
 	else
-		fleet_answer_list(f, scan, which, a, false);
+		fleet_answer_list(f, which, a, false);
 }
 
 struct answer *fleet_answer(struct fleet *f, const struct scan *scan, enum fleet_table first,
@@ -534,7 +480,7 @@ struct answer *fleet_answer(struct fleet *f, const struct scan *scan, enum fleet
 	int ret = fleet_sum_hosts(f, scan);
 
 	if (!ret)
-		ret = fleet_sum_hours(f, scan, utc);
+		ret = fleet_sum_hours(f, utc);
 	if (!ret)
 		ret = fleet_answer_sum(f, a, utc);
 	if (ret) {
@@ -542,10 +488,10 @@ struct answer *fleet_answer(struct fleet *f, const struct scan *scan, enum fleet
 		return a;
 	}
 	fleet_answer_capacity(f, a, utc);
-	fleet_answer_table(f, scan, first, a);
+	fleet_answer_table(f, first, a);
 	for (int which = 0; which < NR_FLEET_TABLES; which++)
 		if (which != (int)first)
-			fleet_answer_table(f, scan, (enum fleet_table)which, a);
+			fleet_answer_table(f, (enum fleet_table)which, a);
 	if (f->has_week) {
 		buf_init(&svg);
 		fleet_week_draw(&f->week, &svg);
@@ -557,7 +503,7 @@ struct answer *fleet_answer(struct fleet *f, const struct scan *scan, enum fleet
 	} else if (f->hours.nr) {
 		answer_note(a, "The period is too long to show its hours.");
 	}
-	fleet_answer_list(f, scan, FLEET_HOSTS, a, true);
-	fleet_answer_list(f, scan, FLEET_DEVICES, a, true);
+	fleet_answer_list(f, FLEET_HOSTS, a, true);
+	fleet_answer_list(f, FLEET_DEVICES, a, true);
 	return a;
 }
