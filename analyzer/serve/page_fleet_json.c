@@ -54,16 +54,34 @@ struct page_group {
 
 struct page_groups {
 	struct page_group items[PAGE_LABEL_VALUES + 1];
+	uint16_t order[PAGE_LABEL_VALUES + 1]; /* the items by value */
 	size_t nr;
 };
 
-/* Returns the group of the value. There is room, because the file has not more values. */
+static int page_group_compare(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
+}
+
+/*
+ * Returns the group of the value by bisection. There is room, because the file has not more values.
+ */
 static struct page_group *page_groups_find(struct page_groups *g, const char *value)
 {
-	for (size_t i = 0; i < g->nr; i++)
-		if (value ? g->items[i].value && strcmp(g->items[i].value, value) == 0
-			  : !g->items[i].value)
-			return &g->items[i];
+	size_t low = 0, high = g->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (page_group_compare(g->items[g->order[middle]].value, value) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < g->nr && page_group_compare(g->items[g->order[low]].value, value) == 0)
+		return &g->items[g->order[low]];
+	memmove(&g->order[low + 1], &g->order[low], (g->nr - low) * sizeof(*g->order));
+	g->order[low] = (uint16_t)g->nr;
 	g->items[g->nr].value = value;
 	return &g->items[g->nr++];
 }
