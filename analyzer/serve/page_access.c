@@ -178,13 +178,14 @@ int page_access_json(struct page_store *store, const struct page_device_question
 	a.cells = calloc(FINE_ROWS, sizeof(*a.cells));
 	ret = a.cells ? page_requests_read(&a.requests, store, err) : -ENOMEM;
 	if (ret == 0)
-		*out = json_pack("{s:s, s:f, s:f, s:f, s:I, s:o, s:o, s:o, s:o}", "schema",
+		*out = json_pack("{s:s, s:f, s:f, s:f, s:I, s:o, s:I, s:o, s:o, s:o}", "schema",
 				 "blkcast.access/1", "begin_s", q->begin_s, "end_s", q->end_s,
 				 "column_s", (q->end_s - q->begin_s) / PAGE_ACCESS_COLUMNS,
 				 "requests", (json_int_t)a.nr_taken, "read_until_s",
-				 json_number(a.requests.border_s), "map", page_access_map_json(&a),
-				 "miss_ratio", page_access_curve_json(&a), "bins",
-				 page_access_bins_json(&a.bins));
+				 json_number(a.requests.border_s), "unreadable",
+				 (json_int_t)a.requests.nr_unreadable, "map",
+				 page_access_map_json(&a), "miss_ratio", page_access_curve_json(&a),
+				 "bins", page_access_bins_json(&a.bins));
 	bins_device_release(&a.before);
 	reuse_release(&a.reuse);
 	free(a.cells);

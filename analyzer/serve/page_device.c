@@ -247,8 +247,8 @@ static int page_period_read(struct page_period *t, struct page_store *store, dou
 		if (ret == 0)
 			ret = page_period_add(t, &windows, nr_bad);
 		if (ret < 0 && ret != -ENOMEM) {
-			/* The segment was removed by retention meanwhile, or it is damaged. */
-			(*nr_bad)++;
+			/* A segment that is gone was removed by retention meanwhile. */
+			*nr_bad += ret != -ENOENT;
 			ret = 0;
 		}
 	}

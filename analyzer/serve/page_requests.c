@@ -80,9 +80,11 @@ int page_requests_read(struct page_requests *p, struct page_store *store, struct
 		if (!s->nr_requests)
 			continue; /* The agent kept profiles only. */
 		ret = page_store_segment(store, &s->name, page_requests_visit, p, &why);
-		if (ret < 0 && ret != -ENOMEM)
-			/* The segment was removed by retention meanwhile, or it is damaged. */
+		if (ret < 0 && ret != -ENOMEM) {
+			/* A segment that is gone was removed by retention meanwhile. */
+			p->nr_unreadable += ret != -ENOENT;
 			ret = 0;
+		}
 	}
 	if (!whole && !isfinite(p->border_s)) {
 		p->border_s = p->q->begin_s;

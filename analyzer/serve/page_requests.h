@@ -19,6 +19,7 @@ struct page_requests {
 	uint32_t device;
 	uint64_t begin_ns, end_ns; /* real time */
 	uint64_t deadline_ns, nr_decoded, nr_taken;
+	uint64_t nr_unreadable; /* damaged segments, of which requests are missing */
 	/*
 	 * Real time before which (newest first) or after which (oldest first) requests were not
 	 * read; NaN where all were read.

@@ -53,6 +53,8 @@ int page_who_json(struct page_store *store, const struct page_device_question *q
 		json_object_set_new(*out, "end_s", json_number(q->end_s));
 		json_object_set_new(*out, "requests", json_integer((json_int_t)requests.nr_taken));
 		json_object_set_new(*out, "read_from_s", json_number(requests.border_s));
+		json_object_set_new(*out, "unreadable",
+				    json_integer((json_int_t)requests.nr_unreadable));
 		json_object_set_new(*out, "processes",
 				    issuers_json(&w.issuers.processes, ISSUERS_SHOWN));
 		json_object_set_new(*out, "cgroups",

@@ -151,6 +151,15 @@ for kind in seek outstanding interarrival flush; do
 		if $kind == "flush" then "\(.[0]),\(.[1])" else "\(.[0]),\(.[1]),\(.[2])" end' "$T/access" | tr '\n' ' ')" \
 		"$blkcast_says" "its picture '$kind' counts as the report does"
 done
+# A damaged segment is counted by every question that needs its requests or windows, and shown on the page.
+damaged=$(find "$T/store" -name '*.seg' -path '*db1*' | sort | head -n 1)
+cp -p "$damaged" "$T/sound.seg"
+printf 'damage' | dd of="$damaged" bs=1 seek=200 conv=notrunc status=none
+for what in who access device; do
+	is "$(curl -sm 20 "$url/api/v1/$what?host=db1&device=8:0&begin_s=0&end_s=9000000000" | jq .unreadable)" 1 "$what counts a damaged segment"
+done
+cp -p "$T/sound.seg" "$damaged"
+is "$(jq .unreadable "$T/access")" 0 "of which there was none before"
 is "$(ask "$url/api/v1/access?host=db1&device=sda")" 400 "a device without a number is refused"
 is "$(jq '.requests == ([.processes[].requests] | add) and .requests > 0' "$T/who")" true "the processes' requests add up to all"
 

@@ -66,7 +66,7 @@ export function accessSection(where) {
       data = await ask("/api/v1/access", now);
       key = mine;
       at = Date.now();
-      say(about, (data.requests ? w.about(count(data.requests)) : words.device.whoNone) + (data.read_until_s ? " " + w.cut(time(data.read_until_s)) : ""));
+      say(about, (data.requests ? w.about(count(data.requests)) : words.device.whoNone) + (data.read_until_s ? " " + w.cut(time(data.read_until_s)) : "") + (data.unreadable ? " " + words.fleet.unreadable(count(data.unreadable)) : ""));
       if (data.requests) fill();
       else body.replaceChildren();
     } catch (e) {

@@ -130,6 +130,7 @@ export function deviceView(main, values, tell) {
     if (data.windows && blank > 0) list.push(w.unwatched(duration(blank)));
     if (d.lost > 0) list.push(words.fleet.lost(count(d.lost)));
     if (data.read_until_s) list.push(w.cut(time(data.read_until_s)));
+    if (data.unreadable) list.push(words.fleet.unreadable(count(data.unreadable)));
     if (remarks.dataset.said !== list.join("\n")) {
       remarks.dataset.said = list.join("\n");
       remarks.replaceChildren(...list.map((t) => h("li", {}, t)));
@@ -187,7 +188,8 @@ export function deviceView(main, values, tell) {
     who.busy = true;
     try {
       const answer = await ask("/api/v1/who", { host: where.host, device: where.device, begin_s: data.begin_s, end_s: data.end_s });
-      say(whoCut, answer.requests ? answer.read_from_s ? w.whoCut(time(answer.read_from_s)) : "" : w.whoNone);
+      say(whoCut, [answer.requests ? answer.read_from_s ? w.whoCut(time(answer.read_from_s)) : "" : w.whoNone,
+        answer.unreadable ? words.fleet.unreadable(count(answer.unreadable)) : ""].filter(Boolean).join(" "));
       whoTables.replaceChildren(...(answer.requests ? [whoTable(w.processes, answer.processes, answer.requests), whoTable(w.cgroups, answer.cgroups, answer.requests)] : []));
     } catch (e) {
       say(whoCut, e.message);

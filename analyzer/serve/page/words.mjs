@@ -50,7 +50,7 @@ export const words = {
     sparkNone: "not watched in the last hour",
     silentMark: "silent",
     refused: (n) => `${n} windows are of devices beyond the number that is shown.`,
-    unreadable: (n) => `${n} segments or profiles could not be read; \`blkcast check\` names them.`,
+    unreadable: (n) => `${n} ${String(n) === "1" ? "segment or profile" : "segments or profiles"} could not be read; \`blkcast check\` names what is damaged.`,
     facts: { rate: "Requests a second", bytes: "Bytes a second" },
     groupBy: "Group by label",
     groupNone: "no groups",
