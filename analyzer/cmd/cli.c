@@ -406,7 +406,8 @@ static void help_commands(const struct command *const *commands, size_t nr)
 	for (size_t i = 0; i < nr; i++)
 		printf("  %-14s%s\n", commands[i]->name, commands[i]->summary);
 	printf("\n`blkcast COMMAND --help` describes one; `blkcast --version` names this one.\n"
-	       "Files named docs/..., formats/... are in the source tree and, installed, in share/blkcast\n"
+	       "Files named docs/..., formats/... are in the source tree and, installed, in "
+	       "share/blkcast\n"
 	       "beside the program's bin: /usr/share/blkcast.\n");
 }
 

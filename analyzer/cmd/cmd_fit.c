@@ -536,7 +536,8 @@ static int cmd_fit_run(struct cli *cli)
 		CLI_LIST("factors", 0, "B,...", &o->factors,
 			 "numeric columns to take as factors; columns of text are"),
 		CLI_LIST("techniques", 't', "T,...", &o->techniques,
-			 "lrm lrm-ia mars mars-ia cart m5 cubist ensemble, or auto, the default: all of "
+			 "lrm lrm-ia mars mars-ia cart m5 cubist ensemble, or auto, the default: "
+			 "all of "
 			 "these; mars-bag and gp by name only"),
 		CLI_FLAG("standard", 0, &o->standard, "standard parameters, no search"),
 		CLI_STRING("s3", 0, "K=V,...", &o->s3,
@@ -579,12 +580,13 @@ const struct command command_fit = {
 	.summary = "regression models of a measurement table: optimize, select, save",
 	.usage = "(TABLE.csv | --db FILE) --response Y [-o model.json]\n"
 		 "(TABLE.csv | --db FILE) --update MODEL.json [-o new.json]",
-	.example =
-		"blkcast fit measurements.csv --response read_s --techniques mars-ia,cart -o m.json",
+	.example = "blkcast fit measurements.csv --response read_s --techniques mars-ia,cart -o "
+		   "m.json",
 	.details =
 		"Each technique's parameters are searched with S3 on the same folds; the simplest "
 		"technique\nwithin --select-within of the best is fitted to all rows and written. "
-		"--response takes any\ncolumn: one of means, or of a percentile. Of several, none is a "
+		"--response takes any\ncolumn: one of means, or of a percentile. Of several, "
+		"none is a "
 		"predictor of another,\nand -o m.json writes m-RESPONSE.json for each.",
 	.run = cmd_fit_run,
 	.rank_verbs = "",

@@ -403,12 +403,17 @@ const struct command command_headroom = {
 		   "headroom.html",
 	.details =
 		"The model's load variable (clients, rate or depth) is multiplied until the "
-		"prediction breaks the\nobjective, within the range that was measured; the interval "
+		"prediction breaks the\nobjective, within the range that was measured; the "
+		"interval "
 		"is where the ends of the prediction's\n90 % interval break it. Clients that think "
-		"do so as long as today, by the interactive response-time\nlaw (--load think: there "
-		"are as many, and they think less); that needs models of read_s and write_s\nbeside "
-		"the objective's. Several devices in the profile add up. With --storage the stored requests are\n"
-		"multiplied and simulated on a device that blkcast storage calibrate has made: clients are copied,\n"
+		"do so as long as today, by the interactive response-time\nlaw (--load think: "
+		"there "
+		"are as many, and they think less); that needs models of read_s and "
+		"write_s\nbeside "
+		"the objective's. Several devices in the profile add up. With --storage the "
+		"stored requests are\n"
+		"multiplied and simulated on a device that blkcast storage calibrate has made: "
+		"clients are copied,\n"
 		"and requests that come by themselves come faster. Exit status 1 where an "
 		"objective is\nbroken today or the target cannot carry the load, 3 where the load "
 		"lies outside the model.",

@@ -419,17 +419,19 @@ static int cmd_predict_run(struct cli *cli)
 const struct command command_predict = {
 	.name = "predict",
 	.summary = "evaluate a saved model",
-	.usage =
-		"MODEL.json (TABLE.csv | --db FILE) [--strict] [--json]\n"
-		"MODEL.json --set K=V,... [--strict] [--json]\n"
-		"MODEL.json (TABLE.csv | --db FILE) --check [--against OTHER.json] [--by COLUMN] [--json]\n"
-		"MODEL.json (--show | --c | --report FILE.html)",
+	.usage = "MODEL.json (TABLE.csv | --db FILE) [--strict] [--json]\n"
+		 "MODEL.json --set K=V,... [--strict] [--json]\n"
+		 "MODEL.json (TABLE.csv | --db FILE) --check [--against OTHER.json] [--by COLUMN] "
+		 "[--json]\n"
+		 "MODEL.json (--show | --c | --report FILE.html)",
 	.example = "blkcast predict m.json --set request_kb=8,pattern=random,read=70",
 	.details =
 		"Prints the table with the columns predicted, lower and upper (the interval that "
 		"holds 90 %\nof responses like those of training) and outside: 1 where a value "
-		"lies beyond the training\nrange, or far from every training row. A model of blkcast qpn calibrate is asked with the columns of "
-		"docs/qpn-tables.md; its\ninterval is that of the simulated mean, at 95 %. --check takes rows with equal variables for\n"
+		"lies beyond the training\nrange, or far from every training row. A model of "
+		"blkcast qpn calibrate is asked with the columns of "
+		"docs/qpn-tables.md; its\ninterval is that of the simulated mean, at 95 %. "
+		"--check takes rows with equal variables for\n"
 		"repetitions of a configuration, and tells how far these are from each other.",
 	.run = cmd_predict_run,
 };

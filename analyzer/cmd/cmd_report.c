@@ -588,7 +588,8 @@ const struct command command_report = {
 		"Objectives are judged over the period, on each device that they name; exit status "
 		"1\nwhere one is broken, 3 where one cannot be judged for want of requests.\n\n"
 		"Figures: heatmap requests throughput devices in-flight tail size-latency sizes\n"
-		"sizes-bytes sequential seek outstanding interarrival flush who access miss-ratio regions\n\n"
+		"sizes-bytes sequential seek outstanding interarrival flush who access "
+		"miss-ratio regions\n\n"
 		"who is a table alone, of processes and control groups; --json has it as well.",
 	.run = cmd_report_run,
 };

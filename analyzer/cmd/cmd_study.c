@@ -481,7 +481,8 @@ static int cmd_study_perform(struct job *job, int verb)
 		LOAD_OPTIONS(&job->loads),
 		PREDICTOR_OPTIONS(&job->by),
 		CLI_LIST("slo", 0, "OBJECTIVE,...", &job->slo,
-			 "exit status 1 where a load breaks it: read.p95=20ms, write.mean=5ms, ..."),
+			 "exit status 1 where a load breaks it: read.p95=20ms, write.mean=5ms, "
+			 "..."),
 		CLI_STRING("storage", 0, "FILE", &job->storage,
 			   "or simulate what is stored on this device (blkcast storage calibrate)"),
 		CLI_STRING("intervals", 0, "TABLE.csv", &job->intervals,
@@ -553,15 +554,15 @@ static int cmd_study_run(struct cli *cli)
 const struct command command_study = {
 	.name = "study",
 	.summary = "what happens when loads move, or share a target",
-	.usage =
-		"migrate PROFILE... (--model M.json,... | --db FILE [--from OLD] | --run PATH)\n"
-		"migrate STORE... --storage DEVICE.json [--from OLD.json]\n"
-		"consolidate PROFILE PROFILE... (--model M.json,... | --db FILE | --run PATH)\n"
-		"interference PROFILE NEIGHBOUR... (--model M.json,... | --db FILE | --run PATH)\n"
-		"(consolidate|interference) STORE... --storage DEVICE.json\n"
-		"scenario SCENARIO.yaml... [--storage [NAME=]DEVICE.json,...]\n"
-		"cache PROFILE... [--size SIZE] [--hits PERCENT] [--hit-time TIME]\n"
-		"mix PROFILE[=COUNT]... [--slo OBJECTIVE,... --db FILE] [--measure SIZE:read=N,...]",
+	.usage = "migrate PROFILE... (--model M.json,... | --db FILE [--from OLD] | --run PATH)\n"
+		 "migrate STORE... --storage DEVICE.json [--from OLD.json]\n"
+		 "consolidate PROFILE PROFILE... (--model M.json,... | --db FILE | --run PATH)\n"
+		 "interference PROFILE NEIGHBOUR... (--model M.json,... | --db FILE | --run PATH)\n"
+		 "(consolidate|interference) STORE... --storage DEVICE.json\n"
+		 "scenario SCENARIO.yaml... [--storage [NAME=]DEVICE.json,...]\n"
+		 "cache PROFILE... [--size SIZE] [--hits PERCENT] [--hit-time TIME]\n"
+		 "mix PROFILE[=COUNT]... [--slo OBJECTIVE,... --db FILE] [--measure "
+		 "SIZE:read=N,...]",
 	.example = "blkcast study migrate before.json --db new.sqlite --report migration.html\n"
 		   "blkcast study consolidate a.json b.json --run /mnt/new\n"
 		   "blkcast study scenario docs/examples/scenarios/today.yaml "
@@ -576,8 +577,11 @@ const struct command command_study = {
 		"beside each of the others, or over the sizes and mixes of one.\nscenario: files "
 		"that change what is (add, scale, migrate, swap, cache, remove), side by side.\n"
 		"cache: what a cache is worth, by the miss-ratio curve. mix: how many fit "
-		"together.\nWith --run stored requests are replayed on the target, or mimics of profiles run; "
-		"else it is predicted: by\nmodels of read_s and write_s (blkcast fit), by a calibrated net "
-		"(blkcast qpn calibrate), or from a\nmeasurement store. --help behind a verb lists its options.",
+		"together.\nWith --run stored requests are replayed on the target, or mimics of "
+		"profiles run; "
+		"else it is predicted: by\nmodels of read_s and write_s (blkcast fit), by a "
+		"calibrated net "
+		"(blkcast qpn calibrate), or from a\nmeasurement store. --help behind a verb "
+		"lists its options.",
 	.run = cmd_study_run,
 };

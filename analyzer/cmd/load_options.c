@@ -71,11 +71,11 @@ void load_options_note(const struct cli *cli, const char *name, unsigned int mis
 
 	load_facts_say_missing(missing, words, sizeof(words));
 	if (words[0])
-		cli_note(
-			cli,
-			"%s: the profile does not tell: %s; the answer rests on the rest, and is less "
-			"certain",
-			name, words);
+		cli_note(cli,
+			 "%s: the profile does not tell: %s; the answer rests on the rest, and is "
+			 "less "
+			 "certain",
+			 name, words);
 }
 
 /* Adds what the options name to the lines at the foot of a page. */

@@ -537,9 +537,10 @@ int qpn_calibrate(struct cli *cli)
 		CLI_DOUBLE("saturated", 0, "CLIENTS", &task.saturated,
 			   "service times from runs of as many clients or more (default: the most "
 			   "there are)"),
-		CLI_STRING(
-			"weights", 0, "RULE", &rule,
-			"of VMs: algorithm-4, algorithm-5, clients, local or parts (default: the best)"),
+		CLI_STRING("weights", 0, "RULE", &rule,
+			   "of VMs: algorithm-4, algorithm-5, clients, local or parts (default: "
+			   "the "
+			   "best)"),
 		CLI_DOUBLE("precision", 'p', "P", &task.precision,
 			   "of every net solved (default 0.01)"),
 		CLI_U64("seed", 's', "N", &task.seed, "of the random numbers (default 1)"),

@@ -82,11 +82,11 @@ static void study_target_tell_parts(const struct study_target *t)
 				 "flushes, or have no times",
 				 t->paths[i], t->replay.plans[i].nr_left_out);
 		if (t->study->run.duration_s < all_s)
-			cli_note(
-				t->cli,
-				"%s: only the first %s of %s are replayed; --duration says how much",
-				t->paths[i], units_time(t->study->run.duration_s, part),
-				units_time(all_s, whole));
+			cli_note(t->cli,
+				 "%s: only the first %s of %s are replayed; --duration says how "
+				 "much",
+				 t->paths[i], units_time(t->study->run.duration_s, part),
+				 units_time(all_s, whole));
 	}
 }
 

@@ -160,12 +160,12 @@ static double inflight_describe(const struct parts *p, char *text, size_t len)
 		all += p->all[c];
 		device += p->device[c];
 	}
-	snprintf(
-		text, len,
-		"Mean number of requests under way over time: %s over the period, %s of them inside "
-		"the device; %s in the busiest column.",
-		label_count(&mean, all / nr), label_count(&inside, device / nr),
-		label_count(&max, most));
+	snprintf(text, len,
+		 "Mean number of requests under way over time: %s over the period, %s of them "
+		 "inside "
+		 "the device; %s in the busiest column.",
+		 label_count(&mean, all / nr), label_count(&inside, device / nr),
+		 label_count(&max, most));
 	return most;
 }
 

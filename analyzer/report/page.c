@@ -219,7 +219,9 @@ static void load_facts(struct page *pg)
 static void page_other_operations(const struct profile *p, char *text, size_t bytes)
 {
 	static const char *const plural[] = {
-		[OPERATION_DISCARD] = "discards", [OPERATION_FLUSH] = "flushes", [OPERATION_OTHER] = "others"
+		[OPERATION_DISCARD] = "discards",
+		[OPERATION_FLUSH] = "flushes",
+		[OPERATION_OTHER] = "others",
 	};
 	struct label count;
 
