@@ -220,7 +220,7 @@ export function deviceView(main, values, tell) {
     document.title = title.textContent + " · blkcast";
     content.hidden = empty;
     error.hidden = !empty;
-    phasesSection.hidden = whoSection.hidden = accessPart.hidden = commandSection.hidden = empty;
+    phasesSection.hidden = whoSection.hidden = accessPart.hidden = empty;
     if (empty) compareSection.hidden = true;
     if (empty) error.replaceChildren(h("p", {}, w.none), h("p", {}, w.noneHow));
     say(rangeText, w.range(time(data.begin_s), time(data.end_s), duration(data.step_s)) + ". " + w.brush);

@@ -4,7 +4,7 @@ import { words } from "./words.mjs";
 import { h, ask, say, link, count, perSecond, bytesPerSecond, seconds, duration, plain, time } from "./tools.mjs";
 import { timeChart, spark } from "./charts.mjs";
 
-const ROWS = 64, SEARCH_MS = 200;
+const ROWS = 64, SEARCH_MS = 40;
 const columns = ["host", "device", "rate", "spark", "bytes", "p50", "p99", "in_flight", "lost", "gap", "age"];
 
 // A row of the table. Its cells are kept and filled again, so that nothing flickers and the keyboard focus stays.
@@ -89,7 +89,7 @@ function groupTable(choose) {
 export function fleetView(main, values, tell) {
   const ask_ = { sort: values.sort || "rate", order: values.order || "", q: values.q || "", group: values.group || "", from: Number(values.from) || 0 };
   const w = words.fleet, rows = [];
-  let timer = null, data = null;
+  let timer = null, data = null, asked = 0;
 
   const title = h("h1", {}, w.title);
   const lead = h("p", { class: "lead" });
@@ -201,10 +201,13 @@ export function fleetView(main, values, tell) {
     next.disabled = data.from + data.devices.length >= data.rows;
   }
   async function refresh() {
+    const mine = ++asked;
     try {
-      data = await ask("/api/v1/fleet", { ...ask_, order: isAscending() ? "ascending" : "descending", limit: ROWS });
+      const answer = await ask("/api/v1/fleet", { ...ask_, order: isAscending() ? "ascending" : "descending", limit: ROWS });
+      if (mine !== asked) return; // The user has typed on, and a later question is under way.
+      data = answer;
     } catch (e) {
-      tell(words.state.lost, "lost");
+      if (mine === asked) tell(words.state.lost, "lost");
       return;
     }
     fillLead();

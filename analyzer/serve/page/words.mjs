@@ -67,7 +67,7 @@ export const words = {
     title: (name, host) => `${name} of ${host}`,
     back: "All devices",
     none: "There is no window of this device in this period.",
-    noneHow: "Choose a longer or an earlier period, or look whether its agent runs.",
+    noneHow: "Choose a longer or an earlier period, or look whether its agent runs. Where retention has removed the requests, the report below draws what their profiles still say.",
     cut: (t) => `Only windows until ${t} were read in the time that one question has. Choose a shorter period for all of it.`,
     lead: (d) => `${d.requests} requests in ${d.watched} watched: ${d.rate} a second, ${d.reads} reads;` +
       ` ${d.size} move in a second.`,
