@@ -10,6 +10,10 @@
  *
  * https means TLS 1.2 or later, and the receiver's certificate is checked. Certificate, key and
  * token are read again when their files change. Proxies that the environment names are not used.
+ *
+ * One connection is kept and used again for the segments that follow. It ends when the machine at
+ * its other end shows no sign of life for 15 s, and is replaced after five to ten minutes, so that
+ * agents behind a balancer spread over the receivers that there are.
  */
 #ifndef AGENT_UPLOAD_H
 #define AGENT_UPLOAD_H
@@ -54,6 +58,12 @@ struct upload_access {
 	char *token_file; /* first line: sent as "Authorization: Bearer ..." */
 	char *proxy;	  /* URL; NULL: none, whatever the environment says */
 	bool insecure;	  /* plain http beyond loopback */
+	/*
+	 * After how many seconds without a sign of life from the other machine the connection is
+	 * given up, and for how long it is used again. 0: 15 s, and 5 to 10 minutes. Tests set
+	 * them.
+	 */
+	int silent_s, life_s;
 };
 
 struct upload;
@@ -79,7 +89,7 @@ struct upload_segment_options {
 
 /*
  * Sends the segment and fills in answer. Blocks for at most 5 s per name on the way (proxy,
- * receiver), then 5 s to connect and 60 s in all.
+ * receiver), then 5 s to connect and 60 s in all, or 15 s after the last sign of life.
  */
 void upload_segment(struct upload *u, const void *data, size_t len,
 		    const struct upload_segment_options *options, struct upload_answer *answer);

@@ -5,19 +5,38 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "agent/send/upload_state.h"
+#include "base/clock.h"
 #include "formats/segment/segment.h"
 
 #define CONNECT_TIMEOUT_S 5L
 #define TOTAL_TIMEOUT_S	  60L
-#define MAX_ANSWER_BYTES  65536
-#define MAX_HEAD_BYTES	  65536
-#define MAX_TOKEN_BYTES	  512
+/*
+ * The connection is given up when the other machine has not acknowledged a packet for so long. The
+ * kernel sends a packet that was lost again after 0.2, 0.6, 1.4, 3, 6.2 and 12.6 s, so that a
+ * network or a migrating machine may pause for twelve seconds. Nothing is lost when it is given up:
+ * the segment goes over a new connection.
+ */
+#define SILENT_S 15
+/* An idle connection, or one that waits for an answer, is asked for a sign of life this often. */
+#define PROBE_S 5
+/*
+ * A connection that is older than this is not used for another segment. Behind a balancer a new
+ * receiver thus gets its share of the agents within ten minutes; a TLS handshake in five minutes
+ * costs nothing that can be measured. Up to as much again is added for each run, so that agents
+ * that connected at the same moment do not all come back at the same moment.
+ */
+#define LIFE_S		 300
+#define MAX_ANSWER_BYTES 65536
+#define MAX_HEAD_BYTES	 65536
+#define MAX_TOKEN_BYTES	 512
 
 static size_t give_body(char *out, size_t size, size_t nr, void *ctx)
 {
@@ -65,6 +84,35 @@ static int on_progress(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl
 
 	(void)a, (void)b, (void)c, (void)d;
 	return atomic_load(u->abort_flag);
+}
+
+static void set_number(curl_socket_t fd, int level, int option, int value)
+{
+	/* Without the option the connection is kept until the time of the transfer is over. */
+	if (setsockopt(fd, level, option, &value, sizeof(value)))
+		errno = 0;
+}
+
+/* Called by curl for each new socket: makes the kernel notice that the other machine is gone. */
+static int watch_peer(void *ctx, curl_socket_t fd, curlsocktype purpose)
+{
+	const struct upload *u = ctx;
+	int silent_s = u->access.silent_s ? u->access.silent_s : SILENT_S;
+
+	(void)purpose;
+	set_number(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	set_number(fd, IPPROTO_TCP, TCP_KEEPIDLE, silent_s < PROBE_S ? silent_s : PROBE_S);
+	set_number(fd, IPPROTO_TCP, TCP_KEEPINTVL, silent_s < PROBE_S ? silent_s : PROBE_S);
+	/* With this option the number of unanswered probes does not matter. */
+	set_number(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, silent_s * 1000);
+	return CURL_SOCKOPT_OK;
+}
+
+/* Returns the longest life of a connection of this run, in seconds. */
+static long upload_life_s(const struct upload *u)
+{
+	return u->access.life_s ? u->access.life_s
+				: LIFE_S + (long)(clock_monotonic_ns() / 1000 % LIFE_S);
 }
 
 /*
@@ -169,6 +217,9 @@ static int set_options(struct upload *u)
 	bad |= curl_easy_setopt(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
 	bad |= curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
 	bad |= curl_easy_setopt(c, CURLOPT_TIMEOUT, TOTAL_TIMEOUT_S);
+	bad |= curl_easy_setopt(c, CURLOPT_SOCKOPTFUNCTION, watch_peer);
+	bad |= curl_easy_setopt(c, CURLOPT_SOCKOPTDATA, u);
+	bad |= curl_easy_setopt(c, CURLOPT_MAXLIFETIME_CONN, upload_life_s(u));
 	bad |= curl_easy_setopt(c, CURLOPT_USERAGENT, "blkcast-agent/" BLKCAST_VERSION);
 	bad |= curl_easy_setopt(c, CURLOPT_READFUNCTION, give_body);
 	bad |= curl_easy_setopt(c, CURLOPT_READDATA, u);
@@ -258,6 +309,8 @@ static int copy_access(struct upload_access *to, const struct upload_access *fro
 		  copy_text(&to->key, from->key) | copy_text(&to->token_file, from->token_file);
 
 	to->insecure = from->insecure;
+	to->silent_s = from->silent_s;
+	to->life_s = from->life_s;
 	return ret | copy_text(&to->proxy, from->proxy) ? -ENOMEM : 0;
 }
 

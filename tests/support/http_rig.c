@@ -2,6 +2,7 @@
 #include "tests/support/http_rig.h"
 
 #include <inttypes.h>
+#include <linux/filter.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,9 +171,12 @@ static void on_connection(void *ctx, struct MHD_Connection *c, void **socket,
 {
 	struct receiver *s = ctx;
 
-	(void)c, (void)socket;
+	(void)socket;
 	pthread_mutex_lock(&s->lock);
-	s->nr_connections += code == MHD_CONNECTION_NOTIFY_STARTED;
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		s->nr_connections++;
+		s->fd = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+	}
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -188,6 +192,19 @@ bool receiver_listen(struct receiver *s)
 	if (info)
 		s->port = info->port;
 	return info != NULL;
+}
+
+bool receiver_silence(struct receiver *s)
+{
+	/* The kernel drops each packet before it could acknowledge it. */
+	struct sock_filter drop = { BPF_RET | BPF_K, 0, 0, 0 };
+	struct sock_fprog program = { 1, &drop };
+	int ret;
+
+	pthread_mutex_lock(&s->lock);
+	ret = setsockopt(s->fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+	pthread_mutex_unlock(&s->lock);
+	return ok(!ret);
 }
 
 bool receiver_begin(struct receiver *s, const enum behaviour *script, unsigned int nr)
@@ -233,6 +250,8 @@ bool rig_open(struct rig *rig, const struct receiver *s)
 	snprintf(rig->account_path, sizeof(rig->account_path), "%s/ledger", rig->dir);
 	config.url = rig->url;
 	config.hindsight = rig->hindsight;
+	config.access.silent_s = rig->silent_s;
+	config.access.life_s = rig->life_s;
 	config.spool_bytes = 1 << 20;
 	config.spool_dir = rig->dir;
 	account.path = rig->account_path;

@@ -39,6 +39,7 @@ struct receiver {
 	enum behaviour script[8]; /* of the first requests; ANSWER_WELL afterwards */
 	unsigned int nr_script, nr_requests, nr_stored, nr_elsewhere;
 	unsigned int nr_connections; /* opened so far; guarded by the lock */
+	int fd;			     /* of the newest connection; guarded by the lock */
 	uint64_t stored[64];
 	size_t max_body_bytes; /* 0: any; longer ones get a 413 */
 	uint64_t requests;     /* in the segments stored */
@@ -58,10 +59,13 @@ struct rig {
 	struct sink *sink;
 	struct account *account;
 	struct hindsight *hindsight; /* borrowed; NULL: none */
+	int silent_s, life_s;	     /* of its connections, as in struct upload_access */
 };
 
 bool receiver_begin(struct receiver *s, const enum behaviour *script, unsigned int nr);
 bool receiver_listen(struct receiver *s);
+/* Makes the newest connection deaf, as that of a machine that has lost its power. */
+bool receiver_silence(struct receiver *s);
 void rig_segment(uint64_t sequence, unsigned int nr, struct buf *out);
 bool rig_open(struct rig *rig, const struct receiver *s);
 bool rig_new(struct rig *rig, const struct receiver *s);

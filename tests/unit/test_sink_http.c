@@ -246,6 +246,51 @@ static void closed_connection_costs_nothing(void)
 	rig_end(&rig, &s);
 }
 
+/* The machine at the other end is gone: nobody acknowledges a packet, and nobody closes. */
+static void silent_machine_is_noticed(void)
+{
+	struct receiver s;
+	struct rig rig = { .silent_s = 1 };
+
+	if (!receiver_begin(&s, NULL, 0) || !rig_new(&rig, &s))
+		return;
+	s.keeps_names = true;
+	rig_send(&rig, 0);
+	wait_until_sent(&rig);
+	if (!receiver_silence(&s))
+		return;
+	rig_send(&rig, 1);
+	wait_until_sent(&rig);
+	rig_send(&rig, 2);
+	wait_until_sent(&rig);
+	rig_close(&rig, 5);
+	ok_eq(s.nr_connections, 2);
+	ok_eq(s.nr_stored, 3);
+	ok_eq(s.requests, 3);
+	rig_end(&rig, &s);
+}
+
+/* Behind a balancer the next connection may lead to another receiver. */
+static void connection_is_replaced_after_its_life(void)
+{
+	struct receiver s;
+	struct rig rig = { .life_s = 1 };
+
+	if (!receiver_begin(&s, NULL, 0) || !rig_new(&rig, &s))
+		return;
+	for (uint64_t i = 0; i < 4; i++) {
+		rig_send(&rig, i);
+		wait_until_sent(&rig);
+		if (i == 1)
+			nanosleep(&(struct timespec){ 2, 100000000 }, NULL);
+	}
+	rig_close(&rig, 5);
+	ok_eq(s.nr_connections, 2);
+	ok_eq(s.nr_stored, 4);
+	ok_eq(s.requests, 4);
+	rig_end(&rig, &s);
+}
+
 /* The connection ends after the segment was stored and before its acknowledgement. */
 static void connection_cut_before_the_answer_counts_once(void)
 {
@@ -348,6 +393,8 @@ static const struct tap_test tests[] = {
 	{ "a dead receiver costs nothing but time", dead_receiver_costs_nothing_but_time },
 	{ "segments share a connection, and one that was closed costs nothing",
 	  closed_connection_costs_nothing },
+	{ "a machine that is gone is noticed, and costs nothing", silent_machine_is_noticed },
+	{ "a connection is replaced after its life", connection_is_replaced_after_its_life },
 	{ "a connection cut before the answer neither loses nor doubles a segment",
 	  connection_cut_before_the_answer_counts_once },
 	{ "a stop cuts a slow transfer and keeps the segment",
