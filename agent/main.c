@@ -47,6 +47,19 @@ static void look_names_up_alone(void)
 }
 
 /*
+ * Makes the resolver ask for the addresses of IPv4 and of IPv6 by one call of the system each,
+ * which the filter allows. Options that the user gave in the variable stay in force.
+ */
+static void ask_for_one_family_at_once(void)
+{
+	const char *given = getenv("RES_OPTIONS");
+	char options[512];
+
+	snprintf(options, sizeof(options), "single-request %s", given ? given : "");
+	setenv("RES_OPTIONS", options, 1);
+}
+
+/*
  * Everything that the agent keeps is bounded by its tables (reorder.h, stream.h, window.h), which
  * become resident as the busiest instant fills them. The trees of JSON values that come and go with
  * each window stay out of the heap (json_region.h). To be called before any thread is started.
@@ -135,6 +148,7 @@ int main(int argc, char **argv)
 	int ret = EXIT_DONE;
 
 	look_names_up_alone();
+	ask_for_one_family_at_once();
 	if (config_parse(&config, argc, argv, &err))
 		ret = main_complain(&err, EXIT_BAD_INPUT);
 	else if (config.help)

@@ -43,7 +43,8 @@ struct call {
  * the second phase on purpose, because their callers work without them: mremap (realloc copies
  * instead), getsockname (curl's notes on a connection, and the order of addresses), socketpair (by
  * which another thread could wake curl), uname (the resolver's domain), FIONREAD (the size of a
- * datagram), getpid (OpenSSL compares it with itself).
+ * datagram), getpid (OpenSSL compares it with itself). sendmmsg is left out because the resolver
+ * asks for IPv4 and IPv6 one after the other (main.c).
  */
 static const struct call calls[] = {
 	/* memory and threads */
@@ -102,7 +103,6 @@ static const struct call calls[] = {
 	ANY(SENDS, "setsockopt"),
 	ANY(SENDS, "getsockopt"),
 	ANY(SENDS, "getpeername"), /* curl uses a connection again only if it has its address. */
-	ANY(SENDS, "sendmmsg"),
 	ANY(SENDS, "getrandom"),
 	ANY(SENDS, "writev"), /* The C library asks name servers over TCP by this call. */
 
