@@ -10,6 +10,7 @@
 
 #include "analyzer/store/cluster_facts.h"
 #include "base/array.h"
+#include "base/buf.h"
 
 /* tries if another serve process has stored one of the segments meanwhile */
 #define MAX_TRIES   3
@@ -28,24 +29,32 @@ enum verdict {
 	VERDICT_HOLES,
 };
 
-int bundle_item_init(struct bundle_item *item, struct err *err)
+int bundle_item_init(struct bundle_item *item, struct segment_reader **reader, struct err *err)
 {
 	const struct segment_facts *f = item->segment.facts;
+	json_t *row = cluster_facts_json(f);
 
-	item->row = cluster_facts_json(f);
 	item->day = (int64_t)(f->begin.realtime_ns / 1000000000u / DAY_S);
-	if (item->row &&
-	    json_object_set_new(item->row, "profiles",
-				cluster_profiles_json(item->segment.data, item->segment.len)) == 0)
-		return 0;
-	bundle_item_release(item);
-	return err_set(err, ENOMEM, "out of memory");
+	if (row && json_object_set_new(row, "profiles",
+				       cluster_profiles_json(reader, item->segment.data,
+							     item->segment.len)) == 0)
+		item->row = json_dumps(row, JSON_COMPACT);
+	json_decref(row);
+	if (!item->row)
+		return err_set(err, ENOMEM, "out of memory");
+	item->nr_row = strlen(item->row);
+	return 0;
 }
 
 void bundle_item_release(struct bundle_item *item)
 {
-	json_decref(item->row);
+	free(item->row);
 	item->row = NULL;
+}
+
+size_t bundle_item_bytes(const struct bundle_item *item)
+{
+	return item->segment.len + item->nr_row;
 }
 
 void bundle_days_release(struct bundle_days *d)
@@ -123,24 +132,13 @@ static int bundle_sql(struct bundle_commit *b, struct err *err)
 	return ret;
 }
 
-/* Calls one of the functions of docs/cluster.sql that take JSON. */
-static int bundle_call(struct bundle_commit *b, const char *sql, json_t *of, PGresult **out,
-		       struct err *err)
-{
-	char *text = json_dumps(of, JSON_COMPACT);
-	const char *values[] = { text };
-	int ret = text ? cluster_sql_call(*b->sql, sql, 1, values, out, err)
-		       : err_set(err, ENOMEM, "out of memory");
-
-	free(text);
-	return ret;
-}
-
 /* Finds the segments that the catalog already has; these need not be written again. */
 static int bundle_look_up(struct bundle_commit *b, struct err *err)
 {
 	json_t *names = json_array(), *all = json_pack("{s:o}", "segments", names);
+	const char *values[1];
 	PGresult *r = NULL;
+	char *text;
 	int ret;
 
 	for (size_t i = 0; i < b->nr; i++) {
@@ -150,8 +148,11 @@ static int bundle_look_up(struct bundle_commit *b, struct err *err)
 		json_object_set_new(name, "i", json_integer((json_int_t)i));
 		json_array_append_new(names, name);
 	}
-	ret = bundle_call(b, "SELECT known($1::jsonb)", all, &r, err);
+	values[0] = text = json_dumps(all, JSON_COMPACT);
 	json_decref(all);
+	ret = text ? cluster_sql_call(*b->sql, "SELECT known($1::jsonb)", 1, values, &r, err)
+		   : err_set(err, ENOMEM, "out of memory");
+	free(text);
 	for (int i = 0; ret == 0 && i < PQntuples(r); i++) {
 		size_t at = strtoul(PQgetvalue(r, i, 0), NULL, 10);
 
@@ -188,31 +189,29 @@ static int bundle_put(struct bundle_commit *b, const char *key, uint64_t *bytes,
 	return ret;
 }
 
-static json_t *bundle_json(struct bundle_commit *b, const char *key, uint64_t bytes,
-			   const char *sha256)
+/* Writes the argument of blkcast.take(). Each row is put in as the text that it is already. */
+static int bundle_json(const struct bundle_commit *b, const char *key, uint64_t bytes,
+		       const char *sha256, struct buf *out)
 {
-	json_t *rows = json_array();
-	json_t *all = json_pack("{s:o, s:I, s:I}", "segments", rows, "host_bytes",
-				(json_int_t)b->quota.bytes, "host_segments",
-				(json_int_t)b->quota.nr_segments_per_day);
-
-	if (all && bytes) {
-		json_object_set_new(all, "key", json_string(key));
-		json_object_set_new(all, "bytes", json_integer((json_int_t)bytes));
-		json_object_set_new(all, "sha256", json_string(sha256));
-	}
+	buf_printf(out, "{\"host_bytes\":%" PRIu64 ",\"host_segments\":%" PRIu64, b->quota.bytes,
+		   b->quota.nr_segments_per_day);
+	if (bytes)
+		buf_printf(out, ",\"key\":\"%s\",\"bytes\":%" PRIu64 ",\"sha256\":\"%s\"", key,
+			   bytes, sha256);
+	buf_printf(out, ",\"segments\":[");
 	for (size_t i = 0; i < b->nr; i++) {
-		json_t *row = b->items[i]->row;
+		const struct bundle_item *item = b->items[i];
 
-		json_object_set_new(row, "i", json_integer((json_int_t)i));
+		buf_printf(out, "%s{\"i\":%zu,\"at\":", i ? "," : "", i);
 		/* The bundle does not hold the bytes of a known segment. */
-		json_object_set_new(row, "at",
-				    b->items[i]->is_known
-					    ? json_null()
-					    : json_integer((json_int_t)b->items[i]->at));
-		json_array_append(rows, row);
+		if (item->is_known)
+			buf_printf(out, "null,");
+		else
+			buf_printf(out, "%" PRIu64 ",", item->at);
+		buf_put(out, item->row + 1, item->nr_row - 1);
 	}
-	return all;
+	buf_put(out, "]}", sizeof("]}"));
+	return out->error;
 }
 
 static void bundle_judge(struct bundle_item *item, enum verdict verdict)
@@ -279,9 +278,10 @@ static int bundle_judge_all(struct bundle_commit *b, const PGresult *r, struct e
 static int bundle_try(struct bundle_commit *b, struct err *err)
 {
 	char key[OBJECT_KEY_MAX], sha256[OBJECT_SHA256_HEX] = "";
+	const char *values[1];
 	PGresult *r = NULL;
+	struct buf text;
 	uint64_t bytes;
-	json_t *all;
 	int ret = bundle_sql(b, err);
 
 	if (ret == 0)
@@ -294,10 +294,14 @@ static int bundle_try(struct bundle_commit *b, struct err *err)
 	ret = bundle_put(b, key, &bytes, sha256, err);
 	if (ret < 0)
 		return ret;
-	all = bundle_json(b, key, bytes, sha256);
-	ret = all ? bundle_call(b, "SELECT i, verdict FROM take($1::jsonb)", all, &r, err)
-		  : err_set(err, ENOMEM, "out of memory");
-	json_decref(all);
+	buf_init(&text);
+	if (bundle_json(b, key, bytes, sha256, &text) < 0)
+		ret = err_set(err, ENOMEM, "out of memory");
+	values[0] = (const char *)text.data;
+	if (ret == 0)
+		ret = cluster_sql_call(*b->sql, "SELECT i, verdict FROM take($1::jsonb)", 1, values,
+				       &r, err);
+	buf_release(&text);
 	if (ret == 0)
 		ret = bundle_judge_all(b, r, err);
 	PQclear(r);

@@ -13,7 +13,8 @@
 /* One segment of a bundle. */
 struct bundle_item {
 	struct home_segment segment;
-	json_t *row;   /* the segment's row for the catalog */
+	char *row;     /* the segment's row for the catalog: the text of a JSON object */
+	size_t nr_row; /* bytes of row */
 	int64_t day;   /* days since 1970 by the segment's clock */
 	uint64_t at;   /* offset in the object */
 	bool is_known; /* the catalog already had the segment */
@@ -21,9 +22,14 @@ struct bundle_item {
 	struct err err;
 };
 
-/* Makes the row from the segment. Returns 0 or -ENOMEM. */
-int bundle_item_init(struct bundle_item *item, struct err *err);
+/* Makes the row from the segment; for reader see cluster_profiles_json(). Returns 0 or -ENOMEM. */
+int bundle_item_init(struct bundle_item *item, struct segment_reader **reader, struct err *err);
 void bundle_item_release(struct bundle_item *item);
+/*
+ * The bytes that the item adds to its bundle: those of the segment for the object store and those
+ * of the row for PostgreSQL. A row with many profiles can be larger than its segment.
+ */
+size_t bundle_item_bytes(const struct bundle_item *item);
 
 /* Days whose partitions are known to exist. */
 struct bundle_days {

@@ -171,15 +171,16 @@ static json_t *cluster_profile_json(const struct profile *p)
 	return row;
 }
 
-json_t *cluster_profiles_json(const void *segment, size_t len)
+json_t *cluster_profiles_json(struct segment_reader **reader, const void *segment, size_t len)
 {
-	struct segment_reader *reader = NULL;
 	const struct segment_header *h;
 	json_t *all = json_array();
+	int ret = *reader ? segment_reader_again(*reader, segment, len, NULL)
+			  : segment_reader_new(reader, segment, len, NULL);
 
-	if (segment_reader_new(&reader, segment, len, NULL) < 0)
+	if (ret < 0)
 		return all;
-	h = segment_reader_header(reader);
+	h = segment_reader_header(*reader);
 	for (size_t i = 0; i < h->nr_profiles; i++) {
 		struct profile p;
 		json_t *row = NULL;
@@ -191,7 +192,7 @@ json_t *cluster_profiles_json(const void *segment, size_t len)
 			json_array_append_new(all, row);
 		profile_release(&p);
 	}
-	segment_reader_free(reader);
+	segment_reader_clear(*reader);
 	return all;
 }
 

@@ -16,8 +16,11 @@
  * out. */
 json_t *cluster_name_json(const struct segment_name *n);
 json_t *cluster_facts_json(const struct segment_facts *f);
-/* Returns the profiles of a segment's windows as rows of table profile; NULL if memory is out. */
-json_t *cluster_profiles_json(const void *segment, size_t len);
+/*
+ * Returns the profiles of a segment's windows as rows of table profile; NULL if memory is out. The
+ * reader is one of a reader_pool: it is made if it is NULL, and is cleared on return.
+ */
+json_t *cluster_profiles_json(struct segment_reader **reader, const void *segment, size_t len);
 
 /*
  * The columns that cluster_facts_take() reads, in this order, of a table s (segment or summary) and

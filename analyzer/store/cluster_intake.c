@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "analyzer/store/cluster_bundle.h"
+#include "analyzer/store/reader_pool.h"
 #include "base/clock.h"
 
 /* One waiting segment, on the stack of its sender's thread. */
@@ -32,6 +33,7 @@ struct home_intake {
 	struct cluster *cluster;   /* borrowed */
 	struct cluster_sql *asker; /* connection for queries of senders; guarded by ask */
 	pthread_mutex_t ask;
+	struct reader_pool readers;
 
 	struct intake_writer writers[CLUSTER_WRITERS];
 	size_t nr_writers;    /* threads that run */
@@ -73,9 +75,9 @@ static size_t intake_take(struct home_intake *in, struct waiter **batch)
 	size_t nr = 0;
 
 	while (in->first && nr < CLUSTER_BUNDLE_MAX &&
-	       (!nr || bytes + in->first->item.segment.len <= CLUSTER_BUNDLE_BYTES)) {
+	       (!nr || bytes + bundle_item_bytes(&in->first->item) <= CLUSTER_BUNDLE_BYTES)) {
 		batch[nr] = in->first;
-		bytes += in->first->item.segment.len;
+		bytes += bundle_item_bytes(&in->first->item);
 		in->first = in->first->next;
 		nr++;
 	}
@@ -163,6 +165,7 @@ int cluster_intake_new(struct home_intake **out, struct store *s, struct err *er
 	in->last = &in->first;
 	pthread_mutex_init(&in->lock, NULL);
 	pthread_mutex_init(&in->ask, NULL);
+	reader_pool_init(&in->readers);
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&in->wake, &clock);
@@ -197,6 +200,7 @@ void cluster_intake_free(struct home_intake *in)
 	pthread_cond_destroy(&in->wake);
 	pthread_mutex_destroy(&in->lock);
 	pthread_mutex_destroy(&in->ask);
+	reader_pool_release(&in->readers);
 	free(in);
 }
 
@@ -217,8 +221,10 @@ void cluster_intake_limit(struct home_intake *in, const struct ingest_quota *quo
 int cluster_intake_put(struct home_intake *in, const struct home_segment *one, struct err *err)
 {
 	struct waiter own = { .item = { .segment = *one } };
-	int ret = bundle_item_init(&own.item, err);
+	struct segment_reader *reader = reader_pool_take(&in->readers);
+	int ret = bundle_item_init(&own.item, &reader, err);
 
+	reader_pool_give(&in->readers, reader);
 	if (ret < 0)
 		return ret;
 	sem_init(&own.done, 0, 0);
@@ -228,7 +234,7 @@ int cluster_intake_put(struct home_intake *in, const struct home_segment *one, s
 	*in->last = &own;
 	in->last = &own.next;
 	in->nr_waiting++;
-	in->waiting_bytes += one->len;
+	in->waiting_bytes += bundle_item_bytes(&own.item);
 	/* A writer that gathers wakes up by itself when its time is over. */
 	if (in->nr_waiting == 1 || in->nr_waiting >= CLUSTER_BUNDLE_MAX ||
 	    in->waiting_bytes >= CLUSTER_BUNDLE_BYTES)

@@ -20,9 +20,9 @@
 #include "analyzer/store/store_home.h"
 
 #define CLUSTER_GATHER_MS    250
-#define CLUSTER_BUNDLE_BYTES (32u << 20)
-#define CLUSTER_BUNDLE_MAX   4096 /* segments of one bundle */
-#define CLUSTER_WRITERS	     2	  /* bundles under way; each has a connection to PostgreSQL */
+#define CLUSTER_BUNDLE_BYTES (32u << 20) /* of segments and of their rows for the catalog */
+#define CLUSTER_BUNDLE_MAX   4096	 /* segments of one bundle */
+#define CLUSTER_WRITERS	     2 /* bundles under way; each has a connection to PostgreSQL */
 
 int cluster_intake_new(struct home_intake **out, struct store *s, struct err *err);
 void cluster_intake_free(struct home_intake *i);
