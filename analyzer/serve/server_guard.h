@@ -49,6 +49,7 @@ struct connection {
 	uint64_t looked_up_ns;
 	bool is_looked_up;
 	uintptr_t stack_low; /* of the serving thread, see server_trim.h; 0: not looked up yet */
+	uint64_t trimmed_ns; /* when server_trim_thread() gave back its unused part */
 };
 
 /*

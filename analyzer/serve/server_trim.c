@@ -7,6 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
+#define TRIM_EVERY_NS 1000000000ull /* a busy connection would fault the same pages in again */
 #define MARGIN_BYTES \
 	1024 /* below the frame of server_trim_thread(), for its own and that of madvise() */
 
@@ -53,9 +56,14 @@ void server_trim_thread(struct connection *c)
 	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	const uintptr_t unused_end = (here - MARGIN_BYTES) & mask;
 	uintptr_t high = 0;
+	uint64_t now_ns;
 
 	if (!c)
 		return;
+	now_ns = clock_monotonic_ns();
+	if (c->stack_low && now_ns - c->trimmed_ns < TRIM_EVERY_NS)
+		return;
+	c->trimmed_ns = now_ns;
 	if (!c->stack_low) {
 		if (server_trim_stack_of(&c->stack_low, &high) < 0)
 			return;

@@ -8,8 +8,8 @@
  * - 60 KiB of thread-local variables that OpenBLAS declares and glibc fills with zeros in every
  *   thread, although these threads never compute with it.
  *
- * A call costs one system call; the first one of a connection also reads 80 KiB. The next request
- * gets new pages from the kernel as it needs them.
+ * A call costs one system call, at most once a second for each connection; the first one also reads
+ * 80 KiB. The next request gets new pages from the kernel as it needs them.
  */
 #ifndef ANALYZER_SERVER_TRIM_H
 #define ANALYZER_SERVER_TRIM_H
