@@ -11,7 +11,9 @@
  *       successful attempt. Every eighth segment is sent twice. The last line of standard output
  *       says how often the servers asked to wait (429, 503) and how often a transfer broke.
  *
- * The token of a host is the word in TOKEN_FILE, a dash and the name of the host.
+ * The token of a host is the word in TOKEN_FILE, a dash and the name of the host. With PREPARE=1 in
+ * the environment all segments are made before the time begins, so that making them takes no
+ * processor time from the servers on the same machine.
  *
  * A segment is pending until it is acknowledged; what is pending at the end is sent for GRACE_S
  * seconds more. Exit status 1: a segment was refused for good, or was not acknowledged in time.
@@ -40,6 +42,7 @@ struct fleet {
 	char token[512];
 	uint64_t interval_us, end_us;
 	size_t nr_requests;
+	size_t nr_ready; /* segments of each guest that are made before the time begins */
 	FILE *log;
 	uint64_t nr_acknowledged, nr_waits, nr_broken, nr_refused;
 	struct request *requests;
@@ -52,6 +55,7 @@ struct guest {
 	char host[32], address[32], url[512], error[CURL_ERROR_SIZE];
 	char hash[SEGMENT_HASH_TEXT];
 	struct buf body, reply;
+	struct buf *ready; /* owned; nr_ready segments, each moved to body when it is due */
 	size_t at;
 	uint64_t sequence, due_us, begin_us;
 	unsigned int to; /* index of the URL in use */
@@ -85,27 +89,52 @@ static size_t take_reply(char *from, size_t size, size_t nr, void *ctx)
 	return buf_put(&g->reply, from, size * nr) == 0 ? size * nr : 0;
 }
 
-static void make_segment(struct guest *g)
+static void encode(struct guest *g, uint64_t sequence, struct buf *out)
 {
 	struct fleet *f = g->fleet;
 	struct sample sample = {
 		.host = g->host,
 		.boot_id = BOOT,
 		.epoch = EPOCH,
-		.sequence = g->sequence,
+		.sequence = sequence,
 		.real_offset_ns = SAMPLE_REAL_NS,
-		.begin_ns = g->sequence * 1000000000,
-		.end_ns = (g->sequence + 1) * 1000000000,
+		.begin_ns = sequence * 1000000000,
+		.end_ns = (sequence + 1) * 1000000000,
 	};
+
+	buf_clear(out);
+	sample_requests(sequence + 1, sample.begin_ns, sample.end_ns, f->requests, f->nr_requests);
+	sample_segment(&sample, f->requests, f->nr_requests, out);
+}
+
+static void make_segment(struct guest *g)
+{
 	struct segment_hash hash;
 
-	buf_clear(&g->body);
-	sample_requests(g->sequence + 1, sample.begin_ns, sample.end_ns, f->requests,
-			f->nr_requests);
-	sample_segment(&sample, f->requests, f->nr_requests, &g->body);
+	if (g->ready && g->sequence < g->fleet->nr_ready) {
+		buf_release(&g->body);
+		g->body = g->ready[g->sequence];
+		buf_init(&g->ready[g->sequence]);
+	} else {
+		encode(g, g->sequence, &g->body);
+	}
 	hash = segment_hash_of(g->body.data, g->body.len);
 	segment_hash_text(&hash, g->hash);
 	g->is_pending = true;
+}
+
+/* Makes the segments of all guests ahead, and begins the time. */
+static void prepare(struct fleet *f, struct guest *guests, size_t nr, uint64_t length_us)
+{
+	f->nr_ready = getenv("PREPARE") && f->interval_us ? length_us / f->interval_us + 1 : 0;
+	for (size_t i = 0; i < nr && f->nr_ready; i++) {
+		guests[i].ready = calloc(f->nr_ready, sizeof(struct buf));
+		for (size_t k = 0; k < f->nr_ready && guests[i].ready; k++)
+			encode(&guests[i], k, &guests[i].ready[k]);
+	}
+	for (size_t i = 0; i < nr; i++)
+		guests[i].due_us = now_us() + f->interval_us * i / nr;
+	f->end_us = now_us() + length_us;
 }
 
 static void begin(struct guest *g)
@@ -234,11 +263,10 @@ static void run(struct fleet *f, struct guest *guests, size_t nr)
 	}
 }
 
-static void guest_init(struct guest *g, struct fleet *f, unsigned int number, size_t nr)
+static void guest_init(struct guest *g, struct fleet *f, unsigned int number)
 {
 	g->fleet = f;
 	g->to = number;
-	g->due_us = now_us() + f->interval_us * (number % nr) / nr;
 	snprintf(g->host, sizeof(g->host), "sim%u", number);
 	snprintf(g->address, sizeof(g->address), "127.%u.%u.%u", 1 + number / 62500,
 		 number / 250 % 250, 1 + number % 250);
@@ -263,7 +291,6 @@ static bool fleet_init(struct fleet *f, int argc, char **argv)
 	for (char *url = strtok(argv[1], ","); url && f->nr_urls < MAX_URLS;
 	     url = strtok(NULL, ","))
 		f->urls[f->nr_urls++] = url;
-	f->end_us = now_us() + strtoull(argv[4], NULL, 10) * 1000000;
 	f->interval_us = strtoull(argv[5], NULL, 10) * 1000;
 	f->nr_requests = strtoul(argv[6], NULL, 10);
 	f->log = fopen(argv[7], "a");
@@ -303,7 +330,8 @@ int main(int argc, char **argv)
 	curl_multi_setopt(f.multi, CURLMOPT_MAXCONNECTS, (long)(nr + 16));
 	srand(first + 1);
 	for (size_t i = 0; i < nr; i++)
-		guest_init(&guests[i], &f, first + (unsigned int)i, nr);
+		guest_init(&guests[i], &f, first + (unsigned int)i);
+	prepare(&f, guests, nr, strtoull(argv[4], NULL, 10) * 1000000);
 	run(&f, guests, nr);
 	for (size_t i = 0; i < nr; i++) {
 		pending += guests[i].is_pending;
@@ -313,6 +341,9 @@ int main(int argc, char **argv)
 		curl_slist_free_all(guests[i].headers);
 		buf_release(&guests[i].body);
 		buf_release(&guests[i].reply);
+		for (size_t k = 0; k < f.nr_ready && guests[i].ready; k++)
+			buf_release(&guests[i].ready[k]);
+		free(guests[i].ready);
 	}
 	curl_multi_cleanup(f.multi);
 	printf("%" PRIu64 " acknowledged, %zu pending, %" PRIu64 " asked to wait, %" PRIu64
