@@ -251,6 +251,13 @@ int cluster_intake_put(struct home_intake *in, const struct home_segment *one, s
 
 static int intake_ask(struct home_intake *in, struct segment_name *n, bool exactly, struct err *err)
 {
+	static const char exact[] =
+		"SELECT boot_id, epoch, upper(taken) - 1 FROM stream WHERE host = $1 "
+		"AND boot_id = $2 AND epoch = $3 AND NOT isempty(taken)";
+	static const char next[] =
+		"SELECT boot_id, epoch, upper(taken) - 1 FROM stream WHERE host = $1 "
+		"AND (boot_id, epoch) >= ($2, $3::bigint) AND NOT isempty(taken) "
+		"ORDER BY boot_id, epoch LIMIT 1";
 	char epoch[24];
 	const char *values[] = { n->host, n->boot_id, epoch };
 	PGresult *r = NULL;
@@ -260,14 +267,7 @@ static int intake_ask(struct home_intake *in, struct segment_name *n, bool exact
 	if (!in->asker)
 		ret = cluster_sql_open(&in->asker, &in->cluster->url, true, err);
 	if (ret == 0)
-		ret = cluster_sql_call(
-			in->asker,
-			exactly ? "SELECT boot_id, epoch, upper(taken) - 1 FROM stream WHERE host = "
-				  "$1 AND boot_id = $2 AND epoch = $3 AND NOT isempty(taken)"
-				: "SELECT boot_id, epoch, upper(taken) - 1 FROM stream WHERE host = "
-				  "$1 AND (boot_id, epoch) >= ($2, $3::bigint) AND NOT "
-				  "isempty(taken) ORDER BY boot_id, epoch LIMIT 1",
-			3, values, &r, err);
+		ret = cluster_sql_call(in->asker, exactly ? exact : next, 3, values, &r, err);
 	if (ret == 0 && PQntuples(r)) {
 		snprintf(n->boot_id, sizeof(n->boot_id), "%s", PQgetvalue(r, 0, 0));
 		n->epoch = strtoull(PQgetvalue(r, 0, 1), NULL, 10);

@@ -7,9 +7,10 @@
  *       for so many SECONDS and send it until it is acknowledged, whatever happens meanwhile. URLS
  *       are separated by commas; after a failure a host goes on with the next one. Each host has an
  *       address (127.x.y.z) and hence a connection of its own. LOG gets the lines of
- *       segment_sender: "HOST BOOT EPOCH SEQUENCE HASH STORED MICROSECONDS", the time from the begin of the
- *       successful attempt. Every eighth segment is sent twice. The last line of standard output
- *       says how often the servers asked to wait (429, 503) and how often a transfer broke.
+ *       segment_sender: "HOST BOOT EPOCH SEQUENCE HASH STORED MICROSECONDS", the time from the
+ *       begin of the successful attempt. Every eighth segment is sent twice. The last line of
+ *       standard output says how often the servers asked to wait (429, 503) and how often a
+ *       transfer broke.
  *
  * The token of a host is the word in TOKEN_FILE, a dash and the name of the host. With PREPARE=1 in
  * the environment all segments are made before the time begins, so that making them takes no
