@@ -312,6 +312,7 @@ static int cmd_study_device(struct job *job)
 		ret = study_device_migrate(&job->device, &job->err);
 	job->cannot_tell = job->device.cannot_tell;
 	job->overloaded = job->device.overloaded;
+	job->slo_verdict = job->device.slo_verdict;
 	return ret;
 }
 
@@ -346,6 +347,7 @@ static int cmd_study_read(struct job *job)
 					     .storage = job->storage,
 					     .from = job->from_db,
 					     .report = job->report,
+					     .slo = &job->objectives,
 					     .errors = job->intervals ? &job->errors : NULL };
 	return 0;
 }
@@ -453,9 +455,9 @@ static int check_options(struct job *job, int verb)
 	    (verb != VERB_INTERFERENCE || job->target.path))
 		return cli_usage(cli, "--sizes, --reads, --beside: of interference, by --model or "
 				      "--db");
-	if (job->slo.nr && ((job->storage && verb == VERB_MIGRATE) || job->sizes.nr ||
-			    job->reads.nr || job->beside))
-		return cli_usage(cli, "--slo: of given loads by --model, --db or --run");
+	if (job->slo.nr && (job->sizes.nr || job->reads.nr || job->beside))
+		return cli_usage(cli, "--slo: of given loads, not beside --sizes, --reads or "
+				      "--beside");
 	if (job->measured.nr > STUDY_LOADS_MAX)
 		return cli_usage(cli, "--measured: expected up to %d", STUDY_LOADS_MAX);
 	for (size_t i = 0; i < job->leave_out.nr; i++) {

@@ -116,6 +116,7 @@ int study_device_migrate(struct study_device *d, struct err *err)
 				  .nr = d->study->nr,
 				  .seed = 1 };
 	struct answer *a;
+	size_t used;
 	int ret = loads ? 0 : -ENOMEM;
 
 	if (ret)
@@ -124,7 +125,10 @@ int study_device_migrate(struct study_device *d, struct err *err)
 	ret = device_study_solve(&s, err);
 	if (ret)
 		goto out;
-	d->cannot_tell = s.cannot_tell;
+	used = strlen(s.conclusion);
+	d->slo_verdict = study_slo_check_device(d->slo, &s, s.conclusion + used,
+						sizeof(s.conclusion) - used);
+	d->cannot_tell = s.cannot_tell || d->slo_verdict == STUDY_SLO_UNKNOWN;
 	for (size_t i = 0; i < s.nr; i++)
 		d->overloaded |=
 			s.results[i].target_per_s < LOAD_CARRIES_RATIO * s.results[i].offered_per_s;

@@ -16,6 +16,7 @@
 #include "analyzer/whatif/application_errors.h"
 #include "analyzer/whatif/study_answer.h"
 #include "analyzer/whatif/study_simulate.h"
+#include "analyzer/whatif/study_slo.h"
 
 struct study_device {
 	const struct cli *cli;
@@ -25,7 +26,10 @@ struct study_device {
 	const double (*measured)[2];
 	const char *storage, *from, *report;	 /* paths; from and report may be NULL */
 	const struct application_errors *errors; /* NULL: intervals cover configurations alone */
-	bool cannot_tell, overloaded;		 /* set by study_device_migrate() */
+	const struct study_slo *slo;		 /* of a migration; may be empty */
+	/* The three are set by study_device_migrate(). */
+	bool cannot_tell, overloaded;
+	enum study_slo_verdict slo_verdict;
 	/* The members below are set by study_device_open(). */
 	struct device_model target, old;
 	struct study_replay *replay; /* owned */

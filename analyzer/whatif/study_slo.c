@@ -47,36 +47,44 @@ static const struct study_row *study_slo_row(const struct study_result *r, size_
 	return NULL;
 }
 
-/* Judges one objective for one load, and writes to out what to say about it. */
-static enum study_slo_verdict study_slo_judge(const struct study_result *r, size_t case_index,
-					      size_t load, const struct headroom_objective *o,
-					      const char *text, char *out, size_t size)
-{
-	const struct study_row *row =
-		study_slo_row(r, case_index, load, o->side, study_slo_point(o));
-	char name[128], at[UNITS_BYTES], high[UNITS_BYTES];
+/* The worst judgement so far, and what to say about it. */
+struct study_slo_worst {
+	enum study_slo_verdict verdict;
+	char *out;
+	size_t size;
+};
 
-	study_name(r->study, load, name);
-	if (!row) {
-		snprintf(out, size, " Cannot tell whether %s of %s holds: there is no such time.",
-			 text, name);
-		return STUDY_SLO_UNKNOWN;
+/* Judges objective k for one load, whose time is at_s, up to high_s; NaN: there is no such time. */
+static void study_slo_judge(const struct study_slo *s, size_t k, const char *name, double at_s,
+			    double high_s, struct study_slo_worst *w)
+{
+	enum study_slo_verdict verdict = STUDY_SLO_HOLDS;
+	double limit_s = s->objectives[k].limit_s;
+	char at[UNITS_BYTES], high[UNITS_BYTES], words[384] = "";
+
+	units_time(at_s, at);
+	if (!isfinite(at_s)) {
+		snprintf(words, sizeof(words),
+			 " Cannot tell whether %s of %s holds: there is no such time.", s->texts[k],
+			 name);
+		verdict = STUDY_SLO_UNKNOWN;
+	} else if (at_s > limit_s) {
+		snprintf(words, sizeof(words), " %s of %s does not hold: %s.", s->texts[k], name,
+			 at);
+		verdict = STUDY_SLO_BROKEN;
+	} else if (high_s > limit_s) {
+		snprintf(words, sizeof(words), " %s of %s holds with %s, but may not: up to %s.",
+			 s->texts[k], name, at, units_time(high_s, high));
 	}
-	units_time(row->target_s, at);
-	if (row->target_s > o->limit_s) {
-		snprintf(out, size, " %s of %s does not hold: %s.", text, name, at);
-		return STUDY_SLO_BROKEN;
-	}
-	if (row->high > o->limit_s)
-		snprintf(out, size, " %s of %s holds with %s, but may not: up to %s.", text, name,
-			 at, units_time(row->high, high));
-	return STUDY_SLO_HOLDS;
+	if (verdict > w->verdict || (verdict == w->verdict && !w->out[0]))
+		snprintf(w->out, w->size, "%s", words);
+	w->verdict = verdict > w->verdict ? verdict : w->verdict;
 }
 
 enum study_slo_verdict study_slo_check(const struct study_slo *s, const struct study_result *r,
 				       char *out, size_t size)
 {
-	enum study_slo_verdict worst = STUDY_SLO_HOLDS;
+	struct study_slo_worst worst = { STUDY_SLO_HOLDS, out, size };
 
 	out[0] = 0;
 	for (size_t at = 0; at < r->nr_cases; at++)
@@ -84,16 +92,44 @@ enum study_slo_verdict study_slo_check(const struct study_slo *s, const struct s
 			for (size_t k = 0; k < s->nr; k++) {
 				size_t load = r->cases[at].loads[i];
 				const struct headroom_objective *o = &s->objectives[k];
-				char words[384] = "";
-				enum study_slo_verdict v;
+				const struct study_row *row =
+					study_slo_row(r, at, load, o->side, study_slo_point(o));
+				char name[128];
 
 				if (!load_facts_has(&r->study->loads[load].facts, o->side))
 					continue;
-				v = study_slo_judge(r, at, load, o, s->texts[k], words,
-						    sizeof(words));
-				if (v > worst || (v == worst && !out[0]))
-					snprintf(out, size, "%s", words);
-				worst = v > worst ? v : worst;
+				study_name(r->study, load, name);
+				study_slo_judge(s, k, name, row ? row->target_s : NAN,
+						row ? row->high : NAN, &worst);
 			}
-	return worst;
+	return worst.verdict;
+}
+
+static const struct device_study_row *
+study_slo_device_row(const struct device_study *d, size_t load, const struct headroom_objective *o)
+{
+	for (size_t i = 0; i < d->nr_rows; i++)
+		if (d->rows[i].load == load && (int)d->rows[i].type == o->side &&
+		    (int)d->rows[i].point == study_slo_point(o))
+			return &d->rows[i];
+	return NULL;
+}
+
+enum study_slo_verdict study_slo_check_device(const struct study_slo *s,
+					      const struct device_study *d, char *out, size_t size)
+{
+	struct study_slo_worst worst = { STUDY_SLO_HOLDS, out, size };
+
+	out[0] = 0;
+	for (size_t i = 0; i < d->nr; i++)
+		for (size_t k = 0; k < s->nr; k++) {
+			const struct headroom_objective *o = &s->objectives[k];
+			const struct device_study_row *row = study_slo_device_row(d, i, o);
+
+			if (!d->loads[i].plan->response[o->side].nr)
+				continue;
+			study_slo_judge(s, k, d->loads[i].name, row ? row->target_s : NAN,
+					row ? row->high : NAN, &worst);
+		}
+	return worst.verdict;
 }

@@ -9,6 +9,7 @@
 #ifndef ANALYZER_STUDY_SLO_H
 #define ANALYZER_STUDY_SLO_H
 
+#include "analyzer/whatif/device_study.h"
 #include "analyzer/whatif/headroom.h"
 #include "analyzer/whatif/study_answer.h"
 
@@ -35,5 +36,8 @@ int study_slo_add(struct study_slo *s, const char *text, struct err *err);
  * objectives surely hold. */
 enum study_slo_verdict study_slo_check(const struct study_slo *s, const struct study_result *r,
 				       char *out, size_t size);
+/* Does the same for a migration to a simulated device. */
+enum study_slo_verdict study_slo_check_device(const struct study_slo *s,
+					      const struct device_study *d, char *out, size_t size);
 
 #endif

@@ -72,6 +72,11 @@ JSON
 demo=docs/examples/demo.seg
 "$blkcast" study migrate "$demo" --storage "$T/device.json" --json -q >"$T/alone"
 read_s=$(jq '.results[] | select(.type == "read" and .point == "mean").target_s' "$T/alone")
+exits 0 "migrate takes objectives of the device" "$blkcast" study migrate "$demo" --storage "$T/device.json" --slo "read.mean=1s,write.p95=1s" --json -q
+is "$(jq -r .conclusion "$T/out")" "$(jq -r .conclusion "$T/alone")" "which hold, and then need no word"
+exits 1 "and of those one that is broken" "$blkcast" study migrate "$demo" --storage "$T/device.json" --slo "read.mean=1s,write.mean=1ms" --json -q
+like "$(jq -r .conclusion "$T/out")" "write.mean=1ms of .* does not hold: 2.1[0-9] ms\.$" "is named"
+exits 3 "a time that the answer does not have cannot be judged" "$blkcast" study migrate "$demo" --storage "$T/device.json" --slo read.p99=1s --duration 50ms --json -q
 "$blkcast" headroom "$demo" --slo read.mean=1s --storage "$T/device.json" --json -q --duration 100ms >"$T/out"
 number "$(jq '.objectives[0].headroom.factor' "$T/out") >= 1" "headroom takes the device"
 mix() { "$blkcast" study mix "$@" --storage "$T/device.json" --json -q >"$T/out" 2>"$T/err"; }
