@@ -197,14 +197,18 @@ static void make_cases(struct job *job)
 
 static int cmd_study_solve(struct job *job)
 {
-	int ret = 0;
+	int ret = job->storage
+			  ? study_device_cases(&job->device, job->cases, job->nr_cases, &job->err)
+			  : 0;
 
+	if (ret)
+		return ret;
 	for (size_t i = 0; i < job->nr_cases; i++) {
 		struct study_case *c = &job->cases[i];
 
-		ret = job->target.path ? study_target_run(&job->target, c, &job->err)
-		      : job->storage   ? study_device_case(&job->device, c, &job->err)
-				       : study_predict(&job->study, c, &job->err);
+		if (!job->storage)
+			ret = job->target.path ? study_target_run(&job->target, c, &job->err)
+					       : study_predict(&job->study, c, &job->err);
 		if (ret)
 			return ret;
 		if (job->intervals)
@@ -523,6 +527,9 @@ static int cmd_study_perform(struct job *job, int verb)
 	ret = check_options(job, verb);
 	if (ret)
 		return ret;
+	/* A real target is measured once, however many processes were started. */
+	if (job->target.path && !cli_works_alone())
+		return CLI_DONE;
 	lsq_single_thread();
 	job->verb = (enum study_verb)verb;
 	ret = cmd_study_work(job);
@@ -586,4 +593,5 @@ const struct command command_study = {
 		"(blkcast qpn calibrate), or from a\nmeasurement store. --help behind a verb "
 		"lists its options.",
 	.run = cmd_study_run,
+	.rank_verbs = " migrate consolidate interference cache mix ",
 };

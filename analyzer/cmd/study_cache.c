@@ -86,6 +86,7 @@ static double study_cache_mean_s(const struct profile *p, const struct study_ans
 /* Simulates each load alone on the device, as if no request hit: its mean is that of misses. */
 static int study_cache_device(struct job *job, size_t nr, double miss_s[LOADS_MAX])
 {
+	struct study_case *alone;
 	int ret;
 
 	if (nr > STUDY_LOADS_MAX)
@@ -102,17 +103,24 @@ static int study_cache_device(struct job *job, size_t nr, double miss_s[LOADS_MA
 					     .paths = job->path_of,
 					     .storage = job->storage };
 	ret = study_device_open(&job->target, &job->err);
-	for (size_t i = 0; i < nr && !ret; i++) {
-		struct study_case alone = { .loads = { i }, .nr = 1 };
-
-		ret = study_device_case(&job->target, &alone, &job->err);
-		if (ret)
-			return ret;
-		miss_s[i] = study_cache_mean_s(&job->loads[i]->whole, &alone.answers[0]);
-		job->cannot_tell |= alone.why[0];
-		if (alone.why[0])
-			cli_note(job->cli, "%s: extrapolated", alone.why);
+	if (ret)
+		return ret;
+	alone = calloc(nr + 1, sizeof(*alone));
+	if (!alone)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		alone[i] = (struct study_case){ .loads = { i }, .nr = 1 };
+	ret = study_device_cases(&job->target, alone, nr, &job->err);
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < nr; i++) {
+		miss_s[i] = study_cache_mean_s(&job->loads[i]->whole, &alone[i].answers[0]);
+		job->cannot_tell |= alone[i].why[0];
+		if (alone[i].why[0])
+			cli_note(job->cli, "%s: extrapolated", alone[i].why);
 	}
+out:
+	free(alone);
 	return ret;
 }
 

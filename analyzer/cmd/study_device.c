@@ -141,7 +141,7 @@ out:
 	return ret;
 }
 
-int study_device_case(struct study_device *d, struct study_case *c, struct err *err)
+int study_device_cases(struct study_device *d, struct study_case *cases, size_t nr, struct err *err)
 {
-	return study_simulate_case(&d->sim, d->study, c, err);
+	return study_simulate_cases(&d->sim, d->study, cases, nr, err);
 }

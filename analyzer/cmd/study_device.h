@@ -5,7 +5,7 @@
  *
  *	ret = study_device_open(&d, &err);
  *	if (!ret)
- *		ret = study_device_migrate(&d, &err);	or study_device_case() for each case
+ *		ret = study_device_migrate(&d, &err);	or study_device_cases()
  *	study_device_release(&d);
  */
 #ifndef ANALYZER_CMD_STUDY_DEVICE_H
@@ -43,7 +43,8 @@ struct study_device {
 int study_device_open(struct study_device *d, struct err *err);
 /* Predicts a migration and shows the answer. */
 int study_device_migrate(struct study_device *d, struct err *err);
-int study_device_case(struct study_device *d, struct study_case *c, struct err *err);
+int study_device_cases(struct study_device *d, struct study_case *cases, size_t nr,
+		       struct err *err);
 void study_device_release(struct study_device *d);
 
 /*

@@ -155,34 +155,54 @@ static void device_study_rows(struct device_study *s, size_t load, const struct 
 		}
 }
 
-static int device_study_load_solve(struct device_study *s, size_t load, struct err *err)
+/* Takes what was simulated of a load, on the target and on the old storage. */
+static void device_study_take(struct device_study *s, size_t load, struct stored_result *now,
+			      const struct stored_result *old)
 {
 	const struct causal_plan *plan = s->loads[load].plan;
 	struct device_study_result *r = &s->results[load];
-	struct stored_result now = { 0 }, old = { 0 };
-	int ret = stored_sim_run(&plan, 1, s->target, s->seed, &now, err);
 
-	if (!ret && s->old)
-		ret = stored_sim_run(&plan, 1, s->old, s->seed, &old, err);
-	if (ret)
-		goto out;
-	r->times = now.times;
-	now = (struct stored_result){ .nr_beyond = now.nr_beyond };
+	r->times = now->times;
+	memset(&now->times, 0, sizeof(now->times));
 	r->offered_per_s = (double)plan->nr / plan->window_s;
 	r->target_per_s = (double)plan->nr / r->times.elapsed_s;
 	if (s->old)
-		r->target_per_s = r->offered_per_s * old.times.elapsed_s / r->times.elapsed_s;
+		r->target_per_s = r->offered_per_s * old->times.elapsed_s / r->times.elapsed_s;
 	if (!device_study_outside(plan, s->target, r->why) &&
 	    (!s->old || !device_study_outside(plan, s->old, r->why)) &&
-	    device_matters(now.nr_beyond, plan->nr))
+	    device_matters(now->nr_beyond, plan->nr))
 		snprintf(r->why, sizeof(r->why),
 			 "the load has more requests under way than %.0f, the most that the "
 			 "campaign measured",
 			 s->target->domain.concurrency);
-	device_study_rows(s, load, &old.times);
+	device_study_rows(s, load, &old->times);
+}
+
+/* Simulates every load on the target and, if there is one, on the old storage. */
+static int device_study_simulate(struct device_study *s, struct err *err)
+{
+	const size_t per_load = s->old ? 2 : 1, nr = per_load * s->nr;
+	struct stored_run *runs = calloc(nr + 1, sizeof(*runs));
+	/* The entry behind the last is empty: it stands for an old storage that there is not. */
+	struct stored_result *results = calloc(nr + 1, sizeof(*results));
+	int ret = -ENOMEM;
+
+	if (!runs || !results)
+		goto out;
+	for (size_t i = 0; i < nr; i++)
+		runs[i] = (struct stored_run){ &s->loads[i / per_load].plan, 1,
+					       i % per_load ? s->old : s->target, &results[i] };
+	ret = stored_sim_run_all(runs, nr, s->seed, err);
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < s->nr; i++)
+		device_study_take(s, i, &results[per_load * i],
+				  &results[s->old ? per_load * i + 1 : nr]);
 out:
-	stored_result_release(&now);
-	stored_result_release(&old);
+	for (size_t i = 0; i < nr && results; i++)
+		stored_result_release(&results[i]);
+	free(results);
+	free(runs);
 	return ret;
 }
 
@@ -304,14 +324,13 @@ static void device_study_conclude(struct device_study *s)
 
 int device_study_solve(struct device_study *s, struct err *err)
 {
-	int ret = 0;
+	int ret;
 
 	s->rows = calloc(s->nr * DEVICE_NR_TYPES * DEVICE_NR_POINTS + 1, sizeof(*s->rows));
 	s->results = calloc(s->nr + 1, sizeof(*s->results));
 	if (!s->rows || !s->results)
 		return -ENOMEM;
-	for (size_t i = 0; i < s->nr && !ret; i++)
-		ret = device_study_load_solve(s, i, err);
+	ret = device_study_simulate(s, err);
 	if (ret)
 		return ret;
 	device_study_conclude(s);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/models/num/parallel.h"
 #include "analyzer/models/sim/eventq.h"
 #include "base/array.h"
 
@@ -400,5 +401,61 @@ int stored_sim_run(const struct causal_plan *const *plans, size_t nr, const stru
 		out[i].times.limit = device_sim_limit(&s.device);
 	}
 	stored_release(&s);
+	return ret;
+}
+
+/* The simulations of one call, which parallel_run() executes. */
+struct stored_work {
+	const struct stored_run *runs;
+	uint64_t seed;
+	struct err *errs; /* one for each run */
+};
+
+static int stored_run_work(void *ctx, size_t chunk, size_t begin, size_t end)
+{
+	struct stored_work *w = ctx;
+	const struct stored_run *r = &w->runs[begin];
+
+	(void)chunk;
+	(void)end;
+	return stored_sim_run(r->plans, r->nr_plans, r->model, w->seed, r->out, &w->errs[begin]);
+}
+
+static int stored_run_pieces(void *ctx, size_t chunk, struct parallel_bytes *b)
+{
+	const struct stored_run *r = &((struct stored_work *)ctx)->runs[chunk];
+	int ret;
+
+	for (size_t i = 0; i < r->nr_plans; i++) {
+		ret = device_times_pieces(&r->out[i].times, b);
+		if (ret)
+			return ret;
+		ret = parallel_piece(b, &r->out[i].nr_beyond, sizeof(r->out[i].nr_beyond));
+		if (ret)
+			return ret;
+		ret = parallel_piece(b, &r->out[i].ended_early, sizeof(r->out[i].ended_early));
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+int stored_sim_run_all(const struct stored_run *runs, size_t nr, uint64_t seed, struct err *err)
+{
+	struct stored_work w = { runs, seed, calloc(nr + 1, sizeof(*w.errs)) };
+	const struct parallel p = { .nr_items = nr,
+				    .work = stored_run_work,
+				    .pieces = stored_run_pieces,
+				    .ctx = &w,
+				    .errs = w.errs,
+				    .err = err };
+	int ret;
+
+	for (size_t i = 0; i < nr; i++)
+		memset(runs[i].out, 0, runs[i].nr_plans * sizeof(*runs[i].out));
+	if (!w.errs)
+		return -ENOMEM;
+	ret = parallel_run(&p);
+	free(w.errs);
 	return ret;
 }

@@ -45,4 +45,20 @@ int stored_sim_run(const struct causal_plan *const *plans, size_t nr, const stru
 		   uint64_t seed, struct stored_result *out, struct err *err);
 void stored_result_release(struct stored_result *r);
 
+/* One of several simulations that do not depend on each other. */
+struct stored_run {
+	const struct causal_plan *const *plans; /* borrowed, as are the members below */
+	size_t nr_plans;
+	const struct device_model *model;
+	struct stored_result *out; /* one entry per plan */
+};
+
+/*
+ * Runs all simulations, on all processors and among all ranks (parallel.h). Each gives what
+ * stored_sim_run() gives, for any number of processors. Memory is needed for as many simulations as
+ * there are processors. Returns what the first simulation that failed returned; release all results
+ * whatever this returns.
+ */
+int stored_sim_run_all(const struct stored_run *runs, size_t nr, uint64_t seed, struct err *err);
+
 #endif

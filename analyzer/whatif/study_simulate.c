@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/whatif/device_study.h"
@@ -141,88 +142,135 @@ static int simulate_add(struct stored_result *sum, const struct stored_result *r
 	return 0;
 }
 
-/* Simulates the loads in the opposite order, and adds this to the results. */
-static int simulate_reverse(const struct study_simulate *sim,
-			    const struct causal_plan *const *plans, size_t nr,
-			    struct stored_result *results, struct err *err)
-{
-	const struct causal_plan *reverse[STUDY_LOADS_MAX];
-	struct stored_result others[STUDY_LOADS_MAX];
-	int ret;
+/*
+ * A case with its simulations. Of requests that are sent at the same instant the first load's are
+ * served first, so that several loads are simulated in both orders.
+ */
+struct simulate_case {
+	struct study_case *c;
+	const struct causal_plan *plans[2][STUDY_LOADS_MAX];
+	struct stored_result results[2][STUDY_LOADS_MAX];
+};
 
-	for (size_t i = 0; i < nr; i++)
-		reverse[i] = plans[nr - 1 - i];
-	ret = stored_sim_run(reverse, nr, sim->target, sim->seed, others, err);
-	for (size_t i = 0; i < nr && !ret; i++)
-		ret = simulate_add(&results[i], &others[nr - 1 - i]);
-	for (size_t i = 0; i < nr; i++)
-		stored_result_release(&others[i]);
-	return ret;
+/* Everything that is simulated for one question: the cases, and loads alone beside them. */
+struct simulate_all {
+	struct simulate_case *cases;		 /* owned */
+	struct study_case lone[STUDY_LOADS_MAX]; /* loads alone that are no case themselves */
+	struct stored_run *runs;		 /* owned */
+	size_t nr_cases, nr_lone, nr_runs;
+};
+
+static void simulate_add_case(struct simulate_all *all, const struct study_simulate *sim,
+			      struct study_case *c)
+{
+	struct simulate_case *at = &all->cases[all->nr_cases++];
+
+	at->c = c;
+	c->why[0] = 0;
+	for (size_t i = 0; i < c->nr; i++) {
+		at->plans[0][i] = &sim->replay->plans[c->loads[i]];
+		at->plans[1][c->nr - 1 - i] = at->plans[0][i];
+	}
+	for (size_t order = 0; order < (c->nr > 1 ? 2 : 1); order++)
+		all->runs[all->nr_runs++] = (struct stored_run){ at->plans[order], c->nr,
+								 sim->target, at->results[order] };
 }
 
-/*
- * Simulates the loads of c on one device. Of requests that are sent at the same instant the first
- * load's are served first, so that several loads are simulated in both orders.
- */
-static int simulate_run(const struct study_simulate *sim, const struct study *s,
-			struct study_case *c, struct err *err)
+/* Adds the loads of cases with several loads, alone, where no case and no earlier question has. */
+static void simulate_add_lone(struct simulate_all *all, const struct study_simulate *sim,
+			      const struct study_case *cases, size_t nr)
 {
-	const struct causal_plan *plans[STUDY_LOADS_MAX];
-	struct stored_result results[STUDY_LOADS_MAX];
-	int ret;
+	bool has[STUDY_LOADS_MAX];
 
+	memcpy(has, sim->has_alone, sizeof(has));
+	for (size_t i = 0; i < nr; i++)
+		if (cases[i].nr == 1)
+			has[cases[i].loads[0]] = true;
+	for (size_t i = 0; i < nr; i++)
+		for (size_t k = 0; k < cases[i].nr; k++) {
+			size_t load = cases[i].loads[k];
+			struct study_case *lone = &all->lone[all->nr_lone];
+
+			if (has[load])
+				continue;
+			has[load] = true;
+			all->nr_lone++;
+			*lone = (struct study_case){ .loads = { load }, .nr = 1 };
+			simulate_add_case(all, sim, lone);
+		}
+}
+
+/* Makes the answers of a case from its simulations. */
+static int simulate_finish(struct study_simulate *sim, const struct study *s,
+			   struct simulate_case *at)
+{
+	struct study_case *c = at->c;
+	struct stored_result *results = at->results[0];
+
+	for (size_t i = 0; i < c->nr && c->nr > 1; i++) {
+		int ret = simulate_add(&results[i], &at->results[1][c->nr - 1 - i]);
+
+		if (ret)
+			return ret;
+		results[i].times.elapsed_s /= 2;
+	}
 	for (size_t i = 0; i < c->nr; i++)
-		plans[i] = &sim->replay->plans[c->loads[i]];
-	ret = stored_sim_run(plans, c->nr, sim->target, sim->seed, results, err);
-	if (!ret && c->nr > 1)
-		ret = simulate_reverse(sim, plans, c->nr, results, err);
+		simulate_take(sim, &s->loads[c->loads[i]].facts, at->plans[0][i], &results[i],
+			      &c->answers[i]);
+	simulate_look(sim, s, c, results);
+	if (c->nr == 1) {
+		sim->alone[c->loads[0]] = c->answers[0];
+		sim->has_alone[c->loads[0]] = true;
+	}
+	return 0;
+}
+
+static void simulate_all_release(struct simulate_all *all)
+{
+	for (size_t i = 0; i < all->nr_cases; i++)
+		for (size_t k = 0; k < STUDY_LOADS_MAX; k++) {
+			stored_result_release(&all->cases[i].results[0][k]);
+			stored_result_release(&all->cases[i].results[1][k]);
+		}
+	free(all->cases);
+	free(all->runs);
+	free(all);
+}
+
+int study_simulate_cases(struct study_simulate *sim, const struct study *s,
+			 struct study_case *cases, size_t nr, struct err *err)
+{
+	struct simulate_all *all = calloc(1, sizeof(*all));
+	int ret = -ENOMEM;
+
+	if (!all)
+		return ret;
+	all->cases = calloc(nr + STUDY_LOADS_MAX, sizeof(*all->cases));
+	all->runs = calloc(2 * nr + STUDY_LOADS_MAX, sizeof(*all->runs));
+	if (!all->cases || !all->runs)
+		goto out;
+	for (size_t i = 0; i < nr; i++)
+		simulate_add_case(all, sim, &cases[i]);
+	simulate_add_lone(all, sim, cases, nr);
+	ret = stored_sim_run_all(all->runs, all->nr_runs, sim->seed, err);
 	if (ret)
 		goto out;
-	for (size_t i = 0; i < c->nr; i++) {
-		if (c->nr > 1)
-			results[i].times.elapsed_s /= 2;
-		simulate_take(sim, &s->loads[c->loads[i]].facts, plans[i], &results[i],
-			      &c->answers[i]);
+	for (size_t i = 0; i < all->nr_cases; i++) {
+		ret = simulate_finish(sim, s, &all->cases[i]);
+		if (ret)
+			goto out;
 	}
-	simulate_look(sim, s, c, results);
+	for (size_t i = 0; i < nr; i++)
+		for (size_t k = 0; k < cases[i].nr && cases[i].nr > 1; k++)
+			study_simulate_at_least(&sim->alone[cases[i].loads[k]], 1,
+						&cases[i].answers[k]);
 out:
-	for (size_t i = 0; i < c->nr; i++)
-		stored_result_release(&results[i]);
+	simulate_all_release(all);
 	return ret;
-}
-
-static int simulate_alone(struct study_simulate *sim, const struct study *s, size_t load,
-			  struct err *err)
-{
-	struct study_case one = { .loads = { load }, .nr = 1 };
-	int ret = sim->has_alone[load] ? 0 : simulate_run(sim, s, &one, err);
-
-	if (ret || sim->has_alone[load])
-		return ret;
-	sim->alone[load] = one.answers[0];
-	sim->has_alone[load] = true;
-	return 0;
 }
 
 int study_simulate_case(struct study_simulate *sim, const struct study *s, struct study_case *c,
 			struct err *err)
 {
-	int ret;
-
-	c->why[0] = 0;
-	ret = simulate_run(sim, s, c, err);
-	if (ret)
-		return ret;
-	if (c->nr == 1) {
-		sim->alone[c->loads[0]] = c->answers[0];
-		sim->has_alone[c->loads[0]] = true;
-		return 0;
-	}
-	for (size_t i = 0; i < c->nr; i++) {
-		ret = simulate_alone(sim, s, c->loads[i], err);
-		if (ret)
-			return ret;
-		study_simulate_at_least(&sim->alone[c->loads[i]], 1, &c->answers[i]);
-	}
-	return 0;
+	return study_simulate_cases(sim, s, c, 1, err);
 }

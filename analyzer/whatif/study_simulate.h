@@ -12,10 +12,11 @@
  * errors of recorded applications (application_errors.h).
  *
  *	struct study_simulate sim = { .target = &model, .replay = &plans, .seed = 1 };
- *	int ret = study_simulate_case(&sim, &study, &one, &err);
+ *	int ret = study_simulate_cases(&sim, &study, cases, nr, &err);
  *
  * Several loads are simulated twice, in both orders, because requests that are sent at the same
- * instant are served in the order of the loads. Equal loads thus get equal times.
+ * instant are served in the order of the loads. Equal loads thus get equal times. The simulations
+ * of all cases run side by side, on all processors and among all ranks (parallel.h).
  */
 #ifndef ANALYZER_WHATIF_STUDY_SIMULATE_H
 #define ANALYZER_WHATIF_STUDY_SIMULATE_H
@@ -27,15 +28,18 @@ struct study_simulate {
 	const struct device_model *target; /* borrowed */
 	const struct study_replay *replay; /* borrowed: the plans of all loads */
 	uint64_t seed;
-	/* The answers of loads alone, which study_simulate_case() keeps. */
+	/* The answers of loads alone, which study_simulate_cases() keeps. */
 	struct study_answer alone[STUDY_LOADS_MAX];
 	bool has_alone[STUDY_LOADS_MAX];
 };
 
 /*
- * Fills the answers of c, and says in c->why where the requests lie outside what the campaign of
- * the device measured. Returns 0, -ENOMEM or -EINVAL.
+ * Fills the answers of all cases, and says in a case's why where the requests lie outside what the
+ * campaign of the device measured. Returns 0, -ENOMEM or -EINVAL.
  */
+int study_simulate_cases(struct study_simulate *sim, const struct study *s,
+			 struct study_case *cases, size_t nr, struct err *err);
+/* Does the same for one case. */
 int study_simulate_case(struct study_simulate *sim, const struct study *s, struct study_case *c,
 			struct err *err);
 /*

@@ -50,6 +50,16 @@ done
 same "2 4" "qpn solve" "del(.seconds)" qpn solve $example/mm1.yaml --method replications --replications 6 --model-time 30000
 same 4 "qpn solve of a start" "del(.seconds)" qpn solve $example/mm1.yaml --method transient --model-time 20 --replications 7
 same 4 "arch solve" 'del(.seconds)' arch solve $example/shop.yaml --precision 0.3
+cat >"$T/device.json" <<'JSON'
+{"schema": "blkcast.model/1", "kind": "device", "servers": 64, "read": {"base_s": 0.001}, "write": {"base_s": 0.002}, "flush": {"base_s": 0.003},
+ "covered": {"concurrency": 4000, "flush": true, "durable": true, "read": {"low_bytes": 512, "high_bytes": 1048576, "random": true, "sequential": true},
+  "write": {"low_bytes": 512, "high_bytes": 1048576, "random": true, "sequential": true}}}
+JSON
+sed 's/0.001/0.0007/' "$T/device.json" >"$T/old.json"
+demo=$example/demo.seg
+same 4 "study of a migration" . study migrate $demo $demo --storage "$T/device.json" --from "$T/old.json" --report "$T/page.html"
+same 2 "study of several loads" . study consolidate $demo $demo --storage "$T/device.json"
+same 2 "study of a cache" . study cache $demo --hit-time 100us --storage "$T/device.json"
 same 2 "a command without shared work" . qpn check $example/mm1.yaml
 cat >"$T/arch.yaml" <<'YAML'
 parameters: {work_s: 50ms}
@@ -74,11 +84,23 @@ for i in 0 1 2; do
 	head -n $((100 + i)) "$T/t.csv" >"$T/$i/t.csv"
 done
 exits 3 "ranks with different tables" ranks 2 "$T/apart" fit t.csv -r y -t mars --standard -q
+cp "$T/device.json" "$T/0/"
+exits 3 "a rank without the device ends all" ranks 2 "$T/apart" study migrate "$PWD/$demo" "$PWD/$demo" --storage device.json -q
+is "$(grep -c '^blkcast: rank 1 ended with status 2 before the others: .*device\.json' "$T/err")" 1 "since each rank simulates a part"
 rm "$T/2/t.csv"
 head -n 100 "$T/t.csv" | tee "$T/0/t.csv" >"$T/1/t.csv"
 exits 3 "a rank without the table ends all" ranks 3 "$T/apart" fit t.csv -r y -t mars --standard -q
 is "$(grep -c '^blkcast: rank 2 ended with status 2 before the others: .*t\.csv' "$T/err")" 1 "and one line says which and why"
 is "$(cat "$T/out")" "" "nothing is printed"
+
+# A real target gets the load once.
+mkdir "$T/fake"
+printf '#!/bin/sh\necho begun >>"%s/begun"\nexit 1\n' "$T" >"$T/fake/fio"
+chmod +x "$T/fake/fio"
+"$cmd" characterize $demo --json -q >"$T/demo.json"
+mkdir "$T/target"
+PATH="$T/fake:$PATH" ranks 3 "$cmd" study migrate "$T/demo.json" --run "$T/target" --duration 1s -q >"$T/out" 2>"$T/err" || true
+is "$(sort "$T/begun" | uniq -c | xargs)" "1 begun" "a study on a real target runs in one process alone"
 
 # A rank that is killed, and Ctrl-C: no process is left behind.
 long=(qpn solve "$example/mm1.yaml" --method replications --precision 0.00001 --max-events 1000000000000 -q)

@@ -300,3 +300,47 @@ out:
 	device_sim_release(&r.sim);
 	return ret;
 }
+
+/* Buckets that are received are added to an empty histogram, before its exact values. */
+static int device_histogram_pieces(struct histogram *h, struct parallel_bytes *b)
+{
+	uint64_t *const exact[] = { &h->min_ns, &h->max_ns, &h->sum_ns, &h->sum_high };
+	uint32_t nr = (uint32_t)histogram_nr_used(h);
+	int bucket = HISTOGRAM_BUCKET_MIN - 1, ret = parallel_piece(b, &nr, sizeof(nr));
+
+	for (uint32_t i = 0; i < nr && !ret; i++) {
+		struct histogram_bucket_count at = { 0 };
+		bool sends;
+
+		bucket = histogram_next(h, bucket + 1);
+		sends = bucket <= HISTOGRAM_BUCKET_MAX;
+		if (sends)
+			at = (struct histogram_bucket_count){ histogram_count(h, bucket), bucket };
+		ret = parallel_piece(b, &at, sizeof(at));
+		bucket = at.bucket;
+		if (!ret && !sends)
+			ret = histogram_add_bucket(h, bucket, at.count);
+	}
+	for (size_t i = 0; i < sizeof(exact) / sizeof(*exact) && !ret; i++)
+		ret = parallel_piece(b, exact[i], sizeof(*exact[i]));
+	return ret;
+}
+
+int device_times_pieces(struct device_times *t, struct parallel_bytes *b)
+{
+	int ret;
+
+	for (int type = 0; type < DEVICE_NR_TYPES; type++) {
+		ret = device_histogram_pieces(&t->response[type], b);
+		if (ret)
+			return ret;
+	}
+	ret = parallel_piece(b, t->nr, sizeof(t->nr));
+	if (ret)
+		return ret;
+	ret = parallel_piece(b, &t->elapsed_s, sizeof(t->elapsed_s));
+	if (ret)
+		return ret;
+	ret = parallel_piece(b, t->busy_ratio, sizeof(t->busy_ratio));
+	return ret ? ret : parallel_piece(b, &t->limit, sizeof(t->limit));
+}

@@ -23,6 +23,7 @@
 #ifndef ANALYZER_STORAGE_DEVICE_LOAD_H
 #define ANALYZER_STORAGE_DEVICE_LOAD_H
 
+#include "analyzer/models/num/parallel.h"
 #include "analyzer/models/storage/device_sim.h"
 #include "formats/histogram.h"
 
@@ -78,6 +79,11 @@ double device_times_at(const struct device_times *t, enum device_type type,
 		       enum device_point point);
 /* Returns the number of requests of this type per second. */
 double device_times_rate(const struct device_times *t, enum device_type type);
+/*
+ * Names the bytes of the times that processes exchange (parallel.h). Times that are received are
+ * zeroed before.
+ */
+int device_times_pieces(struct device_times *t, struct parallel_bytes *b);
 void device_times_release(struct device_times *t);
 
 #endif
