@@ -27,18 +27,23 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
- * Returns a line that belongs to this bio alone. A bio whose line is taken away is not recorded
- * any more, so each line that is taken away is counted.
+ * Returns a line that belongs to this bio alone and has its key. A bio whose line is taken away is
+ * not recorded any more, so each line that is taken away is counted. The key is written by this
+ * function alone: a second write could take the line back from a bio that has got it since.
  */
 static __always_inline struct inflight *bio_line(u64 key)
 {
 	struct inflight *at = inflight_find(key);
 
 	if (at) {
+		u64 held = at->key;
+
 		/* The end of an earlier bio at this address was not seen. */
-		if (!was_told(at))
+		if (!(held & INFLIGHT_TOLD))
 			unseen_emit(at, 0);
-		return at;
+		/* Fails where the line was freed or taken away since. */
+		if (__sync_val_compare_and_swap(&at->key, held, key) == held)
+			return at;
 	}
 	at = line_claim(&inflights[inflight_set(key)], key);
 	if (at)
@@ -61,7 +66,7 @@ int block_bio_queue(u64 *ctx)
 	if (!device_wanted(device) || !cgroup_wanted(cgroup))
 		return 0;
 	at = bio_line(key);
-	inflight_begin(at, key);
+	inflight_clear(at);
 	at->flags = EVENT_BIO;
 	at->arrival_ns = bpf_ktime_get_ns();
 	at->sector = bio->bi_iter.bi_sector;
@@ -73,7 +78,12 @@ int block_bio_queue(u64 *ctx)
 	return 0;
 }
 
-static __noinline int bio_ended(struct inflight *at, s32 error)
+/*
+ * Records the end of a bio. Where its line is taken away while the record is filled in, the bio is
+ * counted as evicted, the record may mix two bios and is discarded, and the line stays with the
+ * new bio.
+ */
+static __noinline int bio_ended(struct inflight *at, u64 key, s32 error)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct event_request *event = NULL;
@@ -87,9 +97,11 @@ static __noinline int bio_ended(struct inflight *at, s32 error)
 		event->completion_ns = bpf_ktime_get_ns();
 		event->cgroup_id = at->cgroup_id;
 		event->error = error;
-		request_submit(event, ring, cpu);
 	}
-	at->key = 0;
+	if (line_release(at, key) && event)
+		request_submit(event, ring, cpu);
+	else if (event)
+		bpf_ringbuf_discard(event, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
@@ -98,10 +110,11 @@ int block_bio_complete(u64 *ctx)
 {
 	/* The tracepoint has the parameters (q, bio) in every version. */
 	struct bio *bio = (struct bio *)ctx[1];
-	struct inflight *at = inflight_find(inflight_key(bio));
+	u64 key = inflight_key(bio);
+	struct inflight *at = inflight_find(key);
 
 	if (at)
-		bio_ended(at, bio->bi_status);
+		bio_ended(at, key, bio->bi_status);
 	return 0;
 }
 
@@ -118,9 +131,11 @@ __attribute__((noinline)) int bytes_ended(__u64 key, __u32 nr, __s32 error, __u3
 		return 1;
 	/*
 	 * Parts may end on several CPUs at once; exactly one of them sees the sum reach the whole.
+	 * Where the line has been taken away since it was found, which is counted as evicted, these
+	 * bytes can end the bio that has it now too early.
 	 */
 	if (__sync_fetch_and_add(&at->ended_bytes, nr) + nr >= at->bytes && !held)
-		bio_ended(at, error);
+		bio_ended(at, key, error);
 	return 0;
 }
 

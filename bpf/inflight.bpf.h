@@ -98,13 +98,18 @@ static __always_inline struct inflight *inflight_place(u64 key)
 	return &inflights[set];
 }
 
-static __always_inline void inflight_begin(struct inflight *at, u64 key)
+static __always_inline void inflight_clear(struct inflight *at)
 {
 	at->dispatch_ns = 0;
 	at->ended_bytes = 0;
 	at->requeues = 0;
 	at->has_parts = 0;
 	at->flags = 0;
+}
+
+static __always_inline void inflight_begin(struct inflight *at, u64 key)
+{
+	inflight_clear(at);
 	at->key = key;
 }
 

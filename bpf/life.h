@@ -53,4 +53,18 @@ static __always_inline struct inflight *line_claim(struct inflight *set, __u64 k
 	return NULL;
 }
 
+/*
+ * Frees the line of a request that has ended. Returns 1 where the line was still the request's, so
+ * that whatever was read from it before is the request's own. Returns 0 where another request has
+ * taken the line away, which then keeps it, or where the agent has recorded the request meanwhile.
+ * key is without INFLIGHT_TOLD. Needs Linux 5.12 or later.
+ */
+static __always_inline int line_release(struct inflight *at, __u64 key)
+{
+	if (__sync_val_compare_and_swap(&at->key, key, 0) == key)
+		return 1;
+	__sync_val_compare_and_swap(&at->key, key | INFLIGHT_TOLD, 0);
+	return 0;
+}
+
 #endif

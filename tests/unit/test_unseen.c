@@ -122,6 +122,21 @@ static void claimed_once(void)
 	ok(!line_claim(set, 80));
 }
 
+/* A line that was taken away stays with its new owner, and the end of the old one is no record. */
+static void released_by_its_owner_alone(void)
+{
+	struct inflight at = { .key = 8 };
+
+	ok_int(line_release(&at, 8), 1);
+	ok_eq(at.key, 0);
+	at.key = 16;
+	ok_int(line_release(&at, 8), 0);
+	ok_eq(at.key, 16);
+	at.key = 8 | INFLIGHT_TOLD; /* The agent has recorded the end. */
+	ok_int(line_release(&at, 8), 0);
+	ok_eq(at.key, 0);
+}
+
 static size_t look(bool is_last)
 {
 	size_t before = w.nr_told;
@@ -260,6 +275,7 @@ static void bios(void)
 
 static const struct tap_test tests[] = {
 	{ "a line of the table has one owner when two processors claim at once", claimed_once },
+	{ "a line is released by its owner alone", released_by_its_owner_alone },
 	{ "a line of an earlier life is told apart", line_of_an_earlier_life_is_told_apart },
 	{ "a line is told when two looks find its disk idle, with all it holds",
 	  told_at_the_second_look },
