@@ -93,3 +93,19 @@ int output_file_end(struct output_file *o, int status, struct err *err)
 	output_file_release(o);
 	return status;
 }
+
+int output_file_save(const struct buf *text, const char *path, struct err *err)
+{
+	struct output_file file = { .out = stdout };
+	const char *name = path ? path : "standard output";
+	int ret = text->error;
+
+	if (ret)
+		return err_set(err, -ret, "%s: there is not enough memory for the text", name);
+	ret = path ? output_file_begin(&file, path, 0666, err) : 0;
+	if (ret)
+		return ret;
+	if (fwrite(text->data, 1, text->len, file.out) != text->len || fflush(file.out))
+		ret = err_set(err, EIO, "%s: cannot be written in full", name);
+	return path ? output_file_end(&file, ret, err) : ret;
+}

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 struct output_file {
@@ -31,6 +32,12 @@ int output_file_begin(struct output_file *o, const char *path, mode_t mode, stru
  * file beside it is removed. Returns status, or -errno where the file could not be written in full.
  */
 int output_file_end(struct output_file *o, int status, struct err *err);
+
+/*
+ * Writes a text to a new file, or, where path is NULL, to standard output. Returns 0, the kept
+ * failure of the text or -errno, with one line in err.
+ */
+int output_file_save(const struct buf *text, const char *path, struct err *err);
 
 /*
  * From this call on, every file that this process would write is discarded: it is one of several

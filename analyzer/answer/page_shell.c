@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/output_file.h"
 #include "base/units.h"
 
 void page_escape(struct buf *out, const char *text)
@@ -152,19 +151,4 @@ void page_end(struct buf *out, const struct page_maker *m)
 	buf_printf(out, "</main>\n<footer>\n");
 	page_made(out, m);
 	buf_printf(out, "</footer>\n</div>\n</body>\n</html>\n");
-}
-
-int page_save(const struct buf *page, const char *path, struct err *err)
-{
-	struct output_file file;
-	int ret = page->error;
-
-	if (ret)
-		return err_set(err, -ret, "%s: there is not enough memory for the page", path);
-	ret = output_file_begin(&file, path, 0666, err);
-	if (ret)
-		return ret;
-	if (fwrite(page->data, 1, page->len, file.out) != page->len)
-		ret = err_set(err, EIO, "%s: the page cannot be written in full", path);
-	return output_file_end(&file, ret, err);
 }

@@ -59,9 +59,4 @@ struct page_maker {
 void page_made(struct buf *out, const struct page_maker *m);
 void page_end(struct buf *out, const struct page_maker *m);
 
-/*
- * Writes the page to path, whole or not at all (output_file.h). 0, or -errno with err saying where.
- */
-int page_save(const struct buf *page, const char *path, struct err *err);
-
 #endif

@@ -34,11 +34,9 @@ struct capacity_result {
 	struct capacity_check *checks;
 	size_t nr_checks;
 	double bound;
-	struct profile_set *sets;
-	size_t nr_sets;
-	/* one entry per group, followed by one for all together where there are several */
+	struct loads loads;
+	/* one entry per load, followed by one for all together where there are several */
 	struct capacity_use *uses;
-	size_t nr_uses;
 };
 
 static void capacity_show_interval(struct answer_table *t, const struct capacity_value *v,
@@ -193,21 +191,19 @@ static void capacity_show_uses(const struct capacity_result *r, struct answer *a
 	};
 	struct answer_table *t =
 		answer_table(a, NULL, NULL, NULL, columns, sizeof(columns) / sizeof(*columns));
-	json_t *uses = json_array(), *one;
-	size_t nr = 0;
+	json_t *uses = json_array();
 
-	for (size_t i = 0; i < r->nr_sets; i++)
-		for (size_t k = 0; k < r->sets[i].nr_groups; k++) {
-			const struct profile *p = &r->sets[i].groups[k].whole;
+	for (size_t i = 0; i < r->loads.nr; i++) {
+		const struct profile *p = &r->loads.groups[i]->whole;
+		json_t *one = capacity_use_json(&r->uses[i]);
 
-			one = capacity_use_json(&r->uses[nr]);
-			json_object_set_new(one, "host", json_text(p->host));
-			json_object_set_new(one, "device_name", json_text(p->device_name));
-			json_array_append_new(uses, one);
-			capacity_show_use(t, p->host, p->device_name, &r->uses[nr++]);
-		}
-	if (nr > 1)
-		capacity_show_use(t, "all together", "", &r->uses[nr]);
+		json_object_set_new(one, "host", json_text(p->host));
+		json_object_set_new(one, "device_name", json_text(p->device_name));
+		json_array_append_new(uses, one);
+		capacity_show_use(t, p->host, p->device_name, &r->uses[i]);
+	}
+	if (r->loads.nr > 1)
+		capacity_show_use(t, "all together", "", &r->uses[r->loads.nr]);
 	answer_member(a, "profiles", uses);
 }
 
@@ -228,8 +224,8 @@ static struct answer *capacity_answer(const struct capacity_result *r)
 					   : "capacity");
 	answer_fact(a, "total_iops", NULL, ANSWER_PER_S, has_total ? r->totals[0].value : NAN);
 	answer_member(a, "ci", has_total ? capacity_interval_json(&r->totals[0]) : json_null());
-	if (r->nr_uses > 1)
-		answer_member(a, "together", capacity_use_json(&r->uses[r->nr_uses]));
+	if (r->loads.nr > 1)
+		answer_member(a, "together", capacity_use_json(&r->uses[r->loads.nr]));
 	return a;
 }
 
@@ -251,7 +247,7 @@ static void capacity_warn(const struct cli *cli, const struct capacity_result *r
 			units_bytes((double)worst->point->bytes, text),
 			100 * worst->point->read_ratio, 100 * worst->deviation_ratio,
 			100 * r->bound);
-	for (size_t i = 0; i < r->nr_uses; i++) {
+	for (size_t i = 0; i < r->loads.nr; i++) {
 		interpolated += r->uses[i].interpolated;
 		extrapolated += r->uses[i].extrapolated;
 		requests += r->uses[i].requests;
@@ -265,7 +261,7 @@ static void capacity_warn(const struct cli *cli, const struct capacity_result *r
 }
 
 struct job {
-	struct load_options loads;
+	struct load_options options;
 	struct word_list measure, mix, sizes, where;
 	const char *db, *storage, *campaign, *size, *mix_column, *target;
 	bool of_requests;
@@ -307,53 +303,29 @@ static int read_device(struct job *job, struct err *err)
 	return ret;
 }
 
-static int read_profiles(struct cli *cli, const struct load_options *o, struct capacity_result *r,
-			 struct err *err)
-{
-	int ret = 0;
-
-	r->sets = calloc((size_t)cli->argc + 1, sizeof(*r->sets));
-	if (!r->sets)
-		return -ENOMEM;
-	for (int i = 0; i < cli->argc; i++) {
-		profile_set_init(&r->sets[i]);
-		ret = load_options_read(o, cli, cli->argv[i], &r->sets[i], err);
-		r->nr_sets++;
-		r->nr_uses += r->sets[i].nr_groups;
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
 /* Uses each load alone, followed by all together. */
 static int use_profiles(struct capacity_result *r, struct err *err)
 {
-	struct load_facts *all = calloc(r->nr_uses + 1, sizeof(*all));
-	size_t nr = 0;
-	int ret = all ? 0 : -ENOMEM;
+	struct load_facts *all = calloc(r->loads.nr + 1, sizeof(*all));
+	int ret = 0;
 
-	r->uses = calloc(r->nr_uses + 1, sizeof(*r->uses));
-	if (!r->uses)
+	r->uses = calloc(r->loads.nr + 1, sizeof(*r->uses));
+	if (!all || !r->uses) {
 		ret = -ENOMEM;
-	if (ret)
 		goto out;
-	for (size_t i = 0; i < r->nr_sets; i++) {
-		for (size_t g = 0; g < r->sets[i].nr_groups; g++) {
-			const struct profile_group *group = &r->sets[i].groups[g];
+	}
+	for (size_t i = 0; i < r->loads.nr; i++) {
+		const struct profile_group *group = r->loads.groups[i];
 
-			load_facts_of_group(group, &all[nr]);
-			ret = capacity_use(&r->capacity, &all[nr], 1, &r->uses[nr], err);
-			nr++;
-			if (ret)
-				err_prefix(err, "%s %s", group->whole.host,
-					   group->whole.device_name);
-			if (ret)
-				goto out;
+		load_facts_of_group(group, &all[i]);
+		ret = capacity_use(&r->capacity, &all[i], 1, &r->uses[i], err);
+		if (ret) {
+			err_prefix(err, "%s %s", group->whole.host, group->whole.device_name);
+			goto out;
 		}
 	}
-	if (nr > 1)
-		ret = capacity_use(&r->capacity, all, nr, &r->uses[nr], err);
+	if (r->loads.nr > 1)
+		ret = capacity_use(&r->capacity, all, r->loads.nr, &r->uses[r->loads.nr], err);
 out:
 	free(all);
 	return ret;
@@ -406,11 +378,11 @@ static int cmd_capacity_work(struct cli *cli, struct job *job, struct err *err)
 	ret = capacity_finish(&r->capacity, err);
 	if (ret)
 		return ret;
-	ret = read_profiles(cli, &job->loads, r, err);
+	ret = loads_read(&r->loads, &job->options, cli, SIZE_MAX, err);
 	if (ret)
 		return ret;
 	ret = mix_sizes(job, read_ratio, err);
-	if (!ret && r->nr_uses)
+	if (!ret && r->loads.nr)
 		ret = use_profiles(r, err);
 	if (ret)
 		return ret;
@@ -425,9 +397,7 @@ static int cmd_capacity_work(struct cli *cli, struct job *job, struct err *err)
 
 static void cmd_capacity_release(struct capacity_result *r)
 {
-	for (size_t i = 0; i < r->nr_sets; i++)
-		profile_set_release(&r->sets[i]);
-	free(r->sets);
+	loads_release(&r->loads);
 	free(r->uses);
 	free(r->parts);
 	free(r->totals);
@@ -439,7 +409,7 @@ static int cmd_capacity_run(struct cli *cli)
 {
 	struct job job = { .bound = CAPACITY_BOUND };
 	const struct cli_option options[] = {
-		LOAD_OPTIONS(&job.loads),
+		LOAD_OPTIONS(&job.options),
 		CLI_LIST("measure", 0, "SIZE:read=N,write=N,...", &job.measure,
 			 "measured requests per second; 70=N: with 70 % reads"),
 		CLI_STRING("db", 0, "FILE", &job.db, "a measurement store instead"),
@@ -464,7 +434,7 @@ static int cmd_capacity_run(struct cli *cli)
 	struct err err = { 0 };
 	int ret;
 
-	if (!cli_parse(cli, options) || !load_options_take(&job.loads, cli))
+	if (!cli_parse(cli, options) || !load_options_take(&job.options, cli))
 		return cli->status;
 	if ((job.db != NULL) + (job.storage != NULL) + (job.measure.nr > 0) != 1)
 		return cli_usage(cli, "expected one of --measure, --db and --storage");
@@ -474,7 +444,7 @@ static int cmd_capacity_run(struct cli *cli)
 	if (!ret)
 		capacity_warn(cli, &job.r);
 	cmd_capacity_release(&job.r);
-	load_options_release(&job.loads);
+	load_options_release(&job.options);
 	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/answer/page_shell.h"
 #include "analyzer/characterize/compare.h"
 #include "analyzer/characterize/compare_text.h"
 #include "analyzer/cmd/cli.h"
@@ -15,6 +14,7 @@
 #include "analyzer/cmd/show.h"
 #include "analyzer/whatif/origins.h"
 #include "base/json.h"
+#include "base/output_file.h"
 #include "base/shown.h"
 
 struct job {
@@ -181,7 +181,7 @@ static int cmd_compare_save(struct job *job, const char *path, struct err *err)
 	buf_init(&page);
 	ret = answer_html(job->page, &job->cli->maker, &page);
 	if (ret == 0)
-		ret = page_save(&page, path, err);
+		ret = output_file_save(&page, path, err);
 	buf_release(&page);
 	return ret;
 }

@@ -260,17 +260,12 @@ static void print_stored(void *ctx, const struct scan_trace *trace, const char *
 static int dump_profiles(struct cli *cli, struct scan *scan, const uint64_t *nr_profiles,
 			 bool *is_empty)
 {
-	struct scan_request *batch = calloc(SCAN_BATCH, sizeof(*batch));
-	uint64_t nr_requests = 0;
-	int64_t nr;
+	uint64_t nr_requests;
+	struct err err = { 0 };
+	int ret = selection_read_all(scan, &nr_requests, &err);
 
-	if (!batch)
-		return cli_fail(cli, &(struct err){ .code = ENOMEM, .line = "out of memory" });
-	while ((nr = scan_next(scan, batch, SCAN_BATCH)) > 0)
-		nr_requests += (uint64_t)nr;
-	free(batch);
-	*is_empty = nr == 0 && !nr_requests && !*nr_profiles;
-	return nr < 0 ? cli_fail(cli, scan_error(scan)) : CLI_DONE;
+	*is_empty = !ret && !nr_requests && !*nr_profiles;
+	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
 static int cmd_dump_run(struct cli *cli)

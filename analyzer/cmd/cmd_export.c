@@ -16,34 +16,13 @@
 
 static int write_requests(struct cli *cli, struct scan *scan, struct exporter *e, struct err *err)
 {
-	struct scan_request *batch = calloc(SCAN_BATCH, sizeof(*batch));
 	struct progress progress;
-	bool first = true;
-	int64_t nr = 0;
-	int ret = batch ? 0 : -ENOMEM;
+	int ret;
 
 	progress_begin(&progress, "export", scan_total_requests(scan), cli->quiet);
-	if (ret == 0 && e->format->begin)
-		ret = e->format->begin(e);
-	while (ret == 0 && !ferror(e->out) && (nr = scan_next(scan, batch, SCAN_BATCH)) > 0) {
-		if (first)
-			e->begin_ns = batch[0].arrival_real_ns;
-		first = false;
-		for (int64_t i = 0; i < nr && ret == 0; i++)
-			ret = e->format->request(e, &batch[i], scan_stream(scan, batch[i].stream));
-		progress_update(&progress, scan_done_requests(scan));
-	}
-	if (ret == 0 && nr == 0 && e->format->finish && !ferror(e->out))
-		ret = e->format->finish(e);
-	if (e->format->end)
-		e->format->end(e);
+	ret = exporter_write(e, scan, &progress, err);
 	progress_end(&progress);
-	free(batch);
-	if (nr < 0)
-		return err_set(err, (int)-nr, "%s", scan_error(scan)->line);
-	if (ret < 0)
-		return err_set(err, -ret, "%s", strerror(-ret));
-	return 0;
+	return ret;
 }
 
 static int write_file(struct cli *cli, struct scan *scan, struct exporter *e, const char *path,

@@ -14,7 +14,6 @@
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/whatif/headroom_answer.h"
 #include "analyzer/whatif/headroom_device.h"
-#include "base/array.h"
 #include "base/units.h"
 
 /*
@@ -34,55 +33,25 @@ struct headroom_storage {
 	struct study_device target;
 	struct study study;
 	struct application_errors errors;
-	struct profile_set sets[STUDY_LOADS_MAX];
-	const char *paths[STUDY_LOADS_MAX]; /* by load: the path that it was read from */
-	size_t nr_sets;
+	struct loads loads;
 };
-
-static int headroom_storage_read(struct headroom_storage *s, const struct cli *cli,
-				 const struct load_options *options, struct err *err)
-{
-	for (int i = 0; i < cli->argc; i++) {
-		struct profile_set *set;
-		int ret;
-
-		if (s->nr_sets == STUDY_LOADS_MAX)
-			return err_set(err, EINVAL, "--storage: expected up to %d loads, got %d",
-				       STUDY_LOADS_MAX, cli->argc);
-		set = &s->sets[s->nr_sets++];
-		profile_set_init(set);
-		ret = load_options_read(options, cli, cli->argv[i], set, err);
-		if (ret)
-			return ret;
-		for (size_t g = 0; g < set->nr_groups; g++) {
-			struct study_load *load = &s->study.loads[s->study.nr];
-
-			if (s->study.nr == STUDY_LOADS_MAX)
-				return err_set(err, EINVAL, "%s: expected up to %d loads",
-					       cli->argv[i], STUDY_LOADS_MAX);
-			s->paths[s->study.nr++] = cli->argv[i];
-			load->group = &set->groups[g];
-			load_facts_of_group(load->group, &load->facts);
-		}
-	}
-	return 0;
-}
 
 /* Reads the loads, their requests and the device. Release s whatever this returns. */
 static int headroom_storage_open(struct headroom_storage *s, const struct cli *cli,
 				 const struct load_options *options, struct err *err)
 {
-	int ret = headroom_storage_read(s, cli, options, err);
+	int ret = loads_read(&s->loads, options, cli, STUDY_LOADS_MAX, err);
 
 	if (!ret && s->intervals)
 		ret = application_errors_read(&s->errors, s->intervals, PREDICTOR_LEVEL, err);
 	if (ret)
 		return ret;
+	loads_study(&s->loads, &s->study);
 	s->study.simulated = true;
 	s->study.run.duration_s = s->duration_s;
 	s->target = (struct study_device){ .cli = cli,
 					   .study = &s->study,
-					   .paths = s->paths,
+					   .paths = s->loads.paths,
 					   .storage = s->path,
 					   .errors = s->intervals ? &s->errors : NULL };
 	ret = study_device_open(&s->target, err);
@@ -99,8 +68,7 @@ static void headroom_storage_release(struct headroom_storage *s)
 {
 	headroom_device_release(&s->device);
 	study_device_release(&s->target);
-	for (size_t i = 0; i < s->nr_sets; i++)
-		profile_set_release(&s->sets[i]);
+	loads_release(&s->loads);
 }
 
 struct job {
@@ -237,39 +205,38 @@ static int cmd_headroom_show(struct job *job)
 	return cli_show(job->cli, a, job->report, &job->err);
 }
 
-static int cmd_headroom_read_loads(struct job *job, const char *path)
+/* Keeps of the operands what a model is asked with. */
+static int cmd_headroom_read_loads(struct job *job)
 {
-	struct profile_set set;
-	size_t cap = job->nr_loads;
-	int ret;
+	struct loads read = { 0 };
+	int ret = loads_read(&read, &job->options, job->cli, SIZE_MAX, &job->err);
 
-	profile_set_init(&set);
-	ret = load_options_read(&job->options, job->cli, path, &set, &job->err);
 	if (ret)
 		goto out;
-	ret = array_grow(&job->loads, &cap, job->nr_loads + set.nr_groups, sizeof(*job->loads));
-	if (ret)
+	job->loads = calloc(read.nr + 1, sizeof(*job->loads));
+	if (!job->loads) {
+		ret = -ENOMEM;
 		goto out;
-	for (size_t i = 0; i < set.nr_groups; i++) {
-		struct load_facts *f = &job->loads[job->nr_loads++];
+	}
+	for (; job->nr_loads < read.nr; job->nr_loads++) {
+		struct load_facts *f = &job->loads[job->nr_loads];
 
-		load_facts_of_group(&set.groups[i], f);
+		load_facts_of_group(read.groups[job->nr_loads], f);
 		job->missing |= f->missing;
 	}
 out:
-	profile_set_release(&set);
+	loads_release(&read);
 	return ret;
 }
 
 /* Reads the loads, and what the target is predicted by. */
 static int cmd_headroom_open(struct job *job)
 {
-	int ret = 0;
+	int ret;
 
 	if (job->storage->path)
 		return headroom_storage_open(job->storage, job->cli, &job->options, &job->err);
-	for (int i = 0; i < job->cli->argc && !ret; i++)
-		ret = cmd_headroom_read_loads(job, job->cli->argv[i]);
+	ret = cmd_headroom_read_loads(job);
 	return ret ? ret : predictor_open(&job->predictor, &job->by, job->cli, &job->err);
 }
 

@@ -14,6 +14,7 @@
 #include "analyzer/measure/runner.h"
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/answer/progress.h"
+#include "base/output_file.h"
 #include "base/stop.h"
 #include "base/units.h"
 
@@ -172,7 +173,6 @@ static int cmd_measure_campaign(struct measure *m)
 
 static int export_table(struct measure *m)
 {
-	FILE *out = strcmp(m->output, "-") ? NULL : stdout;
 	int64_t id;
 	struct buf csv;
 	int ret = results_open(&m->store, m->db, RESULTS_READ, &m->err);
@@ -186,19 +186,7 @@ static int export_table(struct measure *m)
 	ret = results_csv(m->store, id, m->response, &csv, &m->err);
 	if (ret)
 		goto out;
-	if (!out) {
-		out = fopen(m->output, "w");
-		if (!out)
-			ret = err_set(&m->err, errno, "%s: %s", m->output, strerror(errno));
-	}
-	if (ret)
-		goto out;
-	if (fwrite(csv.data, 1, csv.len, out) != csv.len || fflush(out))
-		ret = err_set(&m->err, EIO, "%s: cannot be written in full", m->output);
-	if (ret)
-		goto out;
-	if (out && out != stdout && fclose(out))
-		ret = err_set(&m->err, EIO, "%s: cannot be written in full", m->output);
+	ret = output_file_save(&csv, strcmp(m->output, "-") ? m->output : NULL, &m->err);
 out:
 	buf_release(&csv);
 	return ret;

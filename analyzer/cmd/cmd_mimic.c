@@ -19,6 +19,7 @@
 #include "analyzer/cmd/selection_options.h"
 #include "analyzer/replay/target_guard.h"
 #include "analyzer/whatif/study_replay.h"
+#include "base/output_file.h"
 #include "base/json.h"
 #include "base/stop.h"
 #include "base/units.h"
@@ -228,20 +229,6 @@ static int print_json(const struct job *job, const struct mimic *m)
 	return cli_show_json(top);
 }
 
-static int cmd_mimic_save(struct job *job)
-{
-	FILE *f = job->output ? fopen(job->output, "we") : stdout;
-	int bad;
-
-	if (!f)
-		return err_set(&job->err, errno, "%s: %s", job->output, strerror(errno));
-	bad = fwrite(job->text.data, 1, job->text.len, f) != job->text.len;
-	bad = (job->output ? fclose(f) : fflush(f)) || bad;
-	return bad ? err_set(&job->err, EIO, "%s: cannot be written in full",
-			     job->output ? job->output : "standard output")
-		   : 0;
-}
-
 static void put_head(struct job *job, const struct mimic *m, const struct profile *p)
 {
 	buf_printf(&job->text, "# %s %s as a job of fio, by blkcast mimic: %s load\n", p->host,
@@ -320,7 +307,7 @@ static int cmd_mimic_perform(struct job *job, const char *path)
 	if (ret)
 		goto out;
 	if (job->output || !job->cli->json)
-		ret = cmd_mimic_save(job);
+		ret = output_file_save(&job->text, job->output, &job->err);
 	if (ret)
 		goto out;
 	if (job->cli->json)
@@ -329,32 +316,6 @@ out:
 	mimic_release(&m);
 	profile_set_release(&set);
 	return ret;
-}
-
-static int write_log(struct job *job, struct exporter *e, struct scan *scan)
-{
-	struct scan_request *batch = calloc(SCAN_BATCH, sizeof(*batch));
-	int64_t nr = 0;
-	int ret = batch ? e->format->begin(e) : -ENOMEM;
-	bool first = true;
-
-	while (!ret && (nr = scan_next(scan, batch, SCAN_BATCH)) > 0) {
-		if (first)
-			e->begin_ns = batch[0].arrival_real_ns;
-		first = false;
-		for (int64_t i = 0; i < nr && !ret; i++)
-			ret = e->format->request(e, &batch[i], scan_stream(scan, batch[i].stream));
-	}
-	e->format->end(e);
-	free(batch);
-	if (nr < 0)
-		return err_set(&job->err, (int)-nr, "%s", scan_error(scan)->line);
-	if (ret)
-		return ret;
-	if (!e->nr_written)
-		return err_set(&job->err, ENODATA,
-			       "no request in the selection: nothing to replay");
-	return 0;
 }
 
 /* Writes a stored window as fio's log, and the job that replays it at the recorded times. */
@@ -372,7 +333,9 @@ static int cmd_mimic_replay(struct job *job)
 	if (!e.out)
 		ret = err_set(&job->err, errno, "%s: %s", log, strerror(errno));
 	else
-		ret = write_log(job, &e, scan);
+		ret = exporter_write(&e, scan, NULL, &job->err);
+	if (!ret && !e.nr_written)
+		ret = err_set(&job->err, ENODATA, "no request in the selection: nothing to replay");
 	if (e.out && fclose(e.out) && !ret)
 		ret = err_set(&job->err, EIO, "%s: cannot be written in full", log);
 	if (ret && e.out)
@@ -395,7 +358,7 @@ static int cmd_mimic_replay(struct job *job)
 		printf("{\"schema\":\"blkcast.mimic/1\",\"intensity\":\"replay\",\"requests\":%" PRIu64
 		       ",\"left_out\":%" PRIu64 "}\n",
 		       e.nr_written, e.nr_left_out);
-	return cmd_mimic_save(job);
+	return output_file_save(&job->text, job->output, &job->err);
 }
 
 static int read_options(struct job *job)

@@ -18,6 +18,7 @@
 #include "analyzer/cmd/show.h"
 #include "analyzer/report/page.h"
 #include "analyzer/whatif/headroom.h"
+#include "base/output_file.h"
 #include "base/json.h"
 #include "base/shell_word.h"
 #include "analyzer/cmd/selection_options.h"
@@ -328,20 +329,6 @@ static void selection_words(struct buf *out, const struct selection *sel, const 
 	buf_put_u8(out, 0);
 }
 
-static int write_out(const char *path, const struct buf *b, struct err *err)
-{
-	FILE *f = path ? fopen(path, "w") : stdout;
-	bool bad;
-
-	if (!f)
-		return err_set(err, errno, "%s: cannot be written: %s", path, strerror(errno));
-	bad = fwrite(b->data, 1, b->len, f) != b->len;
-	bad = (path ? fclose(f) : fflush(f)) != 0 || bad;
-	return bad ? err_set(err, EIO, "%s: cannot be written in full",
-			     path ? path : "standard output")
-		   : 0;
-}
-
 /* Adds the verdicts on the objectives to what --json prints. */
 static int cmd_report_json_objectives(const struct report *r, json_t *top)
 {
@@ -486,7 +473,7 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 		status = cmd_report_render(r, o, f, &out, &err);
 	}
 	if (!status)
-		status = write_out(o->output, &out, &err);
+		status = output_file_save(&out, o->output, &err);
 	if (!status && cli->json)
 		status = print_json(r, o->output, out.len);
 	if (!status && r->collect->objectives && !cli->json)

@@ -32,7 +32,7 @@ static const struct cli_verb verbs[] = {
 struct job {
 	struct cli *cli;
 	enum study_verb verb;
-	struct load_options loads;
+	struct load_options options;
 	struct word_list slo;
 	struct study_slo objectives;
 	enum study_slo_verdict slo_verdict;
@@ -47,10 +47,10 @@ struct job {
 	bool cannot_tell, overloaded;
 	struct study study;
 	struct study_target target;
-	const char *paths[STUDY_LOADS_MAX]; /* by load: the path that it was read from */
+	struct loads loads;
 	struct predictor predictor, from;
-	struct profile_set sets[STUDY_LOADS_MAX], truths[STUDY_LOADS_MAX];
-	size_t nr_sets, nr_truths;
+	struct profile_set truths[STUDY_LOADS_MAX];
+	size_t nr_truths;
 	struct study_case cases[CASES_MAX];
 	size_t nr_cases, baseline[CASES_MAX];
 	double truth[STUDY_LOADS_MAX][2];
@@ -66,28 +66,14 @@ static void times_of(const struct profile *p, double s[2])
 static int read_loads(struct job *job)
 {
 	struct study *s = &job->study;
-	int ret = 0;
+	int ret = loads_read(&job->loads, &job->options, job->cli, STUDY_LOADS_MAX, &job->err);
 
-	for (int i = 0; i < job->cli->argc; i++) {
-		struct profile_set *set = &job->sets[job->nr_sets++];
-
-		profile_set_init(set);
-		ret = load_options_read(&job->loads, job->cli, job->cli->argv[i], set, &job->err);
-		for (size_t g = 0; g < set->nr_groups && !ret; g++) {
-			struct study_load *load = &s->loads[s->nr];
-
-			if (s->nr == STUDY_LOADS_MAX)
-				return err_set(&job->err, EINVAL, "%s: expected up to %d loads",
-					       job->cli->argv[i], STUDY_LOADS_MAX);
-			job->paths[s->nr] = job->cli->argv[i];
-			load->group = &set->groups[g];
-			load_facts_of_group(load->group, &load->facts);
-			times_of(&load->group->whole, load->base_s);
-			study_points_measured(&load->group->whole, load->measured_s);
-			s->nr++;
-		}
-		if (ret)
-			return ret;
+	if (ret)
+		return ret;
+	loads_study(&job->loads, s);
+	for (size_t i = 0; i < s->nr; i++) {
+		times_of(&s->loads[i].group->whole, s->loads[i].base_s);
+		study_points_measured(&s->loads[i].group->whole, s->loads[i].measured_s);
 	}
 	if (s->nr < 2 && job->verb != VERB_MIGRATE)
 		ret = err_set(&job->err, EINVAL, "expected at least two loads, got %zu", s->nr);
@@ -148,7 +134,7 @@ static int read_target(struct job *job)
 	}
 	job->target.study = &job->study;
 	job->target.cli = job->cli;
-	job->target.paths = job->paths;
+	job->target.paths = job->loads.paths;
 	job->target.cases = job->cases;
 	job->target.nr_cases = job->nr_cases;
 	if (job->target.path)
@@ -346,7 +332,7 @@ static int cmd_study_read(struct job *job)
 		return ret;
 	job->device = (struct study_device){ .cli = job->cli,
 					     .study = &job->study,
-					     .paths = job->paths,
+					     .paths = job->loads.paths,
 					     .measured = (const double(*)[2])job->truth,
 					     .storage = job->storage,
 					     .from = job->from_db,
@@ -412,11 +398,10 @@ out:
 
 static void cmd_study_release(struct job *job)
 {
-	for (size_t i = 0; i < job->nr_sets; i++)
-		profile_set_release(&job->sets[i]);
+	loads_release(&job->loads);
 	for (size_t i = 0; i < job->nr_truths; i++)
 		profile_set_release(&job->truths[i]);
-	load_options_release(&job->loads);
+	load_options_release(&job->options);
 	predictor_release(&job->predictor);
 	predictor_release(&job->from);
 	study_target_release(&job->target);
@@ -442,7 +427,7 @@ static int check_options(struct job *job, int verb)
 	    1)
 		return cli_usage(cli, "expected one of --model, --storage, --db and --run");
 	if ((job->target.path || job->storage) &&
-	    (job->loads.sel.begin_real_ns || job->loads.sel.end_real_ns))
+	    (job->options.sel.begin_real_ns || job->options.sel.end_real_ns))
 		return cli_usage(
 			cli, "--begin, --end: of answers by --model or --db; --duration says how "
 			     "much is replayed or simulated");
@@ -484,7 +469,7 @@ static int cmd_study_perform(struct job *job, int verb)
 {
 	struct cli *cli = job->cli;
 	const struct cli_option options[] = {
-		LOAD_OPTIONS(&job->loads),
+		LOAD_OPTIONS(&job->options),
 		PREDICTOR_OPTIONS(&job->by),
 		CLI_LIST("slo", 0, "OBJECTIVE,...", &job->slo,
 			 "exit status 1 where a load breaks it: read.p95=20ms, write.mean=5ms, "
@@ -522,7 +507,7 @@ static int cmd_study_perform(struct job *job, int verb)
 	};
 	int ret;
 
-	if (!cli_parse(cli, options) || !load_options_take(&job->loads, cli))
+	if (!cli_parse(cli, options) || !load_options_take(&job->options, cli))
 		return cli->status;
 	ret = check_options(job, verb);
 	if (ret)

@@ -11,6 +11,7 @@
 #include "analyzer/whatif/load_facts.h"
 #include "analyzer/whatif/origins.h"
 #include "analyzer/whatif/predictor.h"
+#include "base/array.h"
 
 bool load_options_take(struct load_options *o, struct cli *cli)
 {
@@ -63,6 +64,64 @@ int load_options_read(const struct load_options *o, const struct cli *cli, const
 	if (!ret)
 		ret = origins_loads(cli->maker.origins, path, set, nr_before, cli->utc);
 	return ret == -ENODATA ? selection_nothing_of(&o->sel, cli, path, err) : ret;
+}
+
+int loads_add(struct loads *l, const struct load_options *o, const struct cli *cli,
+	      const char *path, size_t most, struct err *err)
+{
+	struct profile_set *set;
+	int ret = array_grow(&l->sets, &l->cap_sets, l->nr_sets + 1, sizeof(*l->sets));
+
+	if (ret)
+		return ret;
+	set = &l->sets[l->nr_sets++];
+	profile_set_init(set);
+	ret = load_options_read(o, cli, path, set, err);
+	if (ret)
+		return ret;
+	if (l->nr + set->nr_groups > most)
+		return err_set(err, EINVAL, "%s: expected up to %zu loads", path, most);
+	ret = array_grow(&l->groups, &l->cap_groups, l->nr + set->nr_groups, sizeof(*l->groups));
+	if (!ret)
+		ret = array_grow(&l->paths, &l->cap_paths, l->nr + set->nr_groups,
+				 sizeof(*l->paths));
+	if (ret)
+		return ret;
+	for (size_t g = 0; g < set->nr_groups; g++) {
+		l->groups[l->nr] = &set->groups[g];
+		l->paths[l->nr++] = path;
+	}
+	return 0;
+}
+
+int loads_read(struct loads *l, const struct load_options *o, const struct cli *cli, size_t most,
+	       struct err *err)
+{
+	int ret = 0;
+
+	for (int i = 0; i < cli->argc && !ret; i++)
+		ret = loads_add(l, o, cli, cli->argv[i], most, err);
+	return ret;
+}
+
+void loads_study(const struct loads *l, struct study *s)
+{
+	for (size_t i = 0; i < l->nr; i++) {
+		struct study_load *load = &s->loads[s->nr++];
+
+		load->group = l->groups[i];
+		load_facts_of_group(load->group, &load->facts);
+	}
+}
+
+void loads_release(struct loads *l)
+{
+	for (size_t i = 0; i < l->nr_sets; i++)
+		profile_set_release(&l->sets[i]);
+	free(l->sets);
+	free(l->groups);
+	free(l->paths);
+	*l = (struct loads){ 0 };
 }
 
 void load_options_note(const struct cli *cli, const char *name, unsigned int missing)

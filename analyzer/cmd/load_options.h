@@ -23,6 +23,7 @@
 #include "analyzer/cmd/cli.h"
 #include "analyzer/store/selection.h"
 #include "analyzer/whatif/predictor.h"
+#include "analyzer/whatif/study.h"
 
 struct load_options {
 	const char *store;
@@ -52,6 +53,27 @@ void load_options_release(struct load_options *o);
  */
 int load_options_read(const struct load_options *o, const struct cli *cli, const char *path,
 		      struct profile_set *set, struct err *err);
+
+/* Loads that were read, in the order of the operands. A zeroed struct is empty. */
+struct loads {
+	struct profile_set *sets;	     /* owned: one per operand */
+	const struct profile_group **groups; /* owned: by load */
+	const char **paths;		     /* owned: by load, the operand that has it, borrowed */
+	size_t nr_sets, nr;
+	size_t cap_sets, cap_groups, cap_paths;
+};
+
+/*
+ * Adds the loads of one operand, which loads_read() does for all operands. path must outlive the
+ * loads. Returns as load_options_read(), or -EINVAL where there are more than `most` loads then.
+ */
+int loads_add(struct loads *l, const struct load_options *o, const struct cli *cli,
+	      const char *path, size_t most, struct err *err);
+int loads_read(struct loads *l, const struct load_options *o, const struct cli *cli, size_t most,
+	       struct err *err);
+/* Adds the loads to a study, which has room for them. */
+void loads_study(const struct loads *l, struct study *s);
+void loads_release(struct loads *l);
 /*
  * Prints a line on the values that are missing from a load's profile (enum load_missing), if there
  * are any.

@@ -86,14 +86,27 @@ static size_t name_devices(const struct scan *scan, char *text, size_t bytes)
 	return nr;
 }
 
+int selection_read_all(struct scan *s, uint64_t *nr, struct err *err)
+{
+	struct scan_request *batch = calloc(SCAN_BATCH, sizeof(*batch));
+	int64_t got;
+
+	*nr = 0;
+	if (!batch)
+		return err_set(err, ENOMEM, "out of memory");
+	while ((got = scan_next(s, batch, SCAN_BATCH)) > 0)
+		*nr += (uint64_t)got;
+	free(batch);
+	return got < 0 ? err_set(err, (int)-got, "%s", scan_error(s)->line) : 0;
+}
+
 /* Reads everything in order to learn the names of the devices; path NULL: the whole source. */
 static int read_devices(const struct selection *sel, const struct cli *cli, const char *path,
 			char *text, size_t bytes, struct err *err)
 {
-	struct scan_request *batch;
 	struct selection all = { .dir = sel->dir };
 	struct scan *scan = NULL;
-	int64_t nr = 0;
+	uint64_t nr;
 	int ret;
 
 	/* Whoever asks through the page may not see the names of all hosts. */
@@ -101,25 +114,20 @@ static int read_devices(const struct selection *sel, const struct cli *cli, cons
 		snprintf(text, bytes, "those that the fleet's page shows");
 		return 0;
 	}
-	batch = calloc(SCAN_BATCH, sizeof(*batch));
-	ret = batch ? 0 : -ENOMEM;
 	/* This does not use selection_open(), which would repeat its note on retention. */
-	if (ret == 0 && path)
+	if (path)
 		ret = selection_open_path(&all, path, &scan, NULL, err);
-	else if (ret == 0 && all.dir)
+	else if (all.dir)
 		ret = selection_open_store(&all, &scan, NULL, err);
-	else if (ret == 0)
+	else
 		ret = selection_open_files(&all, (const char *const *)cli->argv, (size_t)cli->argc,
 					   &scan, NULL, err);
-	while (ret == 0 && (nr = scan_next(scan, batch, SCAN_BATCH)) > 0)
-		;
-	if (ret == 0 && nr < 0)
-		ret = (int)nr;
+	if (ret == 0)
+		ret = selection_read_all(scan, &nr, err);
 	if (ret == 0 && name_devices(scan, text, bytes) == 0)
 		snprintf(text, bytes, "none");
 	scan_close(scan);
 	selection_release(&all);
-	free(batch);
 	return ret;
 }
 

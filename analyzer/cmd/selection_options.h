@@ -61,4 +61,10 @@ int selection_nothing_of(const struct selection *sel, const struct cli *cli, con
  */
 bool selection_says_nothing(const struct selection *sel, const struct cli *cli, struct err *err);
 
+/*
+ * Reads to the end, for what a scan meets on its way: streams, traces and hooks. *nr receives the
+ * number of requests. Returns 0 or -errno with one line in err.
+ */
+int selection_read_all(struct scan *s, uint64_t *nr, struct err *err);
+
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/answer/page_shell.h"
+#include "base/output_file.h"
 #include "base/json.h"
 
 static int show_page(const struct cli *cli, const struct answer *a, const char *path,
@@ -18,7 +18,7 @@ static int show_page(const struct cli *cli, const struct answer *a, const char *
 	ret = answer_html(a, &cli->maker, &page);
 	if (ret)
 		goto out;
-	ret = page_save(&page, path, err);
+	ret = output_file_save(&page, path, err);
 out:
 	buf_release(&page);
 	return ret;

@@ -19,14 +19,11 @@ struct job {
 	uint64_t size_bytes;
 	double hit_ratio, hit_s, miss_s;
 	const char *report;
-	const char *storage;		/* a simulated device behind the cache, or NULL */
-	const char *path_of[LOADS_MAX]; /* by load: the path that it was read from */
-	struct study study;		/* the loads, for the device */
+	const char *storage; /* a simulated device behind the cache, or NULL */
+	struct study study;  /* the loads, for the device */
 	struct study_device target;
 	bool cannot_tell;
-	struct profile_set sets[LOADS_MAX];
-	size_t nr_sets;
-	const struct profile_group *loads[LOADS_MAX];
+	struct loads loads;
 	struct cache_advice advice[LOADS_MAX];
 	struct cache_stream streams[LOADS_MAX];
 	double shared[LOADS_MAX], equal[LOADS_MAX], parted[LOADS_MAX];
@@ -45,28 +42,6 @@ static int no_curve(struct job *job, const char *path, const struct profile_grou
 		"%s: %s has no miss-ratio curve: too few requests, or a source that does not "
 		"see them",
 		path, g->whole.device_name);
-}
-
-static int read_loads(struct job *job, size_t *nr)
-{
-	int ret = 0;
-
-	for (int i = 0; i < job->cli->argc; i++) {
-		struct profile_set *set = &job->sets[job->nr_sets++];
-
-		profile_set_init(set);
-		ret = load_options_read(&job->options, job->cli, job->cli->argv[i], set, &job->err);
-		for (size_t g = 0; g < set->nr_groups && !ret; g++) {
-			if (*nr == LOADS_MAX)
-				return err_set(&job->err, EINVAL, "%s: expected up to %d loads",
-					       job->cli->argv[i], LOADS_MAX);
-			job->path_of[*nr] = job->cli->argv[i];
-			job->loads[(*nr)++] = &set->groups[g];
-		}
-		if (ret)
-			return ret;
-	}
-	return 0;
 }
 
 /* Returns the mean time of a load's reads and writes by an answer about it. */
@@ -92,15 +67,11 @@ static int study_cache_device(struct job *job, size_t nr, double miss_s[LOADS_MA
 	if (nr > STUDY_LOADS_MAX)
 		return err_set(&job->err, EINVAL, "--storage: expected up to %d loads, got %zu",
 			       STUDY_LOADS_MAX, nr);
-	for (size_t i = 0; i < nr; i++) {
-		job->study.loads[i].group = job->loads[i];
-		load_facts_of_group(job->loads[i], &job->study.loads[i].facts);
-	}
-	job->study.nr = nr;
+	loads_study(&job->loads, &job->study);
 	job->study.simulated = true;
 	job->target = (struct study_device){ .cli = job->cli,
 					     .study = &job->study,
-					     .paths = job->path_of,
+					     .paths = job->loads.paths,
 					     .storage = job->storage };
 	ret = study_device_open(&job->target, &job->err);
 	if (ret)
@@ -114,7 +85,7 @@ static int study_cache_device(struct job *job, size_t nr, double miss_s[LOADS_MA
 	if (ret)
 		goto out;
 	for (size_t i = 0; i < nr; i++) {
-		miss_s[i] = study_cache_mean_s(&job->loads[i]->whole, &alone[i].answers[0]);
+		miss_s[i] = study_cache_mean_s(&job->loads.groups[i]->whole, &alone[i].answers[0]);
 		job->cannot_tell |= alone[i].why[0];
 		if (alone[i].why[0])
 			cli_note(job->cli, "%s: extrapolated", alone[i].why);
@@ -134,10 +105,10 @@ static int study_cache_advise(struct job *job, size_t nr)
 	if (job->storage)
 		ret = study_cache_device(job, nr, miss_s);
 	for (size_t i = 0; i < nr && !ret; i++) {
-		job->streams[i] = cache_stream_of(job->loads[i]);
-		if (cache_advise(&job->advice[i], job->loads[i], job->hit_s, miss_s[i],
+		job->streams[i] = cache_stream_of(job->loads.groups[i]);
+		if (cache_advise(&job->advice[i], job->loads.groups[i], job->hit_s, miss_s[i],
 				 job->hit_ratio))
-			ret = no_curve(job, job->path_of[i], job->loads[i]);
+			ret = no_curve(job, job->loads.paths[i], job->loads.groups[i]);
 	}
 	return ret;
 }
@@ -199,12 +170,13 @@ static int study_cache_show(struct job *job, const struct cache_result *r)
 
 static int study_cache_work(struct job *job)
 {
-	struct cache_result r = { .loads = job->loads,
-				  .advice = job->advice,
+	struct cache_result r = { .advice = job->advice,
 				  .streams = job->streams,
 				  .hit_ratio = job->hit_ratio };
-	int ret = read_loads(job, &r.nr);
+	int ret = loads_read(&job->loads, &job->options, job->cli, LOADS_MAX, &job->err);
 
+	r.loads = job->loads.groups;
+	r.nr = job->loads.nr;
 	if (!ret)
 		ret = study_cache_advise(job, r.nr);
 	if (!ret && r.nr > 1)
@@ -260,8 +232,7 @@ int study_cache(struct cli *cli)
 	job->cli = cli;
 	job->hit_ratio = job->hit_s = job->miss_s = NAN;
 	ret = study_cache_ask(job);
-	for (size_t i = 0; i < job->nr_sets; i++)
-		profile_set_release(&job->sets[i]);
+	loads_release(&job->loads);
 	load_options_release(&job->options);
 	study_device_release(&job->target);
 	free(job);

@@ -19,7 +19,7 @@
 
 struct job {
 	struct cli *cli;
-	struct load_options loads;
+	struct load_options options;
 	struct predictor_options by;
 	struct word_list slo, measure;
 	const char *report;
@@ -29,10 +29,8 @@ struct job {
 	struct study_device target;
 	struct mix_device device;
 	struct capacity capacity;
-	struct profile_set sets[MIX_LOADS_MAX];
-	char paths[MIX_LOADS_MAX][4096];
-	const char *path_of[MIX_LOADS_MAX];
-	size_t nr_sets;
+	struct loads loads;
+	char paths[MIX_LOADS_MAX][4096]; /* of the operands, without their counts */
 	struct mix_result r;
 	struct err err;
 };
@@ -41,7 +39,6 @@ struct job {
 static int read_load(struct job *job, const char *text)
 {
 	struct mix_fit *m = &job->r.mix;
-	struct profile_set *set = &job->sets[job->nr_sets];
 	const char *equals = strrchr(text, '=');
 	char *end = NULL, *path = job->paths[m->nr];
 	unsigned long count = equals ? strtoul(equals + 1, &end, 10) : 0;
@@ -54,19 +51,17 @@ static int read_load(struct job *job, const char *text)
 		return err_set(&job->err, EINVAL, "%.80s: expected PROFILE=COUNT, 0 to %d", text,
 			       PREDICTOR_LOADS_MAX);
 	snprintf(path, sizeof(job->paths[0]), "%.*s", (int)(equals ? equals - text : 4095), text);
-	profile_set_init(set);
-	job->nr_sets++;
-	ret = load_options_read(&job->loads, job->cli, path, set, &job->err);
+	ret = loads_add(&job->loads, &job->options, job->cli, path, SIZE_MAX, &job->err);
 	if (ret)
 		return ret;
-	if (set->nr_groups != 1)
+	if (job->loads.nr != m->nr + 1)
 		return err_set(&job->err, EINVAL, "%s: expected one device, got %zu", path,
-			       set->nr_groups);
-	p = &set->groups[0].whole;
+			       job->loads.nr - m->nr);
+	p = &job->loads.groups[m->nr]->whole;
 	if (!(p->requests[OPERATION_READ] + p->requests[OPERATION_WRITE]))
 		return err_set(&job->err, EINVAL, "%s: it has no reads or writes", path);
 	snprintf(load->name, sizeof(load->name), "%.60s %.60s", p->host, p->device_name);
-	load_facts_of_group(&set->groups[0], &load->facts);
+	load_facts_of_group(job->loads.groups[m->nr], &load->facts);
 	load->count = count;
 	load->free = !equals;
 	m->nr++;
@@ -79,14 +74,10 @@ static int study_mix_device(struct job *job)
 	struct study *s = &job->study;
 	int ret;
 
-	for (s->nr = 0; s->nr < job->r.mix.nr; s->nr++) {
-		s->loads[s->nr].group = &job->sets[s->nr].groups[0];
-		s->loads[s->nr].facts = job->r.mix.loads[s->nr].facts;
-		job->path_of[s->nr] = job->paths[s->nr];
-	}
+	loads_study(&job->loads, s);
 	s->simulated = true;
 	job->target = (struct study_device){
-		.cli = job->cli, .study = s, .paths = job->path_of, .storage = job->storage
+		.cli = job->cli, .study = s, .paths = job->loads.paths, .storage = job->storage
 	};
 	ret = study_device_open(&job->target, &job->err);
 	if (ret)
@@ -204,7 +195,7 @@ static int study_mix_ask(struct job *job)
 	const struct cli_option options[] = {
 		CLI_LIST("slo", 0, "OBJECTIVE,...", &job->slo,
 			 "read.p95=20ms, write.mean=5ms, ..."),
-		LOAD_OPTIONS(&job->loads),
+		LOAD_OPTIONS(&job->options),
 		PREDICTOR_OPTIONS(&job->by),
 		CLI_STRING("storage", 0, "FILE", &job->storage,
 			   "or simulate what is stored on this device (blkcast storage calibrate)"),
@@ -216,7 +207,7 @@ static int study_mix_ask(struct job *job)
 	};
 	int ret;
 
-	if (!cli_parse(cli, options) || !load_options_take(&job->loads, cli))
+	if (!cli_parse(cli, options) || !load_options_take(&job->options, cli))
 		return cli->status;
 	if (!cli->argc || cli->argc > MIX_LOADS_MAX)
 		return cli_usage(cli, "expected 1 to %d profiles, each with =COUNT or without",
@@ -227,7 +218,7 @@ static int study_mix_ask(struct job *job)
 		return cli_usage(cli, "--slo: expected up to %d", MIX_LOADS_MAX);
 	if (predictor_options_given(&job->by) + (job->storage != NULL) != (job->slo.nr > 0))
 		return cli_usage(cli, "expected one of --model, --db and --storage beside --slo");
-	if (job->storage && (job->loads.sel.begin_real_ns || job->loads.sel.end_real_ns))
+	if (job->storage && (job->options.sel.begin_real_ns || job->options.sel.end_real_ns))
 		return cli_usage(cli, "--begin, --end: not beside --storage, which simulates all "
 				      "stored requests");
 	if (most < 1 || most > PREDICTOR_LOADS_MAX)
@@ -250,9 +241,8 @@ int study_mix(struct cli *cli)
 		return cli_fail(cli, &(struct err){ ENOMEM, "out of memory" });
 	job->cli = cli;
 	ret = study_mix_ask(job);
-	for (size_t i = 0; i < job->nr_sets; i++)
-		profile_set_release(&job->sets[i]);
-	load_options_release(&job->loads);
+	loads_release(&job->loads);
+	load_options_release(&job->options);
 	predictor_release(&job->predictor);
 	mix_device_release(&job->device);
 	study_device_release(&job->target);

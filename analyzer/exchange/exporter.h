@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analyzer/answer/progress.h"
 #include "analyzer/store/scan.h"
 
 struct exporter {
@@ -37,6 +38,14 @@ struct export_format {
 	int (*finish)(struct exporter *e);
 	void (*end)(struct exporter *e);
 };
+
+/*
+ * Writes all requests of the scan by e->format to e->out; e->begin_ns becomes the arrival of the
+ * first one. It ends early where out cannot be written, which the caller finds when it closes out.
+ * progress (NULL: none) has begun and counts requests. Returns 0, or -errno with one line in err.
+ */
+int exporter_write(struct exporter *e, struct scan *scan, struct progress *progress,
+		   struct err *err);
 
 extern const struct export_format *const export_formats[];
 extern const size_t nr_export_formats;

@@ -7,6 +7,7 @@
 #include "analyzer/models/regression/technique.h"
 #include "analyzer/report/model_page.h"
 #include "analyzer/report/page.h"
+#include "base/output_file.h"
 
 #define MODEL_PAGE_TITLE 512
 
@@ -141,7 +142,7 @@ int model_page_save(const struct model *m, const char *path, const struct page_m
 	buf_init(&page);
 	ret = model_page_write(m, maker, &page);
 	if (!ret)
-		ret = page_save(&page, path, err);
+		ret = output_file_save(&page, path, err);
 	buf_release(&page);
 	return ret;
 }
