@@ -11,105 +11,20 @@
 #include "analyzer/cmd/show.h"
 #include "analyzer/answer/grid.h"
 #include "analyzer/exchange/request_csv.h"
+#include "analyzer/exchange/request_text.h"
 #include "analyzer/cmd/selection_options.h"
 #include "analyzer/store/scan_piece.h"
 #include "base/shown.h"
-#include "base/units.h"
 
 #define NR_COLUMNS 64
 
 enum dump_format { DUMP_TEXT, DUMP_CSV, DUMP_JSONL, NR_DUMP_FORMATS };
 static const char *const format_names[NR_DUMP_FORMATS] = { "text", "csv", "jsonl" };
 
-static const struct {
-	uint32_t flag;
-	char letter;
-	const char *name;
-} flags[] = {
-	{ REQUEST_SYNC, 'S', "sync" },
-	{ REQUEST_META, 'M', "meta" },
-	{ REQUEST_READAHEAD, 'A', "readahead" },
-	{ REQUEST_FUA, 'F', "fua" },
-	{ REQUEST_PREFLUSH, 'P', "preflush" },
-	{ REQUEST_PASSTHROUGH, 'T', "passthrough" },
-	{ REQUEST_KERNEL_THREAD, 'K', "kernel_thread" },
-	{ REQUEST_OWN, 'O', "own" },
-	{ REQUEST_ZONE_APPEND, 'Z', "zone_append" },
-	{ REQUEST_PAUSED, 'G', "paused" },
-};
-#define NR_FLAG_NAMES (sizeof(flags) / sizeof(*flags))
-
-static void print_text(const struct scan_request *q, const struct scan_stream *st, bool utc)
-{
-	const struct request *r = &q->r;
-	char when[UNITS_BYTES], queue[UNITS_BYTES] = "-", device[UNITS_BYTES] = "-";
-	char letters[NR_FLAG_NAMES + 1];
-	size_t nr = 0;
-
-	units_instant(q->arrival_real_ns, utc, 9, when);
-	if (request_queue_known(r))
-		units_time((double)(r->dispatch_ns - r->arrival_ns) / 1e9, queue);
-	if (request_device_known(r))
-		units_time((double)(r->completion_ns - r->dispatch_ns) / 1e9, device);
-	for (size_t i = 0; i < NR_FLAG_NAMES; i++)
-		if (r->flags & flags[i].flag)
-			letters[nr++] = flags[i].letter;
-	letters[nr] = '\0';
-	printf("%-35s  %-10s  %-8s  %-9s  %12" PRIu64 "  %8" PRIu32 "  ", when, st->host,
-	       st->device_name, request_operation_text(r), r->sector, r->bytes);
-	/*
-	 * Widths are in bytes, because printf pads by bytes: "µs" has one byte more than it shows.
-	 */
-	printf("%*s  %*s  %7" PRIu32 "  %5" PRIu32 "  %s%s\n", 8 + (strstr(queue, "µ") != NULL),
-	       queue, 8 + (strstr(device, "µ") != NULL), device, r->pid, r->queue_depth,
-	       nr ? letters : "-", r->error ? " error" : "");
-}
-
-static void print_jsonl(const struct scan_request *q, const struct scan_stream *st)
-{
-	const struct request *r = &q->r;
-	char queue[32], device[32], total[32], arrival[32];
-	const char *comma = "";
-
-	printf("{\"arrival_s\":%s,\"host\":\"%s\",\"device\":\"%" PRIu32 ":%" PRIu32
-	       "\",\"device_name\":\"%s\",\"source\":\"%s\",\"layer\":\"%s\",\"operation\":\"%s\","
-	       "\"sector\":%" PRIu64 ",\"bytes\":%" PRIu32 ",\"queue_s\":%s,\"device_s\":%s,"
-	       "\"total_s\":%s,",
-	       request_csv_seconds(arrival, true, q->arrival_real_ns, ""), st->host,
-	       device_major(r->device), device_minor(r->device), st->device_name,
-	       source_name(r->source), layer_name(r->layer), request_operation_text(r), r->sector,
-	       r->bytes,
-	       request_csv_seconds(queue, request_queue_known(r), r->dispatch_ns - r->arrival_ns,
-				   "null"),
-	       request_csv_seconds(device, request_device_known(r),
-				   r->completion_ns - r->dispatch_ns, "null"),
-	       request_csv_seconds(total, request_total_known(r), r->completion_ns - r->arrival_ns,
-				   "null"));
-	if (r->flags & REQUEST_NO_ISSUER)
-		printf("\"tid\":null,\"pid\":null,");
-	else
-		printf("\"tid\":%" PRIu32 ",\"pid\":%" PRIu32 ",", r->tid, r->pid);
-	if (r->flags & REQUEST_NO_CGROUP)
-		printf("\"cgroup_id\":null,");
-	else
-		printf("\"cgroup_id\":%" PRIu64 ",", r->cgroup_id);
-	printf("\"queue_depth\":%" PRIu32 ",\"requeues\":%u,\"error\":%u,\"flags\":[",
-	       r->queue_depth, r->requeues, r->error);
-	for (size_t i = 0; i < NR_FLAG_NAMES; i++) {
-		if (!(r->flags & flags[i].flag))
-			continue;
-		printf("%s\"%s\"", comma, flags[i].name);
-		comma = ",";
-	}
-	printf("]}\n");
-}
-
 static void print_head(enum dump_format format)
 {
 	if (format == DUMP_TEXT)
-		printf("%-35s  %-10s  %-8s  %-9s  %12s  %8s  %8s  %8s  %7s  %5s  flags\n",
-		       "arrival", "host", "device", "operation", "sector", "bytes", "queue",
-		       "device", "pid", "depth");
+		request_text_head(stdout);
 	else if (format == DUMP_CSV)
 		request_csv_head(stdout);
 }
@@ -130,11 +45,11 @@ static int dump_requests(struct cli *cli, struct scan *scan, enum dump_format fo
 			const struct scan_stream *st = scan_stream(scan, batch[i].stream);
 
 			if (format == DUMP_TEXT)
-				print_text(&batch[i], st, cli->utc);
+				request_text_print(stdout, &batch[i], st, cli->utc);
 			else if (format == DUMP_CSV)
 				request_csv_print(stdout, &batch[i], st);
 			else
-				print_jsonl(&batch[i], st);
+				request_jsonl_print(stdout, &batch[i], st);
 		}
 		left -= (uint64_t)nr;
 	}

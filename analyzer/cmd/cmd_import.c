@@ -11,13 +11,11 @@
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/show.h"
 #include "analyzer/exchange/whole_segments.h"
-#include "analyzer/answer/grid.h"
-#include "analyzer/exchange/import.h"
+#include "analyzer/exchange/import_text.h"
 #include "analyzer/exchange/vscsi_stats.h"
 #include "analyzer/answer/progress.h"
 #include "base/json.h"
 #include "base/shown.h"
-#include "base/units.h"
 
 #define HISTOGRAMS "vscsistats"
 #define SEGMENTS   "segments"
@@ -45,114 +43,6 @@ static void list_formats(void)
 	       "blkcast's own, as blkcast export --format segments and redact write them");
 	printf("%-16s %s\n", HISTOGRAMS,
 	       "histograms of vscsiStats -p all -c: a profile on standard output, no trace");
-}
-
-static json_t *trace_json(const struct import_trace *t)
-{
-	json_t *reasons = json_array();
-
-	for (uint64_t i = 0; i < t->skips.nr && i < FOREIGN_REASONS; i++)
-		json_array_append_new(reasons, json_text(t->skips.first[i]));
-	return json_pack("{s:o, s:I, s:s, s:I, s:I, s:o, s:I, s:I, s:I}", "file",
-			 json_text(t->path), "files", (json_int_t)t->nr_files, "format",
-			 t->format->name, "requests", (json_int_t)t->nr_requests, "skipped",
-			 (json_int_t)t->skips.nr, "skipped_first", reasons, "out_of_order",
-			 (json_int_t)t->nr_late, "unaligned", (json_int_t)t->nr_unaligned,
-			 "without_response_time", (json_int_t)t->nr_untimed);
-}
-
-static json_t *device_json(const struct import_device *d)
-{
-	json_t *requests = json_object();
-	char number[24];
-
-	snprintf(number, sizeof(number), "%" PRIu32 ":%" PRIu32, device_major(d->number),
-		 device_minor(d->number));
-	for (unsigned int op = 0; op < NR_OPERATIONS; op++)
-		json_object_set_new(requests, operation_name(op),
-				    json_integer((json_int_t)d->requests[op]));
-	return json_pack("{s:s, s:s, s:o, s:I}", "device", number, "device_name", d->name,
-			 "requests", requests, "with_response_time", (json_int_t)d->nr_timed);
-}
-
-static json_t *host_json(const struct import_result *r, uint32_t at)
-{
-	const struct import_host *h = &r->hosts[at];
-	json_t *devices = json_array();
-
-	for (size_t i = 0; i < r->nr_devices; i++)
-		if (r->devices[i].host == at)
-			json_array_append_new(devices, device_json(&r->devices[i]));
-	return json_pack("{s:s, s:s, s:I, s:f, s:f, s:o, s:o}", "host", h->name, "trace",
-			 h->boot_id, "requests", (json_int_t)h->nr_requests, "begin_s",
-			 (double)h->begin_real_ns / 1e9, "end_s", (double)h->end_real_ns / 1e9,
-			 "clock_resolution_s",
-			 h->resolution_ns ? json_real((double)h->resolution_ns / 1e9) : json_null(),
-			 "devices", devices);
-}
-
-static int print_json(const struct import_result *r)
-{
-	json_t *traces = json_array(), *hosts = json_array(), *all;
-	int ret = CLI_DONE;
-
-	for (size_t i = 0; i < r->nr_traces; i++)
-		json_array_append_new(traces, trace_json(&r->traces[i]));
-	for (uint32_t i = 0; i < r->nr_hosts; i++)
-		json_array_append_new(hosts, host_json(r, i));
-	all = json_pack("{s:s, s:I, s:I, s:I, s:b, s:{s:I, s:I, s:I}, s:o, s:o}", "schema",
-			"blkcast.import/1", "requests", (json_int_t)r->nr_requests, "records",
-			(json_int_t)r->nr_records, "skipped", (json_int_t)r->nr_skipped,
-			"wall_clock", r->wall, "segments", "stored",
-			(json_int_t)r->stored.nr_stored, "repeated",
-			(json_int_t)r->stored.nr_repeated, "stored_bytes",
-			(json_int_t)r->stored.stored_bytes, "traces", traces, "hosts", hosts);
-	if (!all || json_print(all, stdout, JSON_COMPACT) < 0)
-		ret = CLI_FAILED;
-	putchar('\n');
-	json_decref(all);
-	return ret;
-}
-
-/* Returns whether none of the traces has a clock, so that lengths and instants have no meaning. */
-static bool is_timeless(const struct import_result *r)
-{
-	for (size_t i = 0; i < r->nr_traces; i++)
-		if (!(r->traces[i].format->traits & FOREIGN_TIMELESS))
-			return false;
-	return r->nr_traces > 0;
-}
-
-static int print_table(const struct cli *cli, const struct import_result *r)
-{
-	char begin[UNITS_BYTES], span[UNITS_BYTES], tick[UNITS_BYTES];
-	struct grid g;
-	int ret;
-
-	grid_init(&g, "host|device|>reads|>writes|>other|>response times|begin|>length|>clock");
-	for (size_t i = 0; i < r->nr_devices; i++) {
-		const struct import_device *d = &r->devices[i];
-		const struct import_host *h = &r->hosts[d->host];
-
-		grid_cell(&g, "%s", h->name);
-		grid_cell(&g, "%s", d->name);
-		grid_cell(&g, "%" PRIu64, d->requests[OPERATION_READ]);
-		grid_cell(&g, "%" PRIu64, d->requests[OPERATION_WRITE]);
-		grid_cell(&g, "%" PRIu64,
-			  d->requests[OPERATION_DISCARD] + d->requests[OPERATION_FLUSH] +
-				  d->requests[OPERATION_OTHER]);
-		grid_cell(&g, "%s", d->nr_timed ? "yes" : "none");
-		grid_cell(&g, "%s",
-			  r->wall ? units_instant(h->begin_real_ns, cli->utc, 3, begin) : "-");
-		units_time((double)(h->end_real_ns - h->begin_real_ns) / 1e9, span);
-		grid_cell(&g, "%s", is_timeless(r) ? "-" : span);
-		grid_cell(&g, "%s",
-			  h->resolution_ns ? units_time((double)h->resolution_ns / 1e9, tick)
-					   : "-");
-	}
-	ret = grid_print(&g, stdout);
-	grid_release(&g);
-	return cli_status_of(ret);
 }
 
 /* Prints how many requests have no response time, and why. */
@@ -199,12 +89,22 @@ static void print_notes(const struct cli *cli, const struct import_result *r)
 			cli_note(cli, "%s", t->note);
 		print_untimed(cli, t);
 	}
-	if (r->nr_requests && !r->wall && !is_timeless(r))
+	if (r->nr_requests && !r->wall && !import_is_timeless(r))
 		cli_note(cli, "the trace has no time of day: it is kept as it counts, from 1970 "
 			      "on, or from --begin");
 	if (r->stored.nr_repeated)
 		cli_note(cli, "%" PRIu64 " of %" PRIu64 " segments were in the store already",
 			 r->stored.nr_repeated, r->stored.nr_repeated + r->stored.nr_stored);
+}
+
+static int cmd_import_json(const struct import_result *r)
+{
+	json_t *all = import_json(r);
+	int ret = all && json_print(all, stdout, JSON_COMPACT) >= 0 ? CLI_DONE : CLI_FAILED;
+
+	putchar('\n');
+	json_decref(all);
+	return ret;
 }
 
 static int cmd_import_perform(struct cli *cli, struct import_options *o, const char *dir)
@@ -228,7 +128,8 @@ static int cmd_import_perform(struct cli *cli, struct import_options *o, const c
 				cli_note(cli, "skipped: %s", result.traces[i].skips.first[k]);
 		ret = cli_finish(cli, ret, &err, CLI_DONE);
 	} else {
-		ret = cli->json ? print_json(&result) : print_table(cli, &result);
+		ret = cli->json ? cmd_import_json(&result)
+				: cli_status_of(import_print(&result, cli->utc, stdout));
 		if (!cli->json)
 			print_notes(cli, &result);
 	}

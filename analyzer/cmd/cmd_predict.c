@@ -9,13 +9,11 @@
 
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
-#include "analyzer/cmd/predict_rows.h"
-#include "analyzer/cmd/table_where.h"
 #include "analyzer/cmd/show.h"
-#include "analyzer/cmd/storage_rows.h"
+#include "analyzer/cmd/table_options.h"
 #include "analyzer/measure/results_table.h"
 #include "analyzer/models/num/lsq.h"
-#include "analyzer/models/regression/model.h"
+#include "analyzer/models/regression/predict_rows.h"
 #include "analyzer/report/model_page.h"
 #include "analyzer/whatif/origins.h"
 #include "base/json.h"
@@ -191,15 +189,25 @@ static int cmd_predict_check(struct predict *p)
 				     .other = p->against ? &other.model : NULL,
 				     .level = p->level,
 				     .by = p->by };
+	struct answer *a = NULL;
 	bool told = true;
 	int ret = p->against ? cmd_predict_load(&other, p->against) : 0;
 
 	if (!ret && other.is_storage)
 		ret = err_set(&other.err, EINVAL, "%s: expected a regression model", p->against);
-	if (ret)
+	if (ret) {
 		p->err = other.err;
-	else
-		ret = predict_check(p->cli, &ask, &p->rows, &p->table, &told, &p->err);
+		goto out;
+	}
+	if (p->against && strcmp(other.model.schema.response, p->model.schema.response)) {
+		ret = err_set(&p->err, EINVAL, "--against: a model of '%s', expected one of '%s'",
+			      other.model.schema.response, p->model.schema.response);
+		goto out;
+	}
+	ret = predict_check(&a, &ask, &p->rows, &p->table, &told, &p->err);
+	if (!ret)
+		ret = cli_show(p->cli, a, NULL, &p->err);
+out:
 	p->cannot_tell = !told;
 	model_release(&other.model);
 	storage_model_release(&other.storage);

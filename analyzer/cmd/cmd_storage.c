@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,181 +10,12 @@
 #include "analyzer/cmd/show.h"
 #include "analyzer/measure/results.h"
 #include "analyzer/measure/results_table.h"
+#include "analyzer/models/storage/device_answer.h"
 #include "analyzer/models/storage/device_calibrate.h"
 #include "analyzer/measure/results_origin.h"
 #include "analyzer/whatif/origins.h"
-#include "base/units.h"
 
 #define REQUESTS_MAX 100000000u
-
-static const char *const storage_points[] = { "mean", "p50", "p95", "p99" };
-
-/* ---- what a model is made of ---- */
-
-static void storage_show_row(struct answer_table *t, const char *what, const char *key,
-			     const char *value_of, double value)
-{
-	answer_words(t, "%s", what);
-	answer_words(t, "%s", key);
-	answer_words(t, "%s", value_of);
-	answer_number(t, value);
-}
-
-static void storage_show_time(struct answer_table *t, const char *what, const char *key, double s)
-{
-	char text[UNITS_BYTES];
-
-	storage_show_row(t, what, key, units_time(s, text), s);
-}
-
-static void storage_show_limit(struct answer_table *t, const char *what,
-			       const struct device_limit *l)
-{
-	char text[UNITS_BYTES], words[UNITS_BYTES + 8];
-
-	if (!(l->rate_per_s > 0))
-		return;
-	snprintf(words, sizeof(words), "%s/s", units_count(l->rate_per_s, text));
-	storage_show_row(t, what, "rate_per_s", words, l->rate_per_s);
-	storage_show_row(t, what, "burst", units_count(l->burst, text), l->burst);
-	snprintf(words, sizeof(words), "%.3g", l->write_ratio);
-	storage_show_row(t, what, "write_ratio", words, l->write_ratio);
-}
-
-static void storage_show_flushes(const struct device_model *m, struct answer_table *t)
-{
-	char text[64];
-
-	storage_show_time(t, "flushes", "base_s", m->flush_s);
-	storage_show_time(t, "flushes", "mebibyte_s", m->flush_byte_s * 1048576);
-	snprintf(text, sizeof(text), "%.3g", m->flush_clean_ratio);
-	storage_show_row(t, "flushes", "clean_ratio", text, m->flush_clean_ratio);
-	snprintf(text, sizeof(text), "%.3g", m->flush_wait_ratio);
-	storage_show_row(t, "flushes", "wait_ratio", text, m->flush_wait_ratio);
-	if (m->durable_flush)
-		storage_show_row(t, "forced writes", "durable_flush", "yes", 1);
-}
-
-static void storage_show_service(const struct device_model *m, struct answer_table *t)
-{
-	static const char *const sides[] = { "reads", "writes" };
-	char text[64];
-
-	snprintf(text, sizeof(text), "%u", m->servers);
-	storage_show_row(t, "parallelism", "servers", text, m->servers);
-	for (int k = 0; k < 2; k++) {
-		if (m->nr_configurations && !m->domain.has[k])
-			continue;
-		storage_show_time(t, sides[k], "base_s", m->base_s[k]);
-		storage_show_time(t, sides[k], "seek_s", m->seek_s[k]);
-		storage_show_time(t, sides[k], "latency_s", m->latency_s[k]);
-		storage_show_time(t, sides[k], "mebibyte_s", m->byte_s[k] * 1048576);
-		snprintf(text, sizeof(text), "%.3g", m->sigma[k]);
-		storage_show_row(t, sides[k], "sigma", text, m->sigma[k]);
-	}
-	snprintf(text, sizeof(text), "%.3g", m->wait_sigma);
-	storage_show_row(t, "waits", "sigma", text, m->wait_sigma);
-	if (m->durable_s > 0)
-		storage_show_time(t, "forced writes", "durable_s", m->durable_s);
-	if (m->wait_window > 0) {
-		snprintf(text, sizeof(text), "%.3g", m->wait_window);
-		storage_show_row(t, "waits", "window", text, m->wait_window);
-	}
-	if (m->flush_s > 0)
-		storage_show_flushes(m, t);
-	if (m->pause_ratio > 0) {
-		snprintf(text, sizeof(text), "%.3g %%", 100 * m->pause_ratio);
-		storage_show_row(t, "pauses", "ratio", text, m->pause_ratio);
-		storage_show_time(t, "pauses", "mean_s", m->pause_s);
-	}
-}
-
-static void storage_show_parameters(const struct device_model *m, struct answer *a)
-{
-	static const struct answer_column columns[] = {
-		{ .key = "part", .title = "part" },
-		{ .key = "parameter", .title = "parameter" },
-		{ .title = "value", .right = true },
-		{ .key = "value" },
-	};
-	struct answer_table *t = answer_table(a, "parameters", "The device", NULL, columns,
-					      sizeof(columns) / sizeof(*columns));
-	char text[UNITS_BYTES], words[UNITS_BYTES + 8];
-
-	storage_show_service(m, t);
-	storage_show_limit(t, "operations", &m->ops);
-	storage_show_limit(t, "bytes", &m->bytes);
-	if (!(m->cache.bytes > 0))
-		return;
-	storage_show_row(t, "write-back cache", "bytes", units_bytes(m->cache.bytes, text),
-			 m->cache.bytes);
-	storage_show_time(t, "write-back cache", "base_s", m->cache.base_s);
-	snprintf(words, sizeof(words), "%s/s", units_bytes(m->cache.drain_bytes_per_s, text));
-	storage_show_row(t, "write-back cache", "drain_bytes_per_s", words,
-			 m->cache.drain_bytes_per_s);
-}
-
-static void storage_show_errors(const struct device_model *m, struct answer *a)
-{
-	static const struct answer_column columns[] = {
-		{ .key = "type", .title = "type" },
-		{ .key = "point", .title = "point" },
-		{ .key = "configurations", .title = "configurations", .unit = ANSWER_INTEGER },
-		{ .key = "mean_error_ratio", .title = "mean error", .unit = ANSWER_RATIO },
-		{ .key = "interval_factor", .title = "90 % within a factor of" },
-	};
-	struct answer_table *t =
-		answer_table(a, "held_out", "Errors of configurations that were held out", NULL,
-			     columns, sizeof(columns) / sizeof(*columns));
-
-	for (int type = 0; type < DEVICE_NR_TYPES; type++)
-		for (int p = 0; p < DEVICE_NR_POINTS; p++) {
-			const struct device_error *e = &m->errors[type][p];
-
-			if (!e->nr)
-				continue;
-			answer_words(t, "%s", device_type_names[type]);
-			answer_words(t, "%s", storage_points[p]);
-			answer_number(t, (double)e->nr);
-			answer_number(t, e->mean_ratio);
-			answer_number(t, exp(e->log_half));
-		}
-}
-
-static void storage_show_covered(const struct device_model *m, struct answer *a)
-{
-	static const char *const yes_no[] = { "no", "yes" };
-	char low[UNITS_BYTES], high[UNITS_BYTES], words[3 * UNITS_BYTES];
-
-	if (m->campaign[0])
-		answer_fact_words(a, "campaign", "campaign", m->campaign);
-	answer_fact(a, "configurations", "configurations", ANSWER_INTEGER,
-		    (double)m->nr_configurations);
-	for (int k = 0; k < 2; k++) {
-		if (!m->domain.has[k])
-			continue;
-		snprintf(words, sizeof(words), "%s to %s", units_bytes(m->domain.low_bytes[k], low),
-			 units_bytes(m->domain.high_bytes[k], high));
-		answer_fact_words(a, k ? "write_sizes" : "read_sizes",
-				  k ? "sizes of writes" : "sizes of reads", words);
-	}
-	answer_fact(a, "concurrency", "requests under way, up to", ANSWER_INTEGER,
-		    m->domain.concurrency);
-	answer_fact_words(a, "flushes", "flushes measured", yes_no[m->domain.has[DEVICE_FLUSH]]);
-	answer_fact_words(a, "durable", "forced writes measured", yes_no[m->domain.has_durable]);
-}
-
-static struct answer *storage_model_answer(const struct device_model *m)
-{
-	struct answer *a = answer_new("blkcast.storage/1", "A storage as a simulated device");
-
-	storage_show_parameters(m, a);
-	if (m->nr_configurations) {
-		storage_show_covered(m, a);
-		storage_show_errors(m, a);
-	}
-	return a;
-}
 
 static int cmd_storage_show(struct cli *cli)
 {
@@ -201,7 +31,7 @@ static int cmd_storage_show(struct cli *cli)
 				 cli->argc);
 	ret = device_model_load(&m, cli->argv[0], &err);
 	if (!ret)
-		ret = cli_show(cli, storage_model_answer(&m), NULL, &err);
+		ret = cli_show(cli, device_model_answer(&m), NULL, &err);
 	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
@@ -224,58 +54,17 @@ static void storage_on_progress(void *ctx, double ratio)
 	progress_update(ctx, (uint64_t)(ratio * 1000));
 }
 
-/*
- * Makes the table of every configuration with its prediction when it was held out, for machines and
- * for --report.
- */
-static void storage_fit_table(const struct storage_job *j, struct answer *a)
-{
-	static const struct answer_column columns[] = {
-		{ .key = "configuration", .title = "configuration", .unit = ANSWER_INTEGER },
-		{ .key = "concurrency", .title = "under way", .unit = ANSWER_INTEGER },
-		{ .key = "type", .title = "type" },
-		{ .key = "bytes", .title = "size", .unit = ANSWER_BYTES },
-		{ .key = "point", .title = "point" },
-		{ .key = "measured_s", .title = "measured", .unit = ANSWER_SECONDS },
-		{ .key = "held_out_s", .title = "held out", .unit = ANSWER_SECONDS },
-		{ .key = "error_ratio", .title = "error", .unit = ANSWER_CHANGE },
-	};
-	struct answer_table *t =
-		answer_table(a, "configurations_held_out", "Each configuration, held out", NULL,
-			     columns, sizeof(columns) / sizeof(*columns));
-
-	for (size_t i = 0; i < j->rows.nr; i++)
-		for (int type = 0; type < DEVICE_NR_TYPES; type++)
-			for (int p = 0; p < DEVICE_NR_POINTS; p++) {
-				const struct device_row *row = &j->rows.rows[i];
-				double measured = row->measured_s[type][p];
-				double held = j->held[i].simulated_s[type][p];
-
-				/* A person gets only the means. */
-				if (!isfinite(measured) || (!j->cli->json && p != DEVICE_MEAN))
-					continue;
-				answer_number(t, row->configuration);
-				answer_number(t, device_load_concurrency(&row->load));
-				answer_words(t, "%s", device_type_names[type]);
-				answer_number(t,
-					      type == DEVICE_FLUSH ? NAN : row->load.bytes[type]);
-				answer_words(t, "%s", storage_points[p]);
-				answer_number(t, measured);
-				answer_number(t, held);
-				answer_number(t, held / measured - 1);
-			}
-}
-
 static int storage_calibrate_show(const struct storage_job *j, struct err *err)
 {
-	struct answer *a = storage_model_answer(&j->model);
+	struct answer *a = device_model_answer(&j->model);
 	const struct device_error *r = &j->model.errors[DEVICE_READ][DEVICE_MEAN];
 	const struct device_error *w = &j->model.errors[DEVICE_WRITE][DEVICE_MEAN];
 	const struct device_error *e = r->nr ? r : w;
 
 	if (j->report)
 		answer_fail(a, origins_campaign(j->cli->maker.origins, j->db, j->campaign, err));
-	storage_fit_table(j, a);
+	/* A person gets only the means. */
+	device_answer_held_out(a, &j->rows, j->held, j->cli->json);
 	answer_fact_words(a, "file", "written to", j->output);
 	answer_conclude(
 		a,
@@ -383,44 +172,6 @@ struct storage_ask {
 	bool sequential, durable, random_think;
 };
 
-static int storage_solve_show(const struct storage_ask *q, const struct device_times *times,
-			      struct err *err)
-{
-	static const struct answer_column columns[] = {
-		{ .key = "type", .title = "type" },
-		{ .key = "per_s", .title = "requests", .unit = ANSWER_PER_S },
-		{ .key = "mean_s", .title = "mean", .unit = ANSWER_SECONDS },
-		{ .key = "p50_s", .title = "p50", .unit = ANSWER_SECONDS },
-		{ .key = "p95_s", .title = "p95", .unit = ANSWER_SECONDS },
-		{ .key = "p99_s", .title = "p99", .unit = ANSWER_SECONDS },
-	};
-	struct answer *a = answer_new("blkcast.storage/1", "A load on a simulated device");
-	struct answer_table *t = answer_table(a, "results", "Response times", NULL, columns,
-					      sizeof(columns) / sizeof(*columns));
-
-	for (int type = 0; type < DEVICE_NR_TYPES; type++) {
-		if (!times->nr[type])
-			continue;
-		answer_words(t, "%s", device_type_names[type]);
-		answer_number(t, device_times_rate(times, (enum device_type)type));
-		for (int p = 0; p < DEVICE_NR_POINTS; p++)
-			answer_number(t, device_times_at(times, (enum device_type)type,
-							 (enum device_point)p));
-	}
-	answer_fact_words(a, "limited_by", "limited by",
-			  times->limit == DEVICE_PART_NONE ? "the clients"
-							   : device_part_names[times->limit]);
-	for (int i = 1; i < DEVICE_NR_PARTS; i++) {
-		char key[64];
-
-		if (!(times->busy_ratio[i] > 0))
-			continue;
-		snprintf(key, sizeof(key), "busy, %s", device_part_names[i]);
-		answer_fact(a, NULL, key, ANSWER_RATIO, times->busy_ratio[i]);
-	}
-	return cli_show(q->cli, a, NULL, err);
-}
-
 static int storage_solve_work(const struct storage_ask *q, struct err *err)
 {
 	struct device_load l = { .clients = (unsigned int)q->clients,
@@ -448,7 +199,7 @@ static int storage_solve_work(const struct storage_ask *q, struct err *err)
 	device_load_init(&l);
 	ret = device_load_run(&l, &m, q->requests, q->seed, &times);
 	if (!ret)
-		ret = storage_solve_show(q, &times, err);
+		ret = cli_show(q->cli, device_times_answer(&times), NULL, err);
 	device_times_release(&times);
 	return ret;
 }

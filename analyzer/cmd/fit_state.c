@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "analyzer/cmd/fit_state.h"
-#include "analyzer/cmd/table_where.h"
+#include "analyzer/cmd/table_options.h"
+#include "analyzer/measure/table_where.h"
 #include "analyzer/measure/results_table.h"
 
 static int fit_bad_option(struct fit *f, const char *option, const char *text)

@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "analyzer/cmd/qpn_verbs.h"
-#include "analyzer/cmd/table_where.h"
 #include "analyzer/cmd/show.h"
-#include "analyzer/cmd/storage_rows.h"
+#include "analyzer/cmd/table_options.h"
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/answer/progress.h"
 #include "analyzer/models/storage/storage_predict.h"

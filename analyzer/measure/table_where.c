@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cmd/table_where.h"
+#include "analyzer/measure/table_where.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cmd/cli.h"
 #include "analyzer/models/net/expr.h"
 #include "base/table.h"
 
@@ -277,50 +276,4 @@ out:
 	expr_scope_release(&w->scope);
 	free(w);
 	return ret;
-}
-
-int set_table(struct table *t, const struct word_list *set, struct err *err)
-{
-	struct buf text;
-	int ret;
-
-	buf_init(&text);
-	for (int line = 0; line < 2; line++) {
-		for (size_t i = 0; i < set->nr; i++) {
-			const char *item = set->items[i], *equals = strchr(item, '=');
-			char name[256];
-
-			if (!equals || (size_t)(equals - item) >= sizeof(name)) {
-				buf_release(&text);
-				return err_set(err, EINVAL,
-					       "--set: expected NAME=VALUE, got '%.80s'", item);
-			}
-			snprintf(name, sizeof(name), "%.*s", (int)(equals - item), item);
-			if (i)
-				buf_put_u8(&text, ',');
-			table_put_cell(&text, line ? equals + 1 : name);
-		}
-		buf_put_u8(&text, '\n');
-	}
-	ret = text.error ? text.error
-			 : table_parse(t, "--set", (const char *)text.data, text.len, err);
-	buf_release(&text);
-	return ret;
-}
-
-int table_read_said(struct table *t, const char *path, const struct cli *cli, struct err *err)
-{
-	int ret = table_read(t, path, err);
-
-	if (ret)
-		return ret;
-	if (t->separator != ',')
-		cli_note(
-			cli,
-			"%s: cells are parted by %s: the header has no comma; write commas where these "
-			"are not meant",
-			t->source, t->separator == ';' ? "semicolons" : "tabs");
-	if (t->cr_lines)
-		cli_note(cli, "%s: lines end with a carriage return alone", t->source);
-	return 0;
 }

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cmd/predict_rows.h"
-#include "analyzer/cmd/cli.h"
-#include "analyzer/cmd/show.h"
+#include "analyzer/models/regression/predict_rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "analyzer/models/num/stats.h"
 #include "analyzer/models/regression/conformal.h"
 #include "analyzer/models/regression/technique.h"
 #include "analyzer/models/regression/validate.h"
 #include "base/json.h"
-
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Finds the table's column of each variable. */
 static int find_columns(const struct schema *s, const struct table *t, size_t *at, struct err *err)
@@ -197,14 +195,8 @@ static int check_other(struct check *c, const struct predict_rows *rows, const s
 		       struct err *err)
 {
 	struct predict_rows others = { 0 };
-	int ret = 0;
+	int ret = predict_rows(&others, c->other, t, err);
 
-	if (strcmp(c->other->schema.response, c->model->schema.response) != 0)
-		ret = err_set(err, EINVAL, "--against: a model of '%s', expected one of '%s'",
-			      c->other->schema.response, c->model->schema.response);
-	if (ret)
-		goto out;
-	ret = predict_rows(&others, c->other, t, err);
 	if (ret)
 		goto out;
 	ret = validate(rows->rows, c->model->schema.nr, c->measured, others.predicted, c->nr,
@@ -330,7 +322,7 @@ static struct answer *check_answer(const struct check *c)
 	return a;
 }
 
-int predict_check(const struct cli *cli, const struct predict_check *ask,
+int predict_check(struct answer **out, const struct predict_check *ask,
 		  const struct predict_rows *rows, const struct table *t, bool *told,
 		  struct err *err)
 {
@@ -350,69 +342,11 @@ int predict_check(const struct cli *cli, const struct predict_check *ask,
 	if (ret)
 		goto out;
 	c.covered = check_share_covered(&c, rows);
-	ret = cli_show(cli, check_answer(&c), NULL, err);
+	*out = check_answer(&c);
 	*told = !ask->by || isfinite(c.bound);
 out:
 	free(c.measured);
 	validation_release(&c.of_model);
 	validation_release(&c.of_other);
 	return ret;
-}
-
-static int rows_output_csv(const struct rows_output *o)
-{
-	const struct table *t = o->table;
-	struct buf out;
-
-	buf_init(&out);
-	for (size_t c = 0; c < t->nr_columns; c++) {
-		table_put_cell(&out, t->columns[c].name);
-		buf_put_u8(&out, ',');
-	}
-	for (size_t k = 0; k < o->nr_names; k++)
-		buf_printf(&out, "%s,", o->names[k]);
-	buf_printf(&out, "outside\n");
-	for (size_t i = 0; i < t->nr_rows; i++) {
-		for (size_t c = 0; c < t->nr_columns; c++) {
-			table_put_cell(&out, t->columns[c].cells[i]);
-			buf_put_u8(&out, ',');
-		}
-		for (size_t k = 0; k < o->nr_names; k++) {
-			if (isfinite(o->values[i * o->nr_names + k]))
-				buf_printf(&out, "%.*g", o->digits, o->values[i * o->nr_names + k]);
-			buf_put_u8(&out, ',');
-		}
-		buf_printf(&out, "%d\n", o->outside[i]);
-	}
-	return cli_show_text(&out);
-}
-
-static json_t *rows_output_row(const struct rows_output *o, size_t i)
-{
-	const struct table *t = o->table;
-	json_t *row = json_object();
-
-	for (size_t c = 0; c < t->nr_columns; c++) {
-		double v;
-		bool number = table_numeric(t, c) && table_number(t, c, i, &v, NULL) == 0;
-
-		json_object_set_new(row, t->columns[c].name,
-				    number ? json_real(v) : json_string(t->columns[c].cells[i]));
-	}
-	for (size_t k = 0; k < o->nr_names; k++)
-		json_object_set_new(row, o->names[k], json_number(o->values[i * o->nr_names + k]));
-	json_object_set_new(row, "outside", json_boolean(o->outside[i]));
-	return row;
-}
-
-int rows_output_print(const struct rows_output *o)
-{
-	json_t *rows;
-
-	if (!o->json)
-		return rows_output_csv(o);
-	rows = json_array();
-	for (size_t i = 0; i < o->table->nr_rows; i++)
-		json_array_append_new(rows, rows_output_row(o, i));
-	return cli_show_json(rows);
 }

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* import_text: what an import has stored, as JSON and as a table for people. */
+#ifndef ANALYZER_IMPORT_TEXT_H
+#define ANALYZER_IMPORT_TEXT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "analyzer/exchange/import.h"
+
+/* Returns a new reference, or NULL where memory is out. */
+json_t *import_json(const struct import_result *r);
+/* Returns 0 or -ENOMEM. */
+int import_print(const struct import_result *r, bool utc, FILE *out);
+/* Returns whether none of the traces has a clock, so that lengths and instants have no meaning. */
+bool import_is_timeless(const struct import_result *r);
+
+#endif
