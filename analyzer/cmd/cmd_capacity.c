@@ -32,13 +32,12 @@ static void capacity_warn(const struct cli *cli, const struct capacity_result *r
 		if (!worst || fabs(r->checks[i].deviation_ratio) > fabs(worst->deviation_ratio))
 			worst = &r->checks[i];
 	if (worst && fabs(worst->deviation_ratio) > r->bound)
-		cli_note(
-			cli,
-			"C is not constant: at %s and %.4g %% reads it is %+.1f %% from that of reads "
-			"alone (bound %.3g %%)",
-			units_bytes((double)worst->point->bytes, text),
-			100 * worst->point->read_ratio, 100 * worst->deviation_ratio,
-			100 * r->bound);
+		cli_note(cli,
+			 "C is not constant: at %s and %.4g %% reads it is %+.1f %% from that of "
+			 "reads alone (bound %.3g %%)",
+			 units_bytes((double)worst->point->bytes, text),
+			 100 * worst->point->read_ratio, 100 * worst->deviation_ratio,
+			 100 * r->bound);
 	for (size_t i = 0; i < r->nr_loads; i++) {
 		interpolated += r->uses[i].interpolated;
 		extrapolated += r->uses[i].extrapolated;

@@ -238,8 +238,8 @@ static int cmd_dump_run(struct cli *cli)
 const struct command command_dump = {
 	.name = "dump",
 	.summary = "the requests of a trace as text, CSV or JSON lines",
-	.usage =
-		"[SELECTION] (--store DIR | FILE...)\n--profiles (--store DIR | FILE...)\n--columns FILE...",
+	.usage = "[SELECTION] (--store DIR | FILE...)\n--profiles (--store DIR | FILE...)\n"
+		 "--columns FILE...",
 	.example = "blkcast dump --store traces --device loop0 --format csv --limit 10",
 	.details = "Flags in text: S sync, M metadata, A read-ahead, F forced unit access, P "
 		   "pre-flush,\nT passthrough, K kernel thread, O the agent's own, Z zone append. "

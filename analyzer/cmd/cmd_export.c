@@ -106,8 +106,9 @@ static int export_segments(struct cli *cli, const struct selection *sel, const c
 	if (ret)
 		return cli_finish(cli, ret, &err, CLI_DONE);
 	if (cli->json)
-		printf("{\"schema\":\"blkcast.export/1\",\"format\":\"segments\",\"requests\":%" PRIu64
-		       ",\"segments\":%" PRIu64 ",\"left_out\":0,\"rounded\":0}\n",
+		printf("{\"schema\":\"blkcast.export/1\",\"format\":\"segments\","
+		       "\"requests\":%" PRIu64 ",\"segments\":%" PRIu64
+		       ",\"left_out\":0,\"rounded\":0}\n",
 		       counts.nr_requests, counts.nr_segments);
 	return CLI_DONE;
 }
@@ -155,9 +156,9 @@ const struct command command_export = {
 	.usage = "--format FORMAT [SELECTION] (--store DIR | FILE...) [-o FILE]",
 	.example = "blkcast export --store traces --device loop0 --format fio-iolog --target "
 		   "/tmp/disk.img -o trace.log\nfio --name=replay --read_iolog=trace.log",
-	.details =
-		"fio-iolog keeps times in whole microseconds and no response times; blkparse "
-		"keeps all times and\nlengths in sectors; csv keeps every field. `blkcast "
-		"import` reads these three. parquet keeps every field for DuckDB, Spark and pandas.",
+	.details = "fio-iolog keeps times in whole microseconds and no response times; blkparse "
+		   "keeps all times and\nlengths in sectors; csv keeps every field. `blkcast "
+		   "import` reads these three. parquet keeps every field for DuckDB, Spark and "
+		   "pandas.",
 	.run = cmd_export_run,
 };

@@ -57,7 +57,8 @@ static void print_untimed(const struct cli *cli, const struct import_trace *t)
 	else if (t->nr_zero_times)
 		why = t->nr_zero_times == t->nr_requests
 			      ? "all that the trace tells are 0 s, as where nobody measured them"
-			      : "the trace has none of them, or one of 0 s before the first above 0 s";
+			      : "the trace has none of them, or one of 0 s before the first "
+				"above 0 s";
 	else if (t->format->next)
 		why = "the trace does not hold both their beginning and their completion";
 	cli_note(cli, "%s: %" PRIu64 " of %" PRIu64 " requests have no response time: %s", t->path,

@@ -126,11 +126,10 @@ static int print_text(const struct listing *l, const struct inventory *v, struct
 	if (v->nr_hosts == 0)
 		cli_note(l->cli, "%s: no segments", store_dir(store));
 	else
-		cli_note(
-			l->cli,
-			"the segments were checked when the store took them; blkcast check --store %s "
-			"reads them again",
-			store_dir(store));
+		cli_note(l->cli,
+			 "the segments were checked when the store took them; blkcast check "
+			 "--store %s reads them again",
+			 store_dir(store));
 	ret = catalog_each_damaged(store_catalog(store), print_damaged, NULL, err);
 	return ret == 0 ? print_aside(store, err) : ret;
 }

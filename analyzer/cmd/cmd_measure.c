@@ -86,8 +86,8 @@ static int dry_run(struct measure *m)
 	uint64_t nr = ret ? 0 : nr_configurations(p, &c);
 
 	if (!ret && m->cli->json) {
-		printf("{\"schema\": \"blkcast.measure/1\", \"dry_run\": true, \"configurations\": %llu, "
-		       "\"runs\": %llu, \"estimated_s\": %.17g}\n",
+		printf("{\"schema\": \"blkcast.measure/1\", \"dry_run\": true, "
+		       "\"configurations\": %llu, \"runs\": %llu, \"estimated_s\": %.17g}\n",
 		       (unsigned long long)nr, (unsigned long long)(nr * p->repetitions),
 		       estimate_s(p, nr * p->repetitions));
 	} else if (!ret) {
@@ -255,12 +255,12 @@ const struct command command_measure = {
 	.usage = "PLAN.yaml --db FILE [--resume] [--set K=V]...\n"
 		 "PLAN.yaml --dry-run\n"
 		 "--export T.csv --db FILE [--campaign NAME] [--response Y]",
-	.details =
-		"Every configuration of the plan's factors is measured: files prepared, warmed up, then "
-		"k\nintervals. What was measured is in the store after each run; --resume goes on after "
-		"any end. The directory of a target must exist; a "
-		"block device that a load names and that is in use\nis refused, and one that carries something is "
-		"only taken where --overwrite names it.\nExit status 1 where a run failed (its reason is in the store).",
+	.details = "Every configuration of the plan's factors is measured: files prepared, warmed "
+		   "up, then k\nintervals. What was measured is in the store after each run; "
+		   "--resume goes on after any end. The directory of a target must exist; a "
+		   "block device that a load names and that is in use\n"
+		   "is refused, and one that carries something is only taken where --overwrite "
+		   "names it.\nExit status 1 where a run failed (its reason is in the store).",
 	.example = "blkcast measure docs/examples/plans/small.yaml --dry-run\n"
 		   "blkcast measure docs/examples/plans/small.yaml --db results.sqlite\n"
 		   "blkcast fit --db results.sqlite --response read_s -o model.json",

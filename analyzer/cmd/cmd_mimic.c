@@ -355,8 +355,8 @@ static int cmd_mimic_replay(struct job *job)
 		   "[replay]\nioengine=libaio\niodepth=256\ndirect=1\nread_iolog=%s\n",
 		   e.nr_written, log);
 	if (job->cli->json)
-		printf("{\"schema\":\"blkcast.mimic/1\",\"intensity\":\"replay\",\"requests\":%" PRIu64
-		       ",\"left_out\":%" PRIu64 "}\n",
+		printf("{\"schema\":\"blkcast.mimic/1\",\"intensity\":\"replay\","
+		       "\"requests\":%" PRIu64 ",\"left_out\":%" PRIu64 "}\n",
 		       e.nr_written, e.nr_left_out);
 	return output_file_save(&job->text, job->output, &job->err);
 }
@@ -461,10 +461,13 @@ const struct command command_mimic = {
 		"(JOB.fio.log). Sizes, mix, sequential ratio per direction, "
 		"address range, access distribution and,\nin a folder, the file set follow the "
 		"profile. What fio cannot do is refused by name.\n"
-		"--replay --run needs no fio: it sends the stored requests, each thread's from a thread, when "
-		"those\nthat it had waited for have completed and as much time has passed as had then, so "
-		"that a slower\ntarget slows the load down as it would the application.\nWhere there are "
-		"writes, a device in use is refused, and one that carries something or a file that\nexists is only "
-		"taken where --overwrite names it again. fio itself takes no such care.",
+		"--replay --run needs no fio: it sends the stored requests, each thread's from a "
+		"thread, when those\nthat it had waited for have completed and as much time has "
+		"passed as had then, so that a slower\n"
+		"target slows the load down as it would the application.\n"
+		"Where there are writes, a device in use is refused, and one that carries "
+		"something or a file that\n"
+		"exists is only taken where --overwrite names it again. fio itself takes no such "
+		"care.",
 	.run = cmd_mimic_run,
 };

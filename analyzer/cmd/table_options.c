@@ -46,11 +46,10 @@ int table_read_said(struct table *t, const char *path, const struct cli *cli, st
 	if (ret)
 		return ret;
 	if (t->separator != ',')
-		cli_note(
-			cli,
-			"%s: cells are parted by %s: the header has no comma; write commas where these "
-			"are not meant",
-			t->source, t->separator == ';' ? "semicolons" : "tabs");
+		cli_note(cli,
+			 "%s: cells are parted by %s: the header has no comma; write commas where "
+			 "these are not meant",
+			 t->source, t->separator == ';' ? "semicolons" : "tabs");
 	if (t->cr_lines)
 		cli_note(cli, "%s: lines end with a carriage return alone", t->source);
 	return 0;

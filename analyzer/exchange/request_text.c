@@ -38,6 +38,7 @@ void request_text_print(FILE *out, const struct scan_request *q, const struct sc
 	const struct request *r = &q->r;
 	char when[UNITS_BYTES], queue[UNITS_BYTES] = "-", device[UNITS_BYTES] = "-";
 	char letters[NR_FLAG_NAMES + 1];
+	int queue_width, device_width;
 	size_t nr = 0;
 
 	units_instant(q->arrival_real_ns, utc, 9, when);
@@ -54,9 +55,11 @@ void request_text_print(FILE *out, const struct scan_request *q, const struct sc
 	/*
 	 * Widths are in bytes, because printf pads by bytes: "µs" has one byte more than it shows.
 	 */
-	fprintf(out, "%*s  %*s  %7" PRIu32 "  %5" PRIu32 "  %s%s\n",
-		8 + (strstr(queue, "µ") != NULL), queue, 8 + (strstr(device, "µ") != NULL), device,
-		r->pid, r->queue_depth, nr ? letters : "-", r->error ? " error" : "");
+	queue_width = 8 + (strstr(queue, "µ") != NULL);
+	device_width = 8 + (strstr(device, "µ") != NULL);
+	fprintf(out, "%*s  %*s  %7" PRIu32 "  %5" PRIu32 "  %s%s\n", queue_width, queue,
+		device_width, device, r->pid, r->queue_depth, nr ? letters : "-",
+		r->error ? " error" : "");
 }
 
 void request_jsonl_print(FILE *out, const struct scan_request *q, const struct scan_stream *st)
