@@ -96,7 +96,8 @@ static void processes_read(struct busiest *b, struct readings *r)
 	}
 	if (dir)
 		closedir(dir);
-	qsort(r->processes, r->nr_processes, sizeof(*r->processes), compare_pids);
+	if (r->nr_processes)
+		qsort(r->processes, r->nr_processes, sizeof(*r->processes), compare_pids);
 }
 
 /* ---- cgroups ---- */

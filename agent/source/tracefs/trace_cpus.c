@@ -83,6 +83,8 @@ static void trace_cpus_merge(struct trace_cpus *t, uint64_t until_ns,
 	}
 	for (size_t i = 0; i < t->nr_cpus; i++) {
 		c = &t->cpus[i];
+		if (!c->at)
+			continue; /* A processor without any event has no array either. */
 		memmove(c->events, c->events + c->at, (c->nr - c->at) * sizeof(*c->events));
 		c->nr -= c->at;
 		c->at = 0;
