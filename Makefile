@@ -8,7 +8,7 @@
 #                     BLKCAST_JOBS=N: so many at once, for the number of processors;
 #                     BLKCAST_REQUIRE=bpf,loop,vm: what lacks one of these kinds of tests/support/features.h fails, and
 #                     is not skipped; BLKCAST_AGAIN=1: a failed test runs once more, and is named as unsteady
-#   make test-vm      the sources in guests: other kernels, s390x
+#   make test-vm      the sources in guests: other kernels, s390x; test-vm-asan some of them under the sanitizers
 #   make test-s390x   what both byte orders share, cross-built and emulated
 #   make bench        the benchmarks' figures, each against its peer of the same run
 #   make case-studies dbench, postmark, pgbench and db_bench characterized, mimicked, migrated, consolidated
@@ -83,7 +83,7 @@ LDLIBS := -lbpf -lelf -lzstd -lmsgpackc -lxxhash -lcurl -lssl -lcrypto -lmicroht
 endif
 
 # Targets that do not compile by themselves: packages are looked at by the make they start.
-NOBUILD := clean demo endurance static test-static check check-valgrind check-msan test test-vm test-s390x bench fuzz deps style help
+NOBUILD := clean demo endurance static test-static check check-valgrind check-msan test test-vm test-vm-asan test-s390x bench fuzz deps style help
 ifneq ($(filter-out $(NOBUILD),$(or $(MAKECMDGOALS),all)),)
 missing := $(strip $(foreach p,$(PKGS),$(shell $(PKG_CONFIG) --exists $(p) 2>/dev/null || echo $(p))))
 $(if $(missing),$(error missing libraries: $(missing); $(MISSING_HINT)))
@@ -142,7 +142,7 @@ fuzzers  := $(patsubst %.c,$(BUILD)/%,$(fuzz_src))
 tool_bin := $(patsubst %.c,$(BUILD)/%,$(tool_src))
 tools    := $(tool_bin) $(addprefix $(BUILD)/tests/system-under-study/,first second)
 
-.PHONY: all programs tests benches deps check check-only test test-only test-vm guests test-s390x test-emulated emulated \
+.PHONY: all programs tests benches deps check check-only test test-only test-vm test-vm-asan guests test-s390x test-emulated emulated \
 	fleet fleet-only bench bench-only case-arch case-studies estimates study-applications study-consolidation study-here qpn-study demo endurance endurance-only endurance-threads coverage coverage-only \
 	check-asan check-tsan check-msan msan-only \
 	fuzz fuzz-build fuzz-only check-valgrind \
@@ -252,8 +252,20 @@ test-vm:
 	$(Q)+$(MAKE) CROSS=s390x guests
 	$(Q)BLKCAST_REQUIRE=vm BUILD=$(BUILD) scripts/run-tests.sh $(wildcard tests/vm/*.sh)
 
+# The agent with AddressSanitizer and UBSan in guests: each source, three kernels, both byte orders. The guests that
+# measure times, move or are stopped say nothing of memory that these do not.
+vm_asan := amd64-5.10 amd64-6.12 amd64-no-bpf s390x
+test-vm-asan: export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
+test-vm-asan:
+	$(Q)scripts/deps.sh build test vm
+	$(Q)+$(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined programs $(vm_tools:%=$(BUILD)/asan/tests/vm/%)
+	$(Q)+$(MAKE) CROSS=s390x BUILD=$(BUILD)/asan/s390x SAN=address,undefined $(BUILD)/asan/s390x/blkcast-agent \
+		$(vm_tools:%=$(BUILD)/asan/s390x/tests/vm/%)
+	$(Q)BLKCAST_REQUIRE=vm BLKCAST_JOBS=1 BUILD=$(BUILD)/asan scripts/run-tests.sh $(vm_asan:%=tests/vm/%.sh)
+
 # What goes into guests, and what is run by the user-mode emulator.
-guests: $(BUILD)/blkcast-agent $(addprefix $(BUILD)/tests/vm/,known_load refuse_bpf log_call) emulated
+vm_tools := known_load refuse_bpf log_call
+guests: $(BUILD)/blkcast-agent $(vm_tools:%=$(BUILD)/tests/vm/%) emulated
 
 test-only: tests
 	$(Q)BUILD=$(BUILD) scripts/run-tests.sh $(TESTS)

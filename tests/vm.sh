@@ -31,6 +31,9 @@ need_vm() {
 	need vm "the kernel $vm_kernel for $vm_arch cannot be fetched" \
 		scripts/debs.sh $vm_arch "linux-image-$vm_kernel" busybox-static
 	vm_build=$BUILD
+	# A sanitizer's tables, and what it keeps of freed memory, are in each of the agents of a guest.
+	vm_memory=512M
+	! sanitized || vm_memory=2G
 	if [ $vm_arch = s390x ]; then
 		vm_build=$BUILD/s390x
 		need vm "the agent is not built for s390x: make test-vm builds it" test -x "$vm_build/blkcast-agent"
@@ -60,8 +63,9 @@ vm_trace() {
 	# shellcheck disable=SC2086
 	exits 0 "$name: the agents run and end" scripts/vm.sh --arch $vm_arch --kernel "$vm_kernel" \
 		--libs "${vm_libs:-}" --add "${vm_agent:-$vm_build/blkcast-agent}" --add "$vm_build/tests/vm/known_load" \
-		--add "$vm_build/tests/vm/refuse_bpf" --disk 64M:5ms --time 300 --out "$T/$name" "$@" \
+		--add "$vm_build/tests/vm/refuse_bpf" --disk 64M:5ms --memory $vm_memory --time 300 --out "$T/$name" "$@" \
 		--run tests/vm/guest/trace.sh "$vm_port" "$mounts" "$launcher" $agents
+	! sanitized || is "$(grep -lE 'runtime error|Sanitizer' "$T/$name"/*)" "" "$name: no sanitizer has reported anything"
 	[ $tap_failed = 0 ] || note_files "$T/err" "$T/$name"/*
 	"$BUILD/blkcast" characterize --json --quiet --store "$T/store" >"$T/$name.json" 2>"$T/characterize.err" ||
 		fail "$name: what came is characterized" "$(cat "$T/characterize.err")"

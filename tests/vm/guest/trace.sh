@@ -2,6 +2,8 @@
 # One agent for each HOST=SOURCE, all at once, streams to the analyzer at the host's PORT while a known
 # load runs on /dev/vda. MOUNTS (a list with commas, or -) names what of debugfs and tracefs is mounted;
 # LAUNCHER (or -) is what the agents are started by. Leaves load.json, doctor, queue (what --layer queue says) and HOST.log in /out.
+# A program that is built with a sanitizer ends at the first report.
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 port=$1 mounts=$2 launcher=$3
 shift 3
 [ "$launcher" != - ] || launcher=""
