@@ -21,6 +21,9 @@ for f in scripts/package/blkcast-serve@.service scripts/package/blkcast-serve-cl
 	$at/ansible/roles/blkcast/templates/blkcast-serve-cluster.j2; do
 	is "$(unknown_options "$serve_help" $f)" "" "$f: serve knows the options"
 done
+for f in scripts/package/blkcast-serve.service scripts/package/blkcast-serve@.service $at/kubernetes/serve.yaml; do
+	like "$(cat $f)" "GLIBC_TUNABLES.*glibc.malloc.tcache_count=0" "$f: threads of idle connections keep no freed memory"
+done
 python3 - $at <<'P' >"$T/args"
 import glob
 import sys

@@ -40,11 +40,11 @@ for i in range(1, 5 * int(sys.argv[2]) + 1):
     print(f"sim{i}", hashlib.sha256(f"{word}-sim{i}".encode()).hexdigest())
 P
 chown -R nobody "$T/tls" "$T/tokens"
-# serve NUMBER STORE: sets port
+# serve NUMBER STORE: sets port. The environment is that of the shipped units.
 serve() {
 	local end=$((SECONDS + 30))
 	: >"$T/serve$1"
-	"$build/blkcast" serve --user nobody --store "$2" --listen 127.0.0.1:0 --rate 100000 --admit 100000 \
+	GLIBC_TUNABLES=glibc.malloc.tcache_count=0 "$build/blkcast" serve --user nobody --store "$2" --listen 127.0.0.1:0 --rate 100000 --admit 100000 \
 		--tls-cert "$T/tls/server.crt" --tls-key "$T/tls/server.key" --tokens "$T/tokens" \
 		--connections 8000 --connections-per-address 8000 2>>"$T/serve$1" &
 	pid[$1]=$!
