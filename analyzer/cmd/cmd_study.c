@@ -298,8 +298,7 @@ static int cmd_study_device(struct job *job)
 {
 	int ret = study_device_open(&job->device, &job->err);
 
-	if (!ret)
-		ret = study_device_migrate(&job->device, &job->err);
+	ret = ret ? ret : study_device_migrate(&job->device, &job->err);
 	job->cannot_tell = job->device.cannot_tell;
 	job->overloaded = job->device.overloaded;
 	job->slo_verdict = job->device.slo_verdict;
@@ -414,6 +413,7 @@ static int check_options(struct job *job, int verb)
 {
 	struct cli *cli = job->cli;
 	static const char *const parts[] = { "discards", "bursts", "locality" };
+	const char *bad;
 
 	if (!cli->argc || cli->argc > STUDY_LOADS_MAX)
 		return cli_usage(cli, "expected 1 to %d profiles, stores or segments",
@@ -438,8 +438,9 @@ static int check_options(struct job *job, int verb)
 		return cli_usage(cli, "--intervals: of what is predicted for given loads");
 	if (!(job->study.run.duration_s > 0) && !job->storage)
 		job->study.run.duration_s = RUN_SECONDS;
-	if (job->target.overwrite && !job->target.path)
-		return cli_usage(cli, "--overwrite: expected with --run");
+	bad = study_target_bad(&job->target);
+	if (bad)
+		return cli_usage(cli, "%s", bad);
 	if ((job->sizes.nr || job->reads.nr || job->beside) &&
 	    (verb != VERB_INTERFERENCE || job->target.path))
 		return cli_usage(cli, "--sizes, --reads, --beside: of interference, by --model or "
@@ -482,7 +483,9 @@ static int cmd_study_perform(struct job *job, int verb)
 		CLI_STRING(
 			"run", 0, "PATH", &job->target.path,
 			"or replay what is stored, or run mimics of profiles, on this free device, "
-			"new file or folder"),
+			"new file or folder, or mimics in HOST:/FOLDER, over ssh"),
+		CLI_STRING("ssh-config", 0, "FILE", &job->target.ssh_config,
+			   "--run HOST:/FOLDER: the configuration of ssh (ssh -F)"),
 		CLI_STRING("overwrite", 0, "PATH", &job->target.overwrite,
 			   "the path of --run a second time: what it carries may be destroyed"),
 		CLI_FLAG("by-profile", 0, &job->target.by_profile,

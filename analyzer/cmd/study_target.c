@@ -10,6 +10,13 @@
 #include "base/stop.h"
 #include "base/units.h"
 
+const char *study_target_bad(const struct study_target *t)
+{
+	if (t->ssh_config && !(t->path && study_remote_is(t->path)))
+		return "--ssh-config: expected with --run HOST:/FOLDER";
+	return t->overwrite && !t->path ? "--overwrite: expected with --run" : NULL;
+}
+
 static bool study_target_writes(const struct study *s)
 {
 	bool writes = false;
@@ -142,7 +149,39 @@ static int study_target_plan(struct study_target *t, uint64_t *bytes, struct err
 	return ret;
 }
 
-int study_target_open(struct study_target *t, struct err *err)
+/* Prepares runs on another machine, which itself checks the folder and its room at each run. */
+static int study_target_open_remote(struct study_target *t, struct err *err)
+{
+	struct study *s = t->study;
+	uint64_t bytes[STUDY_LOADS_MAX];
+	char reach[UNITS_BYTES];
+	int ret;
+
+	t->is_remote = true;
+	if (t->overwrite)
+		return err_set(err, EINVAL,
+			       "--overwrite: not beside a folder of another machine, in which only "
+			       "new files are made");
+	ret = study_remote_parse(&t->remote, t->path, t->ssh_config, err);
+	if (ret)
+		return ret;
+	s->run.target = t->remote.target.directory;
+	s->run.directory = true;
+	s->target.kind = TARGET_FOLDER;
+	ret = study_run_bytes(s, bytes, err);
+	if (ret)
+		return ret;
+	if (!t->by_profile)
+		cli_note(t->cli, "on another machine the loads are run as mimics of their "
+				 "profiles, not replayed");
+	cli_note(t->cli, "%s (on %s): new files of %s are written, which are removed afterwards",
+		 t->remote.target.directory, t->remote.target.ssh,
+		 units_bytes((double)study_target_need(t, bytes), reach));
+	s->stop = stop_catch();
+	return 0;
+}
+
+static int study_target_open_local(struct study_target *t, struct err *err)
 {
 	struct study *s = t->study;
 	bool writes = study_target_writes(s);
@@ -171,8 +210,17 @@ int study_target_open(struct study_target *t, struct err *err)
 	return target_guard_make(&s->target, err);
 }
 
+int study_target_open(struct study_target *t, struct err *err)
+{
+	if (study_remote_is(t->path))
+		return study_target_open_remote(t, err);
+	return study_target_open_local(t, err);
+}
+
 int study_target_run(struct study_target *t, struct study_case *c, struct err *err)
 {
+	if (t->is_remote)
+		return study_by_remote(&t->remote, t->study, c, err);
 	return t->replays ? study_by_replay(&t->replay, t->study, c, err)
 			  : study_by_run(t->study, c, err);
 }
@@ -180,6 +228,7 @@ int study_target_run(struct study_target *t, struct study_case *c, struct err *e
 void study_target_release(struct study_target *t)
 {
 	study_replay_release(&t->replay);
+	study_remote_release(&t->remote);
 	if (t->study && t->study->target.path)
 		target_guard_release(&t->study->target);
 }

@@ -5,13 +5,15 @@
  *
  * Stored requests are replayed. Profiles, and requests that cannot be replayed, are run as mimics.
  * Before anything is written, the target is checked (target_guard.h), the room for everything is
- * checked, and one line says what will be written where.
+ * checked, and one line says what will be written where. On another machine only mimics run, in a
+ * folder (study_remote.h).
  */
 #ifndef ANALYZER_CMD_STUDY_TARGET_H
 #define ANALYZER_CMD_STUDY_TARGET_H
 
 #include "analyzer/cmd/cli.h"
 #include "analyzer/whatif/study.h"
+#include "analyzer/whatif/study_remote.h"
 #include "analyzer/whatif/study_replay.h"
 
 struct study_target {
@@ -19,15 +21,19 @@ struct study_target {
 	struct study *study;
 	const char *path;	  /* --run; NULL: the loads are not run */
 	const char *overwrite;	  /* --overwrite, or NULL */
+	const char *ssh_config;	  /* --ssh-config, or NULL */
 	bool by_profile;	  /* also use mimics for stored requests */
 	const char *const *paths; /* by load: the path that it was read from */
 	const struct study_case *cases;
 	size_t nr_cases;
 	/* The members below are results: */
-	bool replays;
+	bool replays, is_remote;
+	struct study_remote remote;
 	struct study_replay replay;
 };
 
+/* Returns NULL, or what is wrong with the options of a target. */
+const char *study_target_bad(const struct study_target *t);
 /*
  * Returns 0; -EINVAL or -EFBIG with what must change before the loads can be run; or an error of
  * the files.

@@ -19,6 +19,7 @@
 #ifndef ANALYZER_STUDY_H
 #define ANALYZER_STUDY_H
 
+#include <jansson.h>
 #include <signal.h>
 
 #include "analyzer/characterize/profile_set.h"
@@ -82,6 +83,8 @@ int study_predict(const struct study *s, struct study_case *c, struct err *err);
  */
 int study_run_bytes(const struct study *s, uint64_t bytes[STUDY_LOADS_MAX], struct err *err);
 int study_by_run(const struct study *s, struct study_case *c, struct err *err);
+/* Fills the answer from the JSON that fio prints at its end. */
+void study_run_sum(const json_t *root, struct study_answer *a);
 
 /* Finds when the sum of the loads was highest, and which loads made it (peak.h). */
 int study_peak(const struct study *s, struct align_sum *sum);

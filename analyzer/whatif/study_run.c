@@ -152,26 +152,12 @@ static double study_run_get(const json_t *object, const char *key)
 	return json_number_value(json_object_get(object, key));
 }
 
-static int study_run_take(const struct one *o, struct study_answer *a, struct err *err)
+void study_run_sum(const json_t *root, struct study_answer *a)
 {
 	static const char *const sides[2] = { "read", "write" };
-	FILE *f = fopen(o->output, "re");
-	json_t *root = NULL, *job;
-	char words[200];
+	const json_t *job;
 	size_t i;
-	int c = 0;
 
-	while (f && (c = fgetc(f)) != EOF && c != '{')
-		; /* The notes of fio come before the JSON text. */
-	if (f && c == '{' && ungetc(c, f) != EOF)
-		root = json_loadf(f, 0, NULL);
-	if (f)
-		fclose(f);
-	if (!root || o->status) {
-		json_decref(root);
-		words_of(o, words, sizeof(words));
-		return err_set(err, EIO, "fio failed: %s", words);
-	}
 	*a = (struct study_answer){ .s = { NAN, NAN },
 				    .low = { NAN, NAN },
 				    .high = { NAN, NAN },
@@ -194,6 +180,27 @@ static int study_run_take(const struct one *o, struct study_answer *a, struct er
 		if (nr > 0)
 			a->s[side] = sum / nr / 1e9;
 	}
+}
+
+static int study_run_take(const struct one *o, struct study_answer *a, struct err *err)
+{
+	FILE *f = fopen(o->output, "re");
+	json_t *root = NULL;
+	char words[200];
+	int c = 0;
+
+	while (f && (c = fgetc(f)) != EOF && c != '{')
+		; /* The notes of fio come before the JSON text. */
+	if (f && c == '{' && ungetc(c, f) != EOF)
+		root = json_loadf(f, 0, NULL);
+	if (f)
+		fclose(f);
+	if (!root || o->status) {
+		json_decref(root);
+		words_of(o, words, sizeof(words));
+		return err_set(err, EIO, "fio failed: %s", words);
+	}
+	study_run_sum(root, a);
 	json_decref(root);
 	return 0;
 }

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# blkcast measure on two targets in step, over ssh, in cgroups and network namespaces; stop rule.
+# blkcast measure on two targets in step, over ssh, in cgroups and network namespaces; stop rule. Loads of a study over
+# ssh.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/support/tap.sh
 need root "not root: a private sshd needs it" test "$(id -u)" = 0
 need ssh "sshd is not installed" test -x /usr/sbin/sshd
 need sqlite3 "sqlite3 is not installed" command -v sqlite3
+need jq "jq is not installed" command -v jq
 blkcast=$BUILD/blkcast
 sql() { sqlite3 "$T/r.db" "$1"; }
 
@@ -101,6 +103,35 @@ exits 0 "a stop rule" "$blkcast" measure "$T/stop.yaml" --db "$T/r.db"
 nr=$(sql "select intervals from metric where name = 'a'")
 number "$nr >= 7 && $nr <= 10" "ends the load once the relative standard error is below it ($nr intervals)"
 number "$(sql "select relative_standard_error from metric where name = 'a'") <= 0.2" "which is what the store says"
+
+# study --run on a folder of the other machine: mimics of all loads of a case, side by side.
+echo "Port $port" >>"$T/ssh"
+"$blkcast" characterize docs/examples/demo.seg --json -q | jq '.[0]' >"$T/load.json"
+mkdir "$T/there"
+remote() { # STATUS NAME VERB LOADS...: with the options that all have
+	local status=$1 name=$2
+	shift 2
+	exits "$status" "$name" "$blkcast" study "$@" --ssh-config "$T/ssh" --duration 300ms --leave-out bursts,locality --json
+}
+remote 0 "two loads run together on the other machine" consolidate "$T/load.json" "$T/load.json" --run "root@127.0.0.1:$T/there"
+is "$(jq -c '[.by, ([.results[] | select(.point == "mean" and .target_s > 0) | .case] | group_by(.) | map([.[0], length]))]' "$T/out")" \
+	'["run",[["all together",4],["alone",4]]]' "each alone and all together, reads and writes"
+like "$(cat "$T/err")" "$T/there \(on root@127.0.0.1\): new files of .* are written, which are removed afterwards" "which says before what it writes"
+is "$(ls -A "$T/there")" "" "and removes it"
+remote 2 "a folder that is not there is refused" interference "$T/load.json" "$T/load.json" --run "root@127.0.0.1:$T/nowhere"
+is "$(grep -v 'on another machine\|new files' "$T/err")" "blkcast study: root@127.0.0.1: $T/nowhere: this folder does not exist there" "by name"
+holds "and is not made" test ! -e "$T/nowhere"
+remote 2 "a host that would be an option is refused" migrate "$T/load.json" --run "-oProxyCommand=x:/tmp"
+remote 2 "--overwrite there is refused" migrate "$T/load.json" --run "root@127.0.0.1:$T/there" --overwrite "root@127.0.0.1:$T/there"
+"$blkcast" study migrate "$T/load.json" --run "root@127.0.0.1:$T/there" --ssh-config "$T/ssh" --duration 60s --leave-out bursts,locality >"$T/out" 2>"$T/err" &
+pid=$!
+begun() { ls "$T"/there/*/out.0 >/dev/null 2>&1; }
+wait_until 20 begun
+kill -INT $pid
+wait $pid
+number "$? > 0" "an interrupt ends it"
+gone() { [ -z "$(ls -A "$T/there")" ]; }
+holds "and nothing is left there" wait_until 20 gone
 
 # A cgroup and a network namespace.
 if ip netns add blkcast-test-$$ 2>/dev/null; then
