@@ -70,6 +70,7 @@ cp -r "$store" "$T/gone"
 exits 0 "a report of profiles alone" "$b" report --store "$T/gone" -o "$T/gone.html"
 figure_sum() { "$b" report --store "$T/gone" --figure "$1" --csv | sed 1d | awk -F, '{ for (i = 2; i <= NF; i++) s += $i } END { print s }'; }
 is "$(figure_sum requests) $(figure_sum heatmap)" "10500 10500" "draws all requests and all their response times"
+is "$("$b" report --store "$T/gone" --figure requests --csv | wc -l)" 3 "in columns as long as the periods of the profiles"
 is "$(sed -n '/<section id="access-1">/,/<\/section>/p' "$T/gone.html" | grep -c 'cannot be drawn: retention removed the requests')" 1 \
 	"and says which picture it cannot draw, and why"
 exits 1 "one picture that it cannot draw" "$b" report --store "$T/gone" --host web1 --figure access
