@@ -86,7 +86,9 @@ int study_device_open(struct study_device *d, struct err *err)
 				 " requests are left out: they are no reads, writes or "
 				 "flushes, or have no times",
 				 d->paths[i], d->replay->plans[i].nr_left_out);
-	d->sim = (struct study_simulate){ .target = &d->target, .replay = d->replay, .seed = 1 };
+	d->sim = (struct study_simulate){
+		.target = &d->target, .replay = d->replay, .seed = 1, .errors_given = d->errors
+	};
 	return 0;
 }
 

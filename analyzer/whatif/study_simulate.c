@@ -52,7 +52,7 @@ static struct study_time simulate_time(const struct study_answer *a, int type, i
  */
 static void simulate_take(const struct study_simulate *sim, const struct load_facts *f,
 			  const struct causal_plan *plan, const struct stored_result *r,
-			  struct study_answer *a)
+			  bool shared, struct study_answer *a)
 {
 	*a = (struct study_answer){ .s = { NAN, NAN },
 				    .low = { NAN, NAN },
@@ -66,7 +66,10 @@ static void simulate_take(const struct study_simulate *sim, const struct load_fa
 							  : device_part_names[r->times.limit] };
 	for (int type = 0; type < STUDY_TYPES; type++)
 		for (int point = 0; point < STUDY_POINTS; point++) {
-			double half = sim->target->errors[type][point].log_half;
+			double own = sim->target->errors[type][point].log_half;
+			double half = shared && !sim->errors_given
+					      ? device_model_shared(own, (enum device_point)point)
+					      : own;
 			double s = device_times_at(&r->times, (enum device_type)type,
 						   (enum device_point)point);
 			const struct study_time t = { s, s * exp(-half), s * exp(half),
@@ -216,7 +219,7 @@ static int simulate_finish(struct study_simulate *sim, const struct study *s,
 	}
 	for (size_t i = 0; i < c->nr; i++)
 		simulate_take(sim, &s->loads[c->loads[i]].facts, at->plans[0][i], &results[i],
-			      &c->answers[i]);
+			      c->nr > 1, &c->answers[i]);
 	simulate_look(sim, s, c, results);
 	if (c->nr == 1) {
 		sim->alone[c->loads[0]] = c->answers[0];

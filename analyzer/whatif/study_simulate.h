@@ -9,7 +9,8 @@
  * what is shorter by the random numbers of the simulation becomes the time alone.
  *
  * The 90 % intervals come from the held-out configurations of the device, which may be replaced by
- * errors of recorded applications (application_errors.h).
+ * errors of recorded applications (application_errors.h). Those of loads beside others are wider
+ * (device_model_shared()).
  *
  *	struct study_simulate sim = { .target = &model, .replay = &plans, .seed = 1 };
  *	int ret = study_simulate_cases(&sim, &study, cases, nr, &err);
@@ -28,6 +29,11 @@ struct study_simulate {
 	const struct device_model *target; /* borrowed */
 	const struct study_replay *replay; /* borrowed: the plans of all loads */
 	uint64_t seed;
+	/*
+	 * The errors of the target come from a table of the user, and hold for loads beside others
+	 * too.
+	 */
+	bool errors_given;
 	/* The answers of loads alone, which study_simulate_cases() keeps. */
 	struct study_answer alone[STUDY_LOADS_MAX];
 	bool has_alone[STUDY_LOADS_MAX];

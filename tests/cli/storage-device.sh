@@ -236,6 +236,25 @@ for point in mean p99; do
 		"the interval of $point is that of configurations, and the excess"
 done
 
+# Beside others: pairs of eleven applications, of which nine tenths of the values need no more than alone.
+{
+	echo pair,application,recorded_on,type,point,alone_s,predicted_s,low_s,high_s,measured_s
+	for app in a b c d e f g h i; do echo "$app+z,$app,new,read,mean,1,1,0.9,1.1,1.05"; done
+	echo j+z,j,new,read,mean,1,1,0.9,1.1,1.6487213
+} >"$T/pairs.csv"
+is "$(scripts/study-consolidation-coverage.sh "$T/pairs.csv" | paste -sd' ')" \
+	"mean excess 0.00 left out 9 of 10 all left out 9 of 10 = 0.900" "the excess beside others is what nine of ten applications need"
+is "$(scripts/study-consolidation-coverage.sh "$T/pairs.csv" 0.05 | paste -sd' ')" \
+	"mean excess 0.00 left out 9 of 10 all left out 9 of 10 = 0.900" "of which what was shipped is taken off"
+sed -i 's/j+z/j+a/' "$T/pairs.csv"
+like "$(scripts/study-consolidation-coverage.sh "$T/pairs.csv")" "all left out 9 of 10" "an application is left out with its pairs"
+is "$(sed -n 's/.*shared_excess\[.*{ \(.*\) };/\1/p' analyzer/models/storage/device_model.c)" \
+	"$(scripts/study-consolidation-coverage.sh docs/studies/consolidation/consolidation.csv | sed -n 's/^[mp].* excess \([0-9.]*\) .*/\1/p' | sed 's/0\.00/0/' | paste -sd, | sed 's/,/, /g')" \
+	"the excess beside others that is shipped is that of the study's table"
+"$blkcast" study consolidate "$demo" "$demo" --storage "$T/three.json" --json -q >"$T/pair" || true
+half() { jq "[.results[] | select(.case == \"$1\" and .type == \"read\" and .point == \"mean\" and .load == 1) | .ci[1] / .target_s | log][0] * 1000 | round" "$T/pair"; }
+is "$(half alone) $(half "all together")" "300 345" "means beside others have it in their intervals: hypot(0.3, 0.17)"
+
 # Nets from the same store.
 exits 0 "qpn calibrate takes a store" "$blkcast" qpn calibrate --db "$T/r.db" --where type=read --where pattern=random -o "$T/net.yaml"
 like "$(cat "$T/err")" "7 runs are left out" "and counts the runs that have no place in a table"

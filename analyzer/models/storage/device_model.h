@@ -171,6 +171,12 @@ double device_model_held_out(const struct device_model *m, enum device_type type
  * first one. Its size comes from recorded applications (docs/studies/applications).
  */
 double device_model_application(double held_out, enum device_point point);
+/*
+ * Returns the bound for an application beside others, from that of one alone. How requests of
+ * several applications overtake each other adds an error of its own. Its size comes from pairs of
+ * applications that really ran beside each other (docs/studies/consolidation).
+ */
+double device_model_shared(double application, enum device_point point);
 /* Returns NULL, or a static text that says which value of the model is wrong. */
 const char *device_model_check(const struct device_model *m);
 /*
