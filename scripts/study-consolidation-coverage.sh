@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # Computes how much wider an interval has to be for an application beside others, from answers about recorded pairs:
 #
-#	scripts/study-consolidation-coverage.sh docs/studies/consolidation/consolidation.csv [MEAN P50 P95 P99]
+#	scripts/study-consolidation-coverage.sh docs/studies/consolidation/consolidation.csv
 #
-# The table is that of scripts/study-consolidation.sh. MEAN to P99 are the numbers that were shipped when it was made
-# (shared_excess in device_model.c; default 0), which its intervals contain. For each point, the errors
-# |ln(measured / predicted)| of nine tenths of the values, each application having the same weight, are at most
-# hypot(half, excess), where half is the interval of the application alone. The excess of each point is printed:
-# device_model.c has these numbers, rounded. For the coverage each application is left out in turn, together with all
-# pairs that it is in, and its values are held against the excess of all others.
+# The table is that of scripts/study-consolidation.sh. For each point, the errors |ln(measured / predicted)| of nine
+# tenths of the values, each application having the same weight, are at most hypot(half, excess). half is alone_half, the
+# logarithm of how much wider the interval of the application alone is than its prediction. A table without this column
+# is older than the excess: its intervals are those of applications alone. The excess of each point is printed:
+# shared_excess in device_model.c has these numbers, rounded. For the coverage each application is left out in turn,
+# together with all pairs that it is in, and its values are held against the excess of all others.
 set -euo pipefail
 export LC_ALL=C
-awk -F, -v shipped="${2:-0} ${3:-0} ${4:-0} ${5:-0}" '
+awk -F, '
 	function bound(point, skip, i, k, v, best, sum, within, of, a) {
 		best = -1
 		for (i = 1; i <= n; i++) {
@@ -28,7 +28,6 @@ awk -F, -v shipped="${2:-0} ${3:-0} ${4:-0} ${5:-0}" '
 		return best < 0 ? 0 : best
 	}
 	function magnitude(v) { return v < 0 ? -v : v }
-	BEGIN { nr = split("mean p50 p95 p99", order, " "); split(shipped, had, " "); for (k = 1; k <= nr; k++) before[order[k]] = had[k] }
 	NR == 1 {
 		for (i = 1; i <= NF; i++) at[$i] = i
 		if (!at["pair"] || !at["high_s"]) { print FILENAME ": expected the columns pair and high_s" >"/dev/stderr"; bad = 1; exit 2 }
@@ -38,14 +37,13 @@ awk -F, -v shipped="${2:-0} ${3:-0} ${4:-0} ${5:-0}" '
 		n++
 		pair[n] = "+" $at["pair"] "+"
 		app[n] = $at["application"]; pt[n] = $at["point"]
-		# The square of half the width of the interval of the application alone.
-		half[n] = log($at["high_s"] / $at["predicted_s"]) ^ 2 - before[pt[n]] ^ 2
-		half[n] = half[n] > 0 ? half[n] : 0
+		half[n] = at["alone_half"] ? $at["alone_half"] ^ 2 : log($at["high_s"] / $at["predicted_s"]) ^ 2 # its square
 		e[n] = magnitude(log($at["predicted_s"] / $at["measured_s"]))
 		x[n] = e[n] ^ 2 > half[n] ? sqrt(e[n] ^ 2 - half[n]) : 0
 	}
 	END {
 		if (bad) exit 2
+		nr = split("mean p50 p95 p99", order, " ")
 		for (k = 1; k <= nr; k++) {
 			point = order[k]
 			in_ = all = 0

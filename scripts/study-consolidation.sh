@@ -48,11 +48,12 @@ rows() { # SOURCE: one CSV row per pair, application, type and point
 			def of: [.[] | .results[] | select(.type == $t and .point == $p)];
 			($said[0].conclusion | startswith("Cannot tell") | not) as $sure |
 			([$one, $two][$i] | of | map(.before_s | values)) as $truth | ($truth | mean) as $m |
+			([$said[0].results[] | select(.case == "alone" and .load == $i + 1 and .type == $t and .point == $p)][0]) as $alone |
 			([$said[0].results[] | select(.case == "all together" and .load == $i + 1 and .type == $t and .point == $p)][0]) as $said |
 			select($m != null and ($truth | length) == ([$one, $two][$i] | length) and $said.target_s != null) |
 			[$pair, $names[$i], $source, $t, $p, ([$alone1, $alone2][$i] | of | map(.before_s) | mean), $said.target_s,
 				$said.ci[0], $said.ci[1], $m, (if ($truth | length) > 1 then $truth | map((. - $m) | fabs) | mean / $m else null end),
-				(if $sure then "" else "cannot tell" end)] | @csv | gsub("\""; "")'
+				(if $sure then "" else "cannot tell" end), ($alone | if .ci then .ci[1] / .target_s | log else null end)] | @csv | gsub("\""; "")'
 	done
 }
 
@@ -142,7 +143,7 @@ for pair in $pairs; do
 	done
 done
 {
-	echo pair,application,recorded_on,type,point,alone_s,predicted_s,low_s,high_s,measured_s,repeat_error_ratio,why
+	echo pair,application,recorded_on,type,point,alone_s,predicted_s,low_s,high_s,measured_s,repeat_error_ratio,why,alone_half
 	for source in $SOURCES; do rows "$source"; done
 } >"$OUT/consolidation.csv"
 results >"$OUT/consolidation.md"
