@@ -170,12 +170,12 @@ start_postgres() { # FOLDER [COMMAND], which it is started by
 	say "postgres does not answer: $OUT/postgres.log"
 	exit 1
 }
-stop_postgres() {
+stop_postgres() { # [SIGNAL]: INT for an orderly stop, QUIT where the database is thrown away
 	local pid
 	pid=$(head -n 1 "$postmaster" 2>/dev/null || true)
 	postmaster=""
 	[ -n "$pid" ] || return 0
-	kill -INT "$pid"
+	kill -"${1:-INT}" "$pid"
 	while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
 }
 # Makes the database once, in memory, as it is after an orderly stop: every run begins with a copy of it.
@@ -202,7 +202,13 @@ begin_pgbench() {
 }
 # All runs draw the same accounts in the same order.
 run_pgbench() { runuser -u postgres -- pgbench -h "$work" -n -c 4 -j 2 --random-seed=1 -T "$2" postgres; }
-end_pgbench() { stop_postgres; }
+# What is thrown away need not be written: it would be while the next application runs.
+end_pgbench() {
+	local database=${postmaster%/*}
+	stop_postgres QUIT
+	rm -rf "${database:?}"
+	sync -f "${database%/*}"
+}
 
 keys="--num=40000 --value_size=1000 --use_direct_reads=1 --use_direct_io_for_flush_and_compaction=1 --cache_size=4000000
 	--write_buffer_size=8000000 --compression_type=none"
