@@ -177,7 +177,8 @@ export function fleetView(main, values, tell) {
   }
   function fillLead() {
     let text = w.lead({ hosts: data.hosts, rows: data.rows, rate: count(data.requests_per_s), bytes: bytesPerSecond(data.bytes_per_s) });
-    if (data.peak_requests && data.peak_requests.value_per_s > 0)
+    // The sum over time is that of all devices, so that it says nothing of those that were searched.
+    if (!ask_.q && data.peak_requests && data.peak_requests.value_per_s > 0)
       text += " " + w.peak({ peak: perSecond(data.peak_requests.value_per_s), at: time(data.peak_requests.at_s), sum: perSecond(data.peak_requests.sum_of_peaks_per_s) });
     if (ask_.q) text += " " + w.filtered(ask_.q);
     say(lead, data.rows || ask_.q ? text : "");

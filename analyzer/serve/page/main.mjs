@@ -6,7 +6,7 @@ import { deviceView } from "./device.mjs";
 import { objectivesView } from "./objectives.mjs";
 import { questionView } from "./question.mjs";
 
-const POLL_MS = 2000, SILENT_MS = 15000;
+const POLL_MS = 2000, SILENT_MS = 15000, FIRST_MS = 1000;
 const views = { "": fleetView, device: deviceView, question: questionView, objectives: objectivesView };
 const main = document.getElementById("main");
 const state = document.getElementById("state");
@@ -51,10 +51,12 @@ async function refresh() {
   if (document.hidden || !shown) return;
   if (busy) { again = true; return; }
   busy = true;
+  const view = shown;
   try {
-    await shown.refresh();
+    await view.refresh();
   } finally {
     busy = false;
+    if (view === shown) main.classList.remove("waiting");
   }
   if (again) { again = false; refresh(); }
 }
@@ -69,6 +71,7 @@ function login() {
   shown = null;
   const token = h("input", { id: "token", type: "password", autocomplete: "off", required: true });
   const wrong = h("p", { class: "bad", role: "alert" });
+  main.classList.remove("waiting");
   main.replaceChildren(h("h1", {}, words.login.title), h("p", { class: "about" }, words.login.about),
     h("form", { class: "tools", onsubmit: async (e) => {
       e.preventDefault();
@@ -92,12 +95,16 @@ function route() {
   if (shown && shown.name === name && shown.update && shown.update(values)) { refresh(); return; }
   if (shown && shown.close) shown.close();
   main.replaceChildren();
+  main.classList.remove("waiting");
   if (!make) {
     shown = null;
     document.title = "blkcast";
     main.append(h("h1", {}, words.error.title), h("p", {}, words.error.unknownView));
     return;
   }
+  // What is read must not move when the first data come, so that a view is shown with them, or after a second.
+  main.classList.add("waiting");
+  setTimeout(() => main.classList.remove("waiting"), FIRST_MS);
   shown = make(main, values, tell);
   shown.name = name;
   for (const a of document.querySelectorAll("#views a"))

@@ -22,8 +22,8 @@ export const words = {
     emptyCommand: (origin) => `blkcast-agent --sink ${origin}`,
     noMatch: (q) => `No host and no device has “${q}” in its name, and no host has it as a label.`,
     lead: (f) => `${f.hosts} ${f.hosts === 1 ? "host" : "hosts"} with ${f.rows} ${f.rows === 1 ? "device" : "devices"}` +
-      ` do ${f.rate} requests a second and move ${f.bytes}.`,
-    peak: (f) => `Their highest second of the last hour was ${f.peak} at ${f.at}; each device's own highest window` +
+      (f.rows === 1 ? ` does ${f.rate} requests a second and moves ${f.bytes}.` : ` do ${f.rate} requests a second and move ${f.bytes}.`),
+    peak: (f) => `The highest second of the last hour was ${f.peak} at ${f.at}; each device's own highest window` +
       ` adds up to ${f.sum}.`,
     filtered: (q) => `Only names with “${q}” are counted.`,
     silent: (n) => (n === 1 ? "One device is silent" : `${n} devices are silent`) + ": nothing is read or written, or the agent does not send.",
