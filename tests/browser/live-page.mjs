@@ -140,6 +140,25 @@ ok(await until(page, (t) => location.hash !== t, zoomed), "keyboard: the same by
 await page.goBack();
 ok((await page.evaluate(() => location.hash)) === zoomed, "the way back leads to the period before");
 
+// ---- two periods beside each other, by the keyboard alone ----
+// The change of the address, which moves the focus, is an event that the page has still to take.
+await page.evaluate(() => new Promise((done) => setTimeout(done, 100)));
+await page.getByRole("button", { name: "15 min", exact: true }).focus();
+await page.keyboard.press("Enter");
+ok(await until(page, () => /last_s=900/.test(location.hash) && !document.querySelector(".pictures").hidden && document.activeElement.id === "main"), "comparison: a period with data is chosen by a key");
+await page.getByRole("button", { name: "Mark as before" }).focus();
+await page.keyboard.press("Enter");
+ok(await until(page, () => /Forget the mark/.test(document.querySelector(".tools").textContent)), "comparison: a period is marked by a key");
+await page.getByRole("button", { name: "5 min", exact: true }).focus();
+await page.keyboard.press("Enter");
+ok(await until(page, () => document.querySelectorAll("section[aria-labelledby=compare]:not([hidden]) tbody tr").length > 3), "comparison: the next period stands beside it");
+ok(await page.evaluate(() => /What changed most|Nothing changed|no window/.test(document.querySelector("section[aria-labelledby=compare]").textContent)), "comparison: a sentence says what changed most",
+  await page.evaluate(() => document.querySelector("section[aria-labelledby=compare]").textContent));
+await check(page, "comparison light");
+await page.getByRole("button", { name: "Forget the mark" }).focus();
+await page.keyboard.press("Enter");
+ok(await until(page, () => document.querySelector("section[aria-labelledby=compare]").hidden), "comparison: it ends with the mark");
+
 // ---- a fixed period that is asked for before the newest window is known ----
 {
   const row = await page.evaluate(async () => (await (await fetch("/api/v1/fleet")).json()).devices[0]);

@@ -197,7 +197,6 @@ export function deviceView(main, values, tell) {
     who = { key, at: Date.now(), busy: false };
   }
   async function fillCompare() {
-    say(markButton, marked() ? w.unmark : w.mark);
     compareSection.hidden = !marked();
     if (!marked()) return;
     const key = [where.a_begin_s, where.a_end_s].join();
@@ -222,6 +221,8 @@ export function deviceView(main, values, tell) {
     error.hidden = !empty;
     phasesSection.hidden = whoSection.hidden = accessPart.hidden = empty;
     if (empty) compareSection.hidden = true;
+    say(markButton, marked() ? w.unmark : w.mark);
+    markButton.disabled = empty && !marked(); // There is nothing in it to compare with.
     if (empty) error.replaceChildren(h("p", {}, w.none), h("p", {}, w.noneHow));
     say(rangeText, w.range(time(data.begin_s), time(data.end_s), duration(data.step_s)) + ". " + w.brush);
     for (const b of periodButtons) b.setAttribute("aria-pressed", String(following() && Number(b.dataset.s) === length()));
