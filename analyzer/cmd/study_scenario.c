@@ -39,6 +39,7 @@ static int study_scenario_same_names(const struct scenario_result *r, struct err
 /* The options of the verb scenario. */
 struct study_scenario_ask {
 	struct word_list storage; /* "DEVICE.json" or "NAME=DEVICE.json" */
+	struct word_list slo;
 	const char *report;
 };
 
@@ -93,10 +94,24 @@ static void study_scenario_note(const struct cli *cli, const struct scenario_res
 	}
 }
 
+static int study_scenario_objectives(struct study_slo *slo, const struct word_list *texts,
+				     struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < texts->nr && !ret; i++) {
+		ret = study_slo_add(slo, texts->items[i], err);
+		if (!ret && slo->objectives[i].point[0])
+			ret = err_set(err, EINVAL, "--slo %.60s: a scenario tells means",
+				      texts->items[i]);
+	}
+	return ret;
+}
+
 static int study_scenario_work(struct cli *cli, struct scenario_result *r, struct scenario_files *f,
 			       const struct study_scenario_ask *ask, struct err *err)
 {
-	int ret = 0;
+	int ret = study_scenario_objectives(&r->slo, &ask->slo, err);
 
 	for (; r->nr < (size_t)cli->argc && !ret; r->nr++)
 		ret = study_scenario_read(&r->scenarios[r->nr], f, cli->argv[r->nr], ask, err);
@@ -106,6 +121,7 @@ static int study_scenario_work(struct cli *cli, struct scenario_result *r, struc
 		ret = scenario_solve(&r->scenarios[i], err);
 	if (ret)
 		return ret;
+	scenario_judge(r);
 	study_scenario_note(cli, r);
 	if (ask->report)
 		ret = scenario_files_origins(f, cli->maker.origins, cli->utc, err);
@@ -122,6 +138,8 @@ int study_scenario(struct cli *cli)
 		CLI_LIST("storage", 0, "[NAME=]FILE,...", &ask.storage,
 			 "simulate what is stored on this device (blkcast storage calibrate) "
 			 "instead of the files' storages, or of the one of that name"),
+		CLI_LIST("slo", 0, "OBJECTIVE,...", &ask.slo,
+			 "exit status 1 where a VM breaks it: read.mean=20ms, write.mean=5ms, ..."),
 		CLI_STRING("report", 0, "FILE", &ask.report, "an HTML page"),
 		CLI_END,
 	};
@@ -142,6 +160,8 @@ int study_scenario(struct cli *cli)
 	}
 	free(r.scenarios);
 	scenario_files_free(files);
+	cannot_tell |= r.slo_verdict == STUDY_SLO_UNKNOWN;
+	overloaded |= r.slo_verdict == STUDY_SLO_BROKEN;
 	return cli_finish(cli, ret, &err,
 			  cannot_tell  ? CLI_CANNOT_TELL
 			  : overloaded ? CLI_FAILED

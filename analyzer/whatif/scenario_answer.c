@@ -131,6 +131,30 @@ bool scenario_overloaded(const struct scenario *s)
 	return scenario_overload(s, true) != NULL;
 }
 
+void scenario_judge(struct scenario_result *r)
+{
+	struct study_slo_worst worst = { STUDY_SLO_HOLDS, r->slo_words, sizeof(r->slo_words) };
+	char name[2 * SCENARIO_NAME_BYTES + 8];
+
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct scenario *s = &r->scenarios[i];
+
+		for (size_t v = 0; v < s->nr_vms; v++)
+			for (size_t k = 0; k < r->slo.nr && s->vms[v].count; k++) {
+				const struct scenario_vm *vm = &s->vms[v];
+				int side = r->slo.objectives[k].side;
+
+				if (!vm->group->whole
+					     .requests[side ? OPERATION_WRITE : OPERATION_READ])
+					continue;
+				snprintf(name, sizeof(name), "%s in %s", vm->name, s->name);
+				study_slo_judge(&r->slo, k, name, vm->answer.s[side],
+						vm->answer.high[side], &worst);
+			}
+	}
+	r->slo_verdict = worst.verdict;
+}
+
 /*
  * What comes before the conclusion: "Cannot tell: ..." of the first scenario that allows none, or
  * that a simulated storage cannot carry its load. A simulation slows the load down, so that this is
@@ -179,21 +203,20 @@ static void scenario_conclude(const struct scenario_result *r, struct answer *an
 	units_time(best->mean_s, mean);
 	scenario_lead(r, lead, sizeof(lead));
 	if (r->nr == 1)
-		answer_conclude(answer, "%s%s: %s per request on average; beside today %s.", lead,
-				best->name, mean, words);
+		answer_conclude(answer, "%s%s: %s per request on average; beside today %s.%s", lead,
+				best->name, mean, words, r->slo_words);
 	else if (best == first)
-		answer_conclude(
-			answer,
-			"%sOf %zu scenarios none is faster than %s with %s per request on average; in "
-			"%s %s.",
-			lead, r->nr, first->name, mean, told->name, words);
+		answer_conclude(answer,
+				"%sOf %zu scenarios none is faster than %s with %s per request on "
+				"average; in %s %s.%s",
+				lead, r->nr, first->name, mean, told->name, words, r->slo_words);
 	else
 		answer_conclude(
 			answer,
 			"%sOf %zu scenarios %s is the fastest: %s per request on average, %.1f %% "
-			"less than in %s; %s.",
+			"less than in %s; %s.%s",
 			lead, r->nr, best->name, mean, 100 * (1 - best->mean_s / first->mean_s),
-			first->name, words);
+			first->name, words, r->slo_words);
 }
 
 static void scenario_answer_storage(const struct scenario *s, const struct scenario_storage *to,

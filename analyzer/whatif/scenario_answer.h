@@ -5,12 +5,17 @@
 
 #include "analyzer/answer/answer.h"
 #include "analyzer/whatif/scenario.h"
+#include "analyzer/whatif/study_slo.h"
 
 #define SCENARIOS_MAX 16
 
 struct scenario_result {
 	struct scenario *scenarios; /* owned by the caller; solved; the first one is the baseline */
 	size_t nr;
+	struct study_slo slo; /* objectives of means, of every VM in every scenario */
+	/* results of scenario_judge() */
+	enum study_slo_verdict slo_verdict;
+	char slo_words[384];
 };
 
 /* A VM and a direction that occur in at least one scenario. */
@@ -34,6 +39,8 @@ double scenario_time_s(const struct scenario *s, const struct scenario_row *row)
 bool scenario_cannot_tell(const struct scenario *s);
 /* Returns whether a simulated storage serves fewer requests than its VMs offer. */
 bool scenario_overloaded(const struct scenario *s);
+/* Judges the objectives; the answer then says which one is broken. */
+void scenario_judge(struct scenario_result *r);
 /* Returns the answer "blkcast.scenario/1" without pictures; NULL if memory is out. */
 struct answer *scenario_answer(const struct scenario_result *r, bool utc);
 

@@ -47,16 +47,8 @@ static const struct study_row *study_slo_row(const struct study_result *r, size_
 	return NULL;
 }
 
-/* The worst judgement so far, and what to say about it. */
-struct study_slo_worst {
-	enum study_slo_verdict verdict;
-	char *out;
-	size_t size;
-};
-
-/* Judges objective k for one load, whose time is at_s, up to high_s; NaN: there is no such time. */
-static void study_slo_judge(const struct study_slo *s, size_t k, const char *name, double at_s,
-			    double high_s, struct study_slo_worst *w)
+void study_slo_judge(const struct study_slo *s, size_t k, const char *name, double at_s,
+		     double high_s, struct study_slo_worst *w)
 {
 	enum study_slo_verdict verdict = STUDY_SLO_HOLDS;
 	double limit_s = s->objectives[k].limit_s;

@@ -27,11 +27,25 @@ struct study_slo {
 	size_t nr;
 };
 
+/* The worst judgement so far, and what to say about it. */
+struct study_slo_worst {
+	enum study_slo_verdict verdict;
+	/* receives a sentence that begins with a space; "" if all objectives surely hold */
+	char *out;
+	size_t size;
+};
+
 /*
  * Adds an objective. Returns -EINVAL if the text is no objective, or names a point that studies do
  * not have.
  */
 int study_slo_add(struct study_slo *s, const char *text, struct err *err);
+/*
+ * Judges objective k for one load, whose time is at_s, and up to high_s; NaN: there is no such
+ * time.
+ */
+void study_slo_judge(const struct study_slo *s, size_t k, const char *name, double at_s,
+		     double high_s, struct study_slo_worst *w);
 /* Gives the worst verdict, and in out a sentence that begins with a space, or "" if all
  * objectives surely hold. */
 enum study_slo_verdict study_slo_check(const struct study_slo *s, const struct study_result *r,

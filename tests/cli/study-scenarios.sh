@@ -65,6 +65,13 @@ exits 0 "a storage that carries its load" "$blkcast" study scenario "$T/full-new
 exits 3 "a storage that cannot" "$blkcast" study scenario "$T/full-old.yaml"
 like "$(cat "$T/out")" "^Cannot tell: in full the target old cannot carry this load: a offered 1 k requests/s, it gives 889/s" "is refused by a sentence"
 
+# Objectives: with all ten clients reads take 6 ms on old, and writes 12 ms.
+exits 0 "objectives that hold" "$blkcast" study scenario "$T/today.yaml" --slo read.mean=7ms,write.mean=13ms -q
+exits 1 "an objective that is broken" "$blkcast" study scenario "$T/today.yaml" --slo read.mean=5ms --json -q
+like "$(jq -r .conclusion "$T/out")" " read.mean=5ms of a in today does not hold: 6(\.00)? ms\.$" "is named with VM and scenario"
+exits 2 "a percentile is refused" "$blkcast" study scenario "$T/today.yaml" --slo read.p95=5ms
+like "$(cat "$T/err")" "--slo read.p95=5ms: a scenario tells means" "by name"
+
 cp "$T/then.yaml" "$T/base.yaml"
 printf 'scenario: stacked\nbase: base.yaml\nchanges: [{migrate: {vm: a, to: old}}, {scale: {vm: b, load: 2}}]\n' >"$T/stacked.yaml"
 query='[.scenarios[0].vms[] | [.vm, .storage, .load, (.read.mean_s * 1e4 | round)]]'
