@@ -57,13 +57,6 @@ double mimic_bursts_rate(const struct mimic_bursts *b)
 	return mmpp2_rate_per_s(&m);
 }
 
-double mimic_bursts_idc(const struct mimic_bursts *b, double window_s)
-{
-	const struct mmpp2 m = mimic_bursts_process(b);
-
-	return mmpp2_idc(&m, window_s);
-}
-
 static double mimic_bursts_exponential(struct rng *rng, double mean)
 {
 	return -mean * log(rng_open(rng));

@@ -29,8 +29,6 @@ bool mimic_bursts_fit(struct mimic_bursts *b, const struct idc_point *idc, size_
 		      double rate_per_s, double scv);
 /* Returns the mean rate. */
 double mimic_bursts_rate(const struct mimic_bursts *b);
-/* Returns the index of dispersion I(t) for t > 0. */
-double mimic_bursts_idc(const struct mimic_bursts *b, double window_s);
 
 /* The state of a sequence of drawn arrivals. */
 struct mimic_arrivals {

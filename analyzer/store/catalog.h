@@ -138,12 +138,4 @@ int catalog_each_damaged(struct catalog *c,
  */
 int catalog_stream(struct catalog *c, struct segment_name *n, struct err *err);
 int catalog_next_stream(struct catalog *c, struct segment_name *n, struct err *err);
-/*
- * Visits by host and boot id: the highest sequence of each epoch of host (NULL: of all hosts), and
- * how many segments were received, summarized or not.
- */
-int catalog_each_stream(struct catalog *c, const char *host,
-			int (*visit)(void *ctx, const struct segment_name *highest, uint64_t count),
-			void *ctx, struct err *err);
-
 #endif

@@ -239,32 +239,6 @@ int catalog_each_damaged(struct catalog *c,
 	return catalog_each_whole(c, catalog_statement(c, EACH_DAMAGED, err), damaged_row, &v, err);
 }
 
-struct stream_visitor {
-	int (*visit)(void *ctx, const struct segment_name *highest, uint64_t count);
-	void *ctx;
-};
-
-static int stream_row(sqlite3_stmt *s, void *visitor)
-{
-	struct stream_visitor *v = visitor;
-	struct segment_name n;
-
-	column_name(s, &n);
-	return v->visit(v->ctx, &n, column_u64(s, 4));
-}
-
-int catalog_each_stream(struct catalog *c, const char *host,
-			int (*visit)(void *ctx, const struct segment_name *highest, uint64_t count),
-			void *ctx, struct err *err)
-{
-	struct stream_visitor v = { visit, ctx };
-	sqlite3_stmt *s = catalog_statement(c, EACH_STREAM, err);
-
-	if (s && host)
-		sqlite3_bind_text(s, 1, host, -1, SQLITE_STATIC);
-	return catalog_each_whole(c, s, stream_row, &v, err);
-}
-
 static void bind_stream(sqlite3_stmt *s, const struct segment_name *n)
 {
 	sqlite3_bind_text(s, 1, n->host, -1, SQLITE_STATIC);

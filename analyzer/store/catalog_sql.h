@@ -32,10 +32,6 @@ static const char *const statements[NR_STATEMENTS] = {
 	[EACH_DEVICE] = "SELECT * FROM device" BY_NAME ", rowid",
 	[EACH_LOSS] = "SELECT * FROM loss" BY_NAME ", rowid",
 	[EACH_DAMAGED] = "SELECT path, why FROM damaged ORDER BY path",
-	[EACH_STREAM] = "SELECT host, boot_id, epoch, max(last), sum(segments) FROM segment WHERE"
-			" ?1 IS NULL OR host = ?1 GROUP BY host, boot_id, epoch"
-			" ORDER BY host, boot_id, epoch",
-	/* Both find rows by the primary key, so their time does not grow with the catalog. */
 	[NEXT_STREAM] = "SELECT boot_id, epoch FROM segment WHERE host = ?1 AND"
 			" (boot_id, epoch) >= (?2, ?3) ORDER BY boot_id, epoch LIMIT 1",
 	[HIGHEST_OF_STREAM] =

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/models/num/mmpp2.h"
 #include "analyzer/replay/mimic.h"
 #include "tests/support/tap.h"
 
@@ -115,6 +116,15 @@ static double simulated_idc(const struct mimic_bursts *b, double window_s, size_
 	       (sum / (double)windows);
 }
 
+/* The index of dispersion I(t) in closed form. */
+static double bursts_idc(const struct mimic_bursts *b, double window_s)
+{
+	const struct mmpp2 m = { { b->on_rate_per_s, b->off_rate_per_s },
+				 { 1 / b->on_s, 1 / b->off_s } };
+
+	return mmpp2_idc(&m, window_s);
+}
+
 /* The closed form of I(t) against counted arrivals; the fit gives the process back. */
 static void bursts(void)
 {
@@ -123,15 +133,15 @@ static void bursts(void)
 	double rate;
 
 	for (size_t i = 0; i < 3; i++) {
-		idc[i].idc = mimic_bursts_idc(&b, idc[i].window_s);
+		idc[i].idc = bursts_idc(&b, idc[i].window_s);
 		/* 2e5 windows: the standard error of a dispersion is about 1 % */
 		ok_near(simulated_idc(&b, idc[i].window_s, 200000, &rate) / idc[i].idc, 1, 0.04);
 		/* 2e5 arrivals at a dispersion of 26, over 0.001 s: 1.1 % */
 		ok_near(rate / 1000, 1, 0.04);
 	}
 	/* Poisson at both ends: a short window sees one arrival or none */
-	ok_near(mimic_bursts_idc(&b, 1e-9), 1, 1e-5);
-	ok_near(mimic_bursts_idc(&b, 1e6), 1 + 2 * 1000 * 0.016 * 0.016 / 0.02, 1e-6);
+	ok_near(bursts_idc(&b, 1e-9), 1, 1e-5);
+	ok_near(bursts_idc(&b, 1e6), 1 + 2 * 1000 * 0.016 * 0.016 / 0.02, 1e-6);
 	ok(mimic_bursts_fit(&back, idc, 4, 1000, NAN));
 	/* 400 steps over the scales: k within 2 % */
 	ok_near(back.on_rate_per_s / b.on_rate_per_s, 1, 0.02);
@@ -189,7 +199,7 @@ static void a_log_of_bursts(void)
 	o.log = "job.log";
 	ok_int(mimic_make(&m, &p, &o, NULL), 0);
 	ok(m.open && m.bursty);
-	ok_near(mimic_bursts_idc(&m.bursts, 0.1), 30, 0.1);
+	ok_near(bursts_idc(&m.bursts, 0.1), 30, 0.1);
 	ok_int(mimic_log(&m, f, NULL, &nr), 0);
 	fclose(f);
 	l = read_log(text, &m);

@@ -98,18 +98,9 @@ struct counted {
 	uint64_t nr_all, nr_summarized, nr_dropped, nr_missing, nr_devices_sum, high_mark, nr_taken;
 };
 
-static int see_stream(void *ctx, const struct segment_name *highest, uint64_t count)
-{
-	struct counted *c = ctx;
-
-	if (!strcmp(highest->host, "db1"))
-		c->high_mark = highest->sequence;
-	c->nr_taken += count;
-	return 0;
-}
-
 static struct counted count(struct store *store)
 {
+	struct segment_name stream = { .host = "db1" };
 	struct counted c = { 0 };
 	struct inventory v;
 
@@ -121,12 +112,13 @@ static struct counted count(struct store *store)
 		c.nr_summarized += v.hosts[i].retained.nr_summarized;
 		c.nr_dropped += v.hosts[i].retained.nr_dropped;
 		c.nr_missing += v.hosts[i].nr_missing;
+		c.nr_taken += v.hosts[i].nr_segments + v.hosts[i].retained.nr_segments;
 		for (size_t k = 0; k < v.hosts[i].nr_devices; k++)
 			c.nr_devices_sum += inventory_device_requests(&v.hosts[i].devices[k]);
 	}
 	inventory_release(&v);
-	if (catalog_each_stream(store_catalog(store), NULL, see_stream, &c, NULL))
-		c.nr_all = UINT64_MAX;
+	if (catalog_next_stream(store_catalog(store), &stream, NULL) == 1)
+		c.high_mark = stream.sequence;
 	return c;
 }
 
