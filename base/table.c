@@ -351,3 +351,9 @@ void table_put_cell(struct buf *out, const char *cell)
 	}
 	buf_put_u8(out, '"');
 }
+
+void table_put_number(struct buf *out, double value)
+{
+	if (isfinite(value))
+		buf_printf(out, "%.17g", value);
+}

@@ -60,5 +60,10 @@ int table_number(const struct table *t, size_t column, size_t row, double *out, 
 bool table_numeric(const struct table *t, size_t column);
 /* Appends a cell in CSV form, with quotes where they are needed. */
 void table_put_cell(struct buf *out, const char *cell);
+/*
+ * Appends a number with all digits that a double has, so that reading it gives the same number
+ * again. A number that is not finite is unknown and leaves the cell empty.
+ */
+void table_put_number(struct buf *out, double value);
 
 #endif

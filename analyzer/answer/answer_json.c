@@ -6,6 +6,7 @@
 
 #include "analyzer/answer/answer_parts.h"
 #include "base/json.h"
+#include "base/table.h"
 
 static json_t *answer_cell_json(const struct answer_cell *c, enum answer_unit unit)
 {
@@ -107,38 +108,8 @@ int answer_print_json(const struct answer *a, FILE *out)
 	return ret;
 }
 
-/* A field of RFC 4180: quoted where it holds a comma, a quote or a line break. */
-static void answer_csv_words(const char *words, FILE *out)
-{
-	if (!strpbrk(words, ",\"\r\n")) {
-		fputs(words, out);
-		return;
-	}
-	fputc('"', out);
-	for (; *words; words++) {
-		if (*words == '"')
-			fputc('"', out);
-		fputc(*words, out);
-	}
-	fputc('"', out);
-}
-
-/* All digits that a double has, so that reading it gives the same number again. */
-static void answer_csv_number(double value, FILE *out)
-{
-	if (isfinite(value))
-		fprintf(out, "%.17g", value);
-}
-
-static void answer_csv_cell(const struct answer_cell *c, FILE *out)
-{
-	if (c->words)
-		answer_csv_words(c->words, out);
-	else
-		answer_csv_number(c->value, out);
-}
-
-static void answer_csv_row(const struct answer_table *t, const struct answer_cell *row, FILE *out)
+static void answer_csv_row(const struct answer_table *t, const struct answer_cell *row,
+			   struct buf *out)
 {
 	const char *between = "";
 
@@ -147,37 +118,45 @@ static void answer_csv_row(const struct answer_table *t, const struct answer_cel
 
 		if (!column->key)
 			continue;
-		fputs(between, out);
-		if (row)
-			answer_csv_cell(&row[i], out);
+		buf_printf(out, "%s", between);
+		if (!row || row[i].words)
+			table_put_cell(out, row ? row[i].words : column->key);
 		else
-			answer_csv_words(column->key, out);
+			table_put_number(out, row[i].value);
 		between = ",";
 		if (!column->interval)
 			continue;
 		if (!row)
-			fprintf(out, ",%s_low,%s_high", column->key, column->key);
+			buf_printf(out, ",%s_low,%s_high", column->key, column->key);
 		if (row) {
-			fputc(',', out);
-			answer_csv_number(row[i].low, out);
-			fputc(',', out);
-			answer_csv_number(row[i].high, out);
+			buf_put_u8(out, ',');
+			table_put_number(out, row[i].low);
+			buf_put_u8(out, ',');
+			table_put_number(out, row[i].high);
 		}
 	}
-	fputc('\n', out);
+	buf_put_u8(out, '\n');
 }
 
 int answer_print_csv(const struct answer *a, FILE *out)
 {
+	struct buf text;
+	int ret;
+
+	buf_init(&text);
 	for (size_t i = 0; i < a->nr_items; i++) {
 		const struct answer_table *t = a->items[i].table;
 
 		if (!t)
 			continue;
-		answer_csv_row(t, NULL, out);
+		answer_csv_row(t, NULL, &text);
 		for (size_t row = 0; row < t->nr / t->nr_columns; row++)
-			answer_csv_row(t, &t->cells[row * t->nr_columns], out);
+			answer_csv_row(t, &t->cells[row * t->nr_columns], &text);
 		break;
 	}
-	return ferror(out) ? -EIO : 0;
+	ret = text.error;
+	if (!ret && fwrite(text.data, 1, text.len, out) != text.len)
+		ret = -EIO;
+	buf_release(&text);
+	return ret;
 }
