@@ -86,42 +86,23 @@ struct cli_option {
 	const char *help;
 };
 
-#define CLI_FLAG(name, letter, out, help)                    \
-	{                                                    \
-		name, letter, CLI_KIND_FLAG, NULL, out, help \
-	}
-#define CLI_STRING(name, letter, arg, out, help)              \
+/*
+ * One line of a table of options each: name, letter, arg (not of a flag), out and help, as in
+ * struct cli_option.
+ */
+#define CLI_OPTION(kind, name, letter, arg, out, help)        \
 	{                                                     \
-		name, letter, CLI_KIND_STRING, arg, out, help \
+		name, letter, CLI_KIND_##kind, arg, out, help \
 	}
-#define CLI_LIST(name, letter, arg, out, help)              \
-	{                                                   \
-		name, letter, CLI_KIND_LIST, arg, out, help \
-	}
-#define CLI_U64(name, letter, arg, out, help)              \
-	{                                                  \
-		name, letter, CLI_KIND_U64, arg, out, help \
-	}
-#define CLI_DOUBLE(name, letter, arg, out, help)              \
-	{                                                     \
-		name, letter, CLI_KIND_DOUBLE, arg, out, help \
-	}
-#define CLI_SIZE(name, letter, arg, out, help)              \
-	{                                                   \
-		name, letter, CLI_KIND_SIZE, arg, out, help \
-	}
-#define CLI_DURATION(name, letter, arg, out, help)              \
-	{                                                       \
-		name, letter, CLI_KIND_DURATION, arg, out, help \
-	}
-#define CLI_TIME(name, letter, arg, out, help)              \
-	{                                                   \
-		name, letter, CLI_KIND_TIME, arg, out, help \
-	}
-#define CLI_END                                         \
-	{                                               \
-		NULL, 0, CLI_KIND_END, NULL, NULL, NULL \
-	}
+#define CLI_FLAG(name, letter, out, help) CLI_OPTION(FLAG, name, letter, NULL, out, help)
+#define CLI_STRING(...)			  CLI_OPTION(STRING, __VA_ARGS__)
+#define CLI_LIST(...)			  CLI_OPTION(LIST, __VA_ARGS__)
+#define CLI_U64(...)			  CLI_OPTION(U64, __VA_ARGS__)
+#define CLI_DOUBLE(...)			  CLI_OPTION(DOUBLE, __VA_ARGS__)
+#define CLI_SIZE(...)			  CLI_OPTION(SIZE, __VA_ARGS__)
+#define CLI_DURATION(...)		  CLI_OPTION(DURATION, __VA_ARGS__)
+#define CLI_TIME(...)			  CLI_OPTION(TIME, __VA_ARGS__)
+#define CLI_END				  CLI_OPTION(END, NULL, 0, NULL, NULL, NULL)
 
 struct cli {
 	const struct command *command;
