@@ -10,10 +10,11 @@
  *
  *	static const struct answer_column columns[] = {
  *		{ .key = "load", .title = "load" },
- *		{ .key = "target_s", .title = "on the target", .unit = ANSWER_SECONDS, .interval = "ci" },
+ *		{ .key = "target_s", .title = "target", .unit = ANSWER_SECONDS, .interval = "ci" },
  *	};
  *	struct answer *a = answer_new("blkcast.study/1", "Study: migrate");
- *	struct answer_table *t = answer_table(a, "results", "Mean response times", NULL, columns, 2);
+ *	struct answer_table *t = answer_table(a, "results", "Mean response times", NULL,
+ *					      ANSWER_COLUMNS(columns));
  *
  *	answer_words(t, "%s", name);
  *	answer_interval(t, 0.0123, 0.011, 0.014);
@@ -101,6 +102,8 @@ void answer_member(struct answer *a, const char *key, json_t *value);
 struct answer_table *answer_table(struct answer *a, const char *key, const char *title,
 				  const char *about, const struct answer_column *columns,
 				  size_t nr_columns);
+/* An array of columns as the last two arguments of answer_table(). */
+#define ANSWER_COLUMNS(columns) columns, sizeof(columns) / sizeof((columns)[0])
 void answer_words(struct answer_table *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void answer_number(struct answer_table *t, double value);

@@ -238,7 +238,7 @@ int compare_text_page(struct comparison *rows, size_t nr, double tolerance_ratio
 	compare_text_join(headline);
 	if (!answer_conclusion(a))
 		answer_conclude(a, "%s", headline);
-	t = answer_table(a, NULL, title, headline, columns, sizeof(columns) / sizeof(columns[0]));
+	t = answer_table(a, NULL, title, headline, ANSWER_COLUMNS(columns));
 	for (size_t i = 0; i < nr; i++)
 		if (!compare_text_is_idle_queue(&rows[i]))
 			compare_text_page_row(t, &rows[i]);

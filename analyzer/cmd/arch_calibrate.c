@@ -123,8 +123,7 @@ static struct answer *arch_calibrate_answer(const struct job *j, const struct ar
 	};
 	struct answer *a =
 		answer_new(f ? "blkcast.arch-calibrate/1" : "blkcast.arch-validate/1", j->path);
-	struct answer_table *t =
-		answer_table(a, NULL, NULL, NULL, columns, sizeof(columns) / sizeof(*columns));
+	struct answer_table *t = answer_table(a, NULL, NULL, NULL, ANSWER_COLUMNS(columns));
 	json_t *fitted = json_object();
 	char text[UNITS_BYTES];
 

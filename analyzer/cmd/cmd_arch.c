@@ -73,14 +73,6 @@ static void cmd_arch_busiest(struct answer_table *t, const struct arch_model *m,
 		     100 * s->resources[best].utilization);
 }
 
-static void cmd_arch_four_digits(struct answer_table *t, double v)
-{
-	if (isfinite(v))
-		answer_words(t, "%.4g", v);
-	else
-		answer_words(t, "-");
-}
-
 /* Adds one line for each scenario of a point. */
 static void cmd_arch_lines(struct answer_table *t, const struct arch_sweeps *w, size_t point,
 			   const struct arch_model *m, const struct arch_solution *s)
@@ -94,7 +86,7 @@ static void cmd_arch_lines(struct answer_table *t, const struct arch_sweeps *w, 
 		else
 			answer_number(t, s->times[i].mean.mean);
 		answer_number(t, s->times[i].p95.mean);
-		cmd_arch_four_digits(t, s->throughput[i].mean);
+		arch_answer_ratio(t, s->throughput[i].mean);
 		cmd_arch_busiest(t, m, s);
 		answer_words(t, "%s", s->outside ? "outside" : "");
 	}
@@ -121,26 +113,29 @@ static struct answer *cmd_arch_answer(const struct job *j, size_t point, const s
 }
 
 /* Prints the names of the parameters that vary, and then the columns of the result. */
-static void csv_head(const struct job *j)
-{
-	for (size_t k = 0; k < j->sweeps.nr; k++)
-		printf("%s,", j->sweeps.items[k].name);
-	puts(ARCH_RESULT_COLUMNS);
-}
-
 static int csv_point(const struct job *j, size_t point, const struct arch_model *m,
 		     const struct arch_solution *s)
 {
 	char prefix[ARCH_SWEEP_MAX * 32];
 	size_t len = 0;
+	struct buf out;
+	int ret;
 
+	buf_init(&out);
 	prefix[0] = 0;
-	if (!point) /* only now, so that a refused model prints nothing */
-		csv_head(j);
-	for (size_t k = 0; k < j->sweeps.nr; k++)
+	for (size_t k = 0; k < j->sweeps.nr; k++) {
+		if (!point) /* only now, so that a refused model prints nothing */
+			buf_printf(&out, "%s,", j->sweeps.items[k].name);
 		len += (size_t)snprintf(prefix + len, sizeof(prefix) - len, "%.15g,",
 					arch_sweep_value(&j->sweeps, k, point));
-	return arch_result_csv(m, s, prefix, stdout);
+	}
+	if (!point)
+		buf_printf(&out, "%s\n", ARCH_RESULT_COLUMNS);
+	ret = arch_result_csv(m, s, prefix, &out);
+	if (!ret)
+		return cli_show_text(&out);
+	buf_release(&out);
+	return ret;
 }
 
 /* Where the solutions of a sweep go: JSON, a table, or, where both are NULL, standard output. */
@@ -287,93 +282,6 @@ static int cmd_arch_solve(struct cli *cli)
 	return cli_finish(cli, ret, &j.err, j.overloaded ? CLI_FAILED : CLI_DONE);
 }
 
-/* A time that both models know, by its name. */
-struct pair {
-	const char *name; /* name of the first model's time; owned elsewhere */
-	const struct time_estimate *a, *b;
-};
-
-/*
- * Compares two times: where their intervals of 95 % do not overlap, the second model is slower or
- * faster.
- */
-static const char *cmd_arch_verdict(const struct pair *p)
-{
-	if (isnan(p->a->mean.mean) || isnan(p->b->mean.mean))
-		return "no steady state";
-	if (p->a->mean.high < p->b->mean.low)
-		return "slower";
-	if (p->b->mean.high < p->a->mean.low)
-		return "faster";
-	return "cannot tell";
-}
-
-static json_t *cmd_arch_pair_json(const struct pair *p)
-{
-	return json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", p->name, "a", arch_time_json(p->a),
-			 "b", arch_time_json(p->b), "ratio",
-			 json_number(p->b->mean.mean / p->a->mean.mean), "verdict",
-			 cmd_arch_verdict(p));
-}
-
-static void cmd_arch_pair_line(struct answer_table *t, const struct pair *p)
-{
-	answer_words(t, "%s", p->name);
-	answer_number(t, p->a->mean.mean);
-	answer_number(t, p->b->mean.mean);
-	cmd_arch_four_digits(t, p->b->mean.mean / p->a->mean.mean);
-	answer_number(t, p->a->p95.mean);
-	answer_number(t, p->b->p95.mean);
-	answer_words(t, "%s", cmd_arch_verdict(p));
-}
-
-/* Adds every time of A that B has measured too. */
-static void compare_times(const struct arch_model m[2], const struct arch_solution s[2],
-			  json_t *list, struct answer_table *t)
-{
-	for (uint32_t i = 0; i < m[0].nr_scenarios + m[0].nr_measures; i++) {
-		char *name = arch_time_name(&m[0], i);
-
-		for (uint32_t k = 0; name && k < m[1].nr_scenarios + m[1].nr_measures; k++) {
-			char *other = arch_time_name(&m[1], k);
-			struct pair p = { name, &s[0].times[i], &s[1].times[k] };
-			bool same = other && !strcmp(name, other) &&
-				    (s[0].overloaded || s[0].nr[i] > 0) &&
-				    (s[1].overloaded || s[1].nr[k] > 0);
-
-			free(other);
-			if (!same)
-				continue;
-			json_array_append_new(list, cmd_arch_pair_json(&p));
-			cmd_arch_pair_line(t, &p);
-		}
-		free(name);
-	}
-}
-
-static struct answer *cmd_arch_compare_answer(const struct arch_model m[2],
-					      const struct arch_solution s[2], uint64_t seed)
-{
-	static const struct answer_column columns[] = {
-		{ .title = "name" },
-		{ .title = "A", .unit = ANSWER_SECONDS },
-		{ .title = "B", .unit = ANSWER_SECONDS },
-		{ .title = "B / A", .right = true },
-		{ .title = "p95 A", .unit = ANSWER_SECONDS },
-		{ .title = "p95 B", .unit = ANSWER_SECONDS },
-		{ .title = "B is" },
-	};
-	struct answer *a = answer_new("blkcast.arch-compare/1", "Comparison of two models");
-	json_t *list = json_array();
-
-	compare_times(m, s, list,
-		      answer_table(a, NULL, NULL, NULL, columns,
-				   sizeof(columns) / sizeof(*columns)));
-	answer_member(a, "seed", json_integer((json_int_t)seed));
-	answer_member(a, "times", list);
-	return a;
-}
-
 static int cmd_arch_compare(struct cli *cli)
 {
 	struct job j = { .cli = cli, .run = ARCH_RUN_DEFAULTS };
@@ -396,7 +304,7 @@ static int cmd_arch_compare(struct cli *cli)
 		if (ret)
 			goto out;
 	}
-	ret = cli_show(cli, cmd_arch_compare_answer(m, s, j.run.seed), NULL, &j.err);
+	ret = cli_show(cli, arch_compare_answer(m, s, j.run.seed), NULL, &j.err);
 out:
 	for (int i = 0; i < 2; i++) {
 		arch_solution_release(&s[i]);
@@ -436,35 +344,6 @@ static bool open_model(struct cli *cli, struct arch_model *m)
 	return open;
 }
 
-/* Takes the name over; NULL: not overloaded. */
-static void check_add(json_t *list, char *name, double load, double capacity)
-{
-	if (name)
-		json_array_append_new(list, json_pack("{s:s, s:f, s:f}", "resource", name,
-						      "offered_load", load, "capacity", capacity));
-	free(name);
-}
-
-static json_t *check_json(const struct arch_model *m, const struct arch_load *l)
-{
-	json_t *list = json_array();
-
-	for (uint32_t r = 0; r < m->nr_resources; r++)
-		check_add(list, l->resources[r].overloaded ? arch_resource_name(m, r) : NULL,
-			  l->resources[r].load, l->resources[r].capacity);
-	for (uint32_t p = 0; p < m->nr_passives; p++) {
-		uint32_t time = m->nr_scenarios + m->nr_measures + p;
-
-		check_add(list, l->passives[p].overloaded ? arch_time_name(m, time) : NULL,
-			  l->passives[p].load, l->passives[p].capacity);
-	}
-	return json_pack("{s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:o}", "schema",
-			 "blkcast.arch-check/1", "file", json_text(m->files[0]), "components",
-			 (int)m->nr_components, "instances", (int)m->nr_instances, "containers",
-			 (int)m->nr_containers, "storages", (int)m->nr_storages, "scenarios",
-			 (int)m->nr_scenarios, "overloaded", list);
-}
-
 static void check_print(const struct cli *cli, const struct arch_model *m,
 			const struct arch_load *l)
 {
@@ -472,7 +351,8 @@ static void check_print(const struct cli *cli, const struct arch_model *m,
 
 	arch_load_describe(l, m, text, sizeof(text));
 	if (*text)
-		printf("%s: no steady state: open scenarios bring more work than can be done (%s)\n",
+		printf("%s: no steady state: open scenarios bring more work than can be done "
+		       "(%s)\n",
 		       m->files[0], text);
 	else
 		cli_note(cli,
@@ -499,7 +379,7 @@ static int cmd_arch_check(struct cli *cli)
 	arch_say_left_out(cli, &m);
 	ret = arch_load(&l, &m, 1, &err);
 	if (!ret && cli->json)
-		ret = cli_show_json(check_json(&m, &l));
+		ret = cli_show_json(arch_check_json(&m, &l));
 	else if (!ret)
 		check_print(cli, &m, &l);
 	overloaded = l.overloaded;
@@ -544,40 +424,39 @@ static int cmd_arch_run(struct cli *cli)
 const struct command command_arch = {
 	.name = "arch",
 	.summary = "predict a software system from its architecture",
-	.usage =
-		"solve MODEL [--set NAME=VALUE]... [--sweep NAME=FROM:TO:STEP]... [--csv] [--precision P]\n"
-		"compare MODEL_A MODEL_B [--set NAME=VALUE]...\n"
-		"calibrate MODEL MEASURED.csv --fit NAME=LOW:HIGH... [--set NAME=VALUE]...\n"
-		"validate MODEL MEASURED.csv [--set NAME=VALUE]...\n"
-		"check MODEL [--set NAME=VALUE]...\n"
-		"draw MODEL [--set NAME=VALUE]... >MODEL.svg",
+	.usage = "solve MODEL [--set NAME=VALUE]... [--sweep NAME=FROM:TO:STEP]... [--csv] "
+		 "[--precision P]\ncompare MODEL_A MODEL_B [--set NAME=VALUE]...\n"
+		 "calibrate MODEL MEASURED.csv --fit NAME=LOW:HIGH... [--set NAME=VALUE]...\n"
+		 "validate MODEL MEASURED.csv [--set NAME=VALUE]...\n"
+		 "check MODEL [--set NAME=VALUE]...\n"
+		 "draw MODEL [--set NAME=VALUE]... >MODEL.svg",
 	.details =
-		"A model is a YAML file (docs/arch.schema.json), or a directory with Palladio's files\n"
-		"(.repository, .system, .allocation, .usagemodel...): components and what their operations\n"
-		"do, how they are assembled, the containers they run in, storages with an I/O\n"
-		"analysis model inside, and who uses it all. It is simulated until the mean\n"
-		"response time of every scenario and operation is known well enough; intervals are\n"
-		"at 95 %. The model may also be a directory with the files of a Palladio model, or, where\n"
-		"there are several of a kind, DIR/A.allocation, DIR/U.usagemodel, or both as\n"
-		"DIR/A.allocation,U.usagemodel.\n"
+		"A model is a YAML file (docs/arch.schema.json), or a directory with Palladio's "
+		"files\n(.repository, .system, .allocation, .usagemodel...): components and what "
+		"their operations\ndo, how they are assembled, the containers they run in, "
+		"storages with an I/O\nanalysis model inside, and who uses it all. It is "
+		"simulated until the mean\nresponse time of every scenario and operation is "
+		"known well enough; intervals are\nat 95 %. The model may also be a directory "
+		"with the files of a Palladio model, or, where\nthere are several of a kind, "
+		"DIR/A.allocation, DIR/U.usagemodel, or both as\nDIR/A.allocation,U.usagemodel.\n"
 		"\n"
 		"Where requests ask the I/O model for what it was not trained on, a line says so\n"
 		"and the result counts them. compare says of each time that both models know\n"
-		"whether B is slower or faster. calibrate finds values of parameters that make the\n"
-		"model's times those measured, a table with the columns time (of an operation, an io\n"
-		"or a scenario, as solve names them), mean_s and per_round (how often in a round,\n"
-		"default 1); validate says how far predictions are from such a table: mean error of\n"
-		"io, and of the sum over a round. check reads a model and says what is wrong with it,\n"
-		"with file and line; a resource that open scenarios ask for more than it can do is\n"
-		"named with load and capacity (exit status 1). Such a model has no steady state: solve\n"
-		"says so in place of times (null in JSON, empty in CSV) and ends with 1; of a sweep,\n"
-		"in the rows concerned alone. draw gives a picture of components, deployment and usage, as\n"
-		"SVG by graphviz.",
-	.example =
-		"blkcast arch solve docs/examples/shop.yaml\n"
-		"blkcast arch solve docs/examples/shop.yaml --sweep clients=100:500:100\n"
-		"blkcast arch solve docs/examples/shop.yaml --sweep clients=100:200:100 --sweep buyers=0.1:0.3:0.2 --csv\n"
-		"blkcast arch draw docs/examples/shop.yaml >shop.svg",
+		"whether B is slower or faster. calibrate finds values of parameters that make "
+		"the\nmodel's times those measured, a table with the columns time (of an "
+		"operation, an io\nor a scenario, as solve names them), mean_s and per_round "
+		"(how often in a round,\ndefault 1); validate says how far predictions are from "
+		"such a table: mean error of\nio, and of the sum over a round. check reads a "
+		"model and says what is wrong with it,\nwith file and line; a resource that open "
+		"scenarios ask for more than it can do is\nnamed with load and capacity (exit "
+		"status 1). Such a model has no steady state: solve\nsays so in place of times "
+		"(null in JSON, empty in CSV) and ends with 1; of a sweep,\nin the rows "
+		"concerned alone. draw gives a picture of components, deployment and usage, "
+		"as\nSVG by graphviz.",
+	.example = "blkcast arch solve docs/examples/shop.yaml\n"
+		   "blkcast arch solve docs/examples/shop.yaml --sweep clients=100:500:100\n"
+		   "blkcast arch solve docs/examples/shop.yaml --sweep clients=100:200:100 --sweep "
+		   "buyers=0.1:0.3:0.2 --csv\nblkcast arch draw docs/examples/shop.yaml >shop.svg",
 	.run = cmd_arch_run,
 	.rank_verbs = " solve compare validate ",
 };

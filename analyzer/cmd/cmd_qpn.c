@@ -12,7 +12,7 @@
 #include "analyzer/models/net/draw.h"
 #include "analyzer/models/net/expr.h"
 #include "analyzer/models/net/qpe_import.h"
-#include "analyzer/models/storage/calibrate_weights.h"
+#include "analyzer/models/storage/calibration_answer.h"
 
 int qpn_settings_add(struct qpn_settings *s, const char *name, double value)
 {
@@ -164,50 +164,6 @@ static int qpn_draw(struct cli *cli)
 	return cli->status;
 }
 
-static json_t *qpn_step_json(const struct weights_step *s)
-{
-	return json_pack("{s:f, s:f, s:f, s:f, s:f}", "alpha", s->alpha, "beta", s->beta,
-			 "read_time", s->read_time, "write_time", s->write_time,
-			 "mean_relative_error", s->error);
-}
-
-static struct answer *qpn_weights_answer(const struct weights_found *f, uint64_t seed)
-{
-	static const struct answer_column columns[] = {
-		{ .title = "step" },
-		{ .title = "alpha", .right = true },
-		{ .title = "beta", .right = true },
-		{ .title = "reads" },
-		{ .title = "writes" },
-		{ .title = "error", .right = true },
-	};
-	struct answer *a = answer_new("blkcast.calibration/1", "Weights of reads and writes");
-	struct answer_table *t =
-		answer_table(a, NULL, NULL, NULL, columns, sizeof(columns) / sizeof(*columns));
-	json_t *steps = json_array();
-
-	for (size_t i = 0; i <= f->nr_steps; i++) {
-		const struct weights_step *s = i < f->nr_steps ? &f->steps[i] : &f->best;
-
-		if (i < f->nr_steps) {
-			json_array_append_new(steps, qpn_step_json(s));
-			answer_words(t, "%zu", i + 1);
-		} else {
-			answer_words(t, "best");
-		}
-		answer_words(t, "%g", s->alpha);
-		answer_words(t, "%g", s->beta);
-		answer_number(t, s->read_time);
-		answer_number(t, s->write_time);
-		answer_words(t, "%.2f%%", 100 * s->error);
-	}
-	answer_fact_words(a, "model", NULL, "weights");
-	answer_member(a, "seed", json_integer((json_int_t)seed));
-	answer_member(a, "best", qpn_step_json(&f->best));
-	answer_member(a, "steps", steps);
-	return a;
-}
-
 static const char *qpn_weights_bad(const struct weights_task *t, uint64_t digits)
 {
 	if (!(t->read_time > 0 && t->write_time > 0))
@@ -270,7 +226,7 @@ static int qpn_weights(struct cli *cli)
 	if (!ret)
 		ret = calibrate_weights(&found, &t, &err);
 	if (!ret)
-		ret = cli_show(cli, qpn_weights_answer(&found, t.seed), NULL, &err);
+		ret = cli_show(cli, weights_answer(&found, t.seed), NULL, &err);
 	qpn_settings_release(&settings);
 	return cli_finish(cli, ret, &err, CLI_DONE);
 }

@@ -32,8 +32,7 @@ static void capacity_show_sizes(const struct capacity_result *r, struct answer *
 		{ .title = "90 %", .right = true },
 		{ .title = "" },
 	};
-	struct answer_table *t =
-		answer_table(a, NULL, NULL, NULL, columns, sizeof(columns) / sizeof(*columns));
+	struct answer_table *t = answer_table(a, NULL, NULL, NULL, ANSWER_COLUMNS(columns));
 	char text[UNITS_BYTES];
 
 	for (size_t i = 0; i < r->nr_parts; i++) {
@@ -79,8 +78,8 @@ static void capacity_show_checks(const struct capacity_result *r, struct answer 
 		{ .key = "capacity", .title = "C there", .unit = ANSWER_COUNT },
 		{ .key = "deviation_ratio", .title = "from C", .unit = ANSWER_CHANGE },
 	};
-	struct answer_table *t = answer_table(a, "constancy", "how constant C is", NULL, columns,
-					      sizeof(columns) / sizeof(*columns));
+	struct answer_table *t =
+		answer_table(a, "constancy", "how constant C is", NULL, ANSWER_COLUMNS(columns));
 	char text[UNITS_BYTES];
 
 	for (size_t i = 0; i < r->nr_checks; i++) {
@@ -156,8 +155,7 @@ static void capacity_show_uses(const struct capacity_result *r, struct answer *a
 		{ .title = "fits" },
 		{ .title = "how many fit", .right = true },
 	};
-	struct answer_table *t =
-		answer_table(a, NULL, NULL, NULL, columns, sizeof(columns) / sizeof(*columns));
+	struct answer_table *t = answer_table(a, NULL, NULL, NULL, ANSWER_COLUMNS(columns));
 	json_t *uses = json_array();
 
 	for (size_t i = 0; i < r->nr_loads; i++) {

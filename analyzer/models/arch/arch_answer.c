@@ -6,6 +6,7 @@
 
 #include "analyzer/models/arch/arch_answer.h"
 #include "base/json.h"
+#include "base/table.h"
 
 json_t *arch_time_json(const struct time_estimate *t)
 {
@@ -119,37 +120,19 @@ static const char *arch_time_kind(const struct arch_model *m, uint32_t time)
 	return m->measures[measure].io ? "io" : "operation";
 }
 
-/* Writes one cell and its comma. The cell of an unknown number is empty. */
-static void arch_csv_number(FILE *out, double v)
-{
-	if (isfinite(v))
-		fprintf(out, ",%.17g", v);
-	else
-		fputc(',', out);
-}
-
-static void arch_csv_text(FILE *out, const char *text)
-{
-	bool quoted = strpbrk(text, ",\"\n\r");
-
-	fputs(quoted ? ",\"" : ",", out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	if (quoted)
-		fputc('"', out);
-}
-
 int arch_result_csv(const struct arch_model *m, const struct arch_solution *s, const char *prefix,
-		    FILE *out)
+		    struct buf *out)
 {
 	for (uint32_t i = 0; i < s->nr_times; i++) {
 		const struct time_estimate *t = &s->times[i];
-		const double cells[] = { t->mean.mean,	       t->mean.low, t->mean.high,
-					 t->p50.mean,	       t->p95.mean, t->p99.mean,
-					 s->throughput[i].mean };
+		const double cells[] = { t->mean.mean,
+					 t->mean.low,
+					 t->mean.high,
+					 t->p50.mean,
+					 t->p95.mean,
+					 t->p99.mean,
+					 s->throughput[i].mean,
+					 s->asked ? (double)s->outside / (double)s->asked : NAN };
 		char *name;
 
 		if (!arch_time_is_shown(s, i))
@@ -157,15 +140,16 @@ int arch_result_csv(const struct arch_model *m, const struct arch_solution *s, c
 		name = arch_time_name(m, i);
 		if (!name)
 			return -ENOMEM;
-		fprintf(out, "%s%s", prefix, arch_time_kind(m, i));
-		arch_csv_text(out, name);
+		buf_printf(out, "%s%s,", prefix, arch_time_kind(m, i));
+		table_put_cell(out, name);
 		free(name);
-		for (size_t k = 0; k < sizeof(cells) / sizeof(*cells); k++)
-			arch_csv_number(out, cells[k]);
-		arch_csv_number(out, s->asked ? (double)s->outside / (double)s->asked : NAN);
-		fputc('\n', out);
+		for (size_t k = 0; k < sizeof(cells) / sizeof(*cells); k++) {
+			buf_put_u8(out, ',');
+			table_put_number(out, cells[k]);
+		}
+		buf_put_u8(out, '\n');
 	}
-	return 0;
+	return out->error;
 }
 
 static void arch_answer_times(const struct arch_model *m, const struct arch_solution *s,
@@ -180,8 +164,8 @@ static void arch_answer_times(const struct arch_model *m, const struct arch_solu
 		{ .title = "p99", .unit = ANSWER_SECONDS },
 		{ .title = "per second" },
 	};
-	struct answer_table *t = answer_table(a, NULL, "Response times", NULL, columns,
-					      sizeof(columns) / sizeof(*columns));
+	struct answer_table *t =
+		answer_table(a, NULL, "Response times", NULL, ANSWER_COLUMNS(columns));
 
 	for (uint32_t i = 0; i < s->nr_times; i++) {
 		const struct interval *mean = &s->times[i].mean;
@@ -232,8 +216,7 @@ static void arch_answer_resources(const struct arch_model *m, const struct arch_
 		{ .title = "mean number" },
 		{ .title = "load of open scenarios", .right = true },
 	};
-	struct answer_table *t = answer_table(a, NULL, "Resources", NULL, columns,
-					      sizeof(columns) / sizeof(*columns));
+	struct answer_table *t = answer_table(a, NULL, "Resources", NULL, ANSWER_COLUMNS(columns));
 
 	for (uint32_t i = 0; i < m->nr_resources; i++)
 		arch_answer_resource(m, s, i, t);
@@ -286,4 +269,126 @@ out:
 	free(operations);
 	free(io);
 	return a;
+}
+
+void arch_answer_ratio(struct answer_table *t, double v)
+{
+	if (isfinite(v))
+		answer_words(t, "%.4g", v);
+	else
+		answer_words(t, "-");
+}
+
+/* A time that both models know, by its name. */
+struct arch_pair {
+	const char *name; /* name of the first model's time; owned elsewhere */
+	const struct time_estimate *a, *b;
+};
+
+/*
+ * Compares two times: where their intervals of 95 % do not overlap, the second model is slower or
+ * faster.
+ */
+static const char *arch_verdict(const struct arch_pair *p)
+{
+	if (isnan(p->a->mean.mean) || isnan(p->b->mean.mean))
+		return "no steady state";
+	if (p->a->mean.high < p->b->mean.low)
+		return "slower";
+	if (p->b->mean.high < p->a->mean.low)
+		return "faster";
+	return "cannot tell";
+}
+
+static json_t *arch_pair_json(const struct arch_pair *p)
+{
+	return json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", p->name, "a", arch_time_json(p->a),
+			 "b", arch_time_json(p->b), "ratio",
+			 json_number(p->b->mean.mean / p->a->mean.mean), "verdict",
+			 arch_verdict(p));
+}
+
+static void arch_pair_line(struct answer_table *t, const struct arch_pair *p)
+{
+	answer_words(t, "%s", p->name);
+	answer_number(t, p->a->mean.mean);
+	answer_number(t, p->b->mean.mean);
+	arch_answer_ratio(t, p->b->mean.mean / p->a->mean.mean);
+	answer_number(t, p->a->p95.mean);
+	answer_number(t, p->b->p95.mean);
+	answer_words(t, "%s", arch_verdict(p));
+}
+
+/* Adds every time of A that B has measured too. */
+static void arch_compare_times(const struct arch_model m[2], const struct arch_solution s[2],
+			       json_t *list, struct answer_table *t)
+{
+	for (uint32_t i = 0; i < m[0].nr_scenarios + m[0].nr_measures; i++) {
+		char *name = arch_time_name(&m[0], i);
+
+		for (uint32_t k = 0; name && k < m[1].nr_scenarios + m[1].nr_measures; k++) {
+			char *other = arch_time_name(&m[1], k);
+			struct arch_pair p = { name, &s[0].times[i], &s[1].times[k] };
+			bool same = other && !strcmp(name, other) &&
+				    (s[0].overloaded || s[0].nr[i] > 0) &&
+				    (s[1].overloaded || s[1].nr[k] > 0);
+
+			free(other);
+			if (!same)
+				continue;
+			json_array_append_new(list, arch_pair_json(&p));
+			arch_pair_line(t, &p);
+		}
+		free(name);
+	}
+}
+
+struct answer *arch_compare_answer(const struct arch_model m[2], const struct arch_solution s[2],
+				   uint64_t seed)
+{
+	static const struct answer_column columns[] = {
+		{ .title = "name" },
+		{ .title = "A", .unit = ANSWER_SECONDS },
+		{ .title = "B", .unit = ANSWER_SECONDS },
+		{ .title = "B / A", .right = true },
+		{ .title = "p95 A", .unit = ANSWER_SECONDS },
+		{ .title = "p95 B", .unit = ANSWER_SECONDS },
+		{ .title = "B is" },
+	};
+	struct answer *a = answer_new("blkcast.arch-compare/1", "Comparison of two models");
+	json_t *list = json_array();
+
+	arch_compare_times(m, s, list, answer_table(a, NULL, NULL, NULL, ANSWER_COLUMNS(columns)));
+	answer_member(a, "seed", json_integer((json_int_t)seed));
+	answer_member(a, "times", list);
+	return a;
+}
+
+/* Takes the name over; NULL: not overloaded. */
+static void arch_check_add(json_t *list, char *name, double load, double capacity)
+{
+	if (name)
+		json_array_append_new(list, json_pack("{s:s, s:f, s:f}", "resource", name,
+						      "offered_load", load, "capacity", capacity));
+	free(name);
+}
+
+json_t *arch_check_json(const struct arch_model *m, const struct arch_load *l)
+{
+	json_t *list = json_array();
+
+	for (uint32_t r = 0; r < m->nr_resources; r++)
+		arch_check_add(list, l->resources[r].overloaded ? arch_resource_name(m, r) : NULL,
+			       l->resources[r].load, l->resources[r].capacity);
+	for (uint32_t p = 0; p < m->nr_passives; p++) {
+		uint32_t time = m->nr_scenarios + m->nr_measures + p;
+
+		arch_check_add(list, l->passives[p].overloaded ? arch_time_name(m, time) : NULL,
+			       l->passives[p].load, l->passives[p].capacity);
+	}
+	return json_pack("{s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:o}", "schema",
+			 "blkcast.arch-check/1", "file", json_text(m->files[0]), "components",
+			 (int)m->nr_components, "instances", (int)m->nr_instances, "containers",
+			 (int)m->nr_containers, "storages", (int)m->nr_storages, "scenarios",
+			 (int)m->nr_scenarios, "overloaded", list);
 }

@@ -235,8 +235,7 @@ static void check_answer_errors(const struct check *c, struct answer *a)
 		{ .title = "95 % of errors below", .unit = ANSWER_RATIO },
 		{ .title = "bias", .unit = ANSWER_CHANGE },
 	};
-	struct answer_table *t =
-		answer_table(a, NULL, "Errors", NULL, columns, sizeof(columns) / sizeof(*columns));
+	struct answer_table *t = answer_table(a, NULL, "Errors", NULL, ANSWER_COLUMNS(columns));
 
 	check_answer_model(c->model, &c->of_model, t);
 	if (c->other)

@@ -10,6 +10,8 @@
 #include "analyzer/answer/answer.h"
 #include "analyzer/models/net/net.h"
 #include "analyzer/models/sim/output.h"
+#include "analyzer/models/solve/bounds.h"
+#include "analyzer/models/solve/transient.h"
 
 /* Facts about how the solution was found. */
 struct solution_facts {
@@ -36,5 +38,11 @@ void solution_place_cells(struct answer_table *t, const struct net *n, const str
 			  uint32_t slot);
 void solution_probe_cells(struct answer_table *t, const struct net *n, const struct estimate *e,
 			  uint32_t probe);
+/* The bounds of the throughput at every place and colour; b has one item per chain of p. */
+struct answer *bounds_answer(const struct net *n, const struct product_form *p,
+			     const struct chain_bounds *b);
+/* The course of every place and colour over the model time. */
+struct answer *transient_answer(const struct net *n, const struct transient *t,
+				const struct transient_options *o);
 
 #endif

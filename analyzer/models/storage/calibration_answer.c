@@ -101,7 +101,7 @@ static struct answer_table *calibration_terms(struct answer *a, const char *firs
 		{ .title = "error", .right = true },
 	};
 
-	return answer_table(a, NULL, NULL, NULL, columns, sizeof(columns) / sizeof(*columns));
+	return answer_table(a, NULL, NULL, NULL, ANSWER_COLUMNS(columns));
 }
 
 /* Says below the terms of a class what they are made of, and how well they fit. */
@@ -288,5 +288,48 @@ struct answer *cache_model_answer(const struct cache_model *m, const char *path)
 	answer_line(a, "response time over all runs of several clients",
 		    "error %.2f %% on average, %.2f %% at most", 100 * m->mean_error,
 		    100 * m->max_error);
+	return a;
+}
+
+static json_t *weights_step_json(const struct weights_step *s)
+{
+	return json_pack("{s:f, s:f, s:f, s:f, s:f}", "alpha", s->alpha, "beta", s->beta,
+			 "read_time", s->read_time, "write_time", s->write_time,
+			 "mean_relative_error", s->error);
+}
+
+struct answer *weights_answer(const struct weights_found *f, uint64_t seed)
+{
+	static const struct answer_column columns[] = {
+		{ .title = "step" },
+		{ .title = "alpha", .right = true },
+		{ .title = "beta", .right = true },
+		{ .title = "reads" },
+		{ .title = "writes" },
+		{ .title = "error", .right = true },
+	};
+	struct answer *a = answer_new("blkcast.calibration/1", "Weights of reads and writes");
+	struct answer_table *t = answer_table(a, NULL, NULL, NULL, ANSWER_COLUMNS(columns));
+	json_t *steps = json_array();
+
+	for (size_t i = 0; i <= f->nr_steps; i++) {
+		const struct weights_step *s = i < f->nr_steps ? &f->steps[i] : &f->best;
+
+		if (i < f->nr_steps) {
+			json_array_append_new(steps, weights_step_json(s));
+			answer_words(t, "%zu", i + 1);
+		} else {
+			answer_words(t, "best");
+		}
+		answer_words(t, "%g", s->alpha);
+		answer_words(t, "%g", s->beta);
+		answer_number(t, s->read_time);
+		answer_number(t, s->write_time);
+		answer_words(t, "%.2f%%", 100 * s->error);
+	}
+	answer_fact_words(a, "model", NULL, "weights");
+	answer_member(a, "seed", json_integer((json_int_t)seed));
+	answer_member(a, "best", weights_step_json(&f->best));
+	answer_member(a, "steps", steps);
 	return a;
 }

@@ -94,8 +94,8 @@ static void device_answer_parameters(const struct device_model *m, struct answer
 		{ .title = "value", .right = true },
 		{ .key = "value" },
 	};
-	struct answer_table *t = answer_table(a, "parameters", "The device", NULL, columns,
-					      sizeof(columns) / sizeof(*columns));
+	struct answer_table *t =
+		answer_table(a, "parameters", "The device", NULL, ANSWER_COLUMNS(columns));
 	char text[UNITS_BYTES], words[UNITS_BYTES + 8];
 
 	device_answer_service(m, t);
@@ -122,7 +122,7 @@ static void device_answer_errors(const struct device_model *m, struct answer *a)
 	};
 	struct answer_table *t =
 		answer_table(a, "held_out", "Errors of configurations that were held out", NULL,
-			     columns, sizeof(columns) / sizeof(*columns));
+			     ANSWER_COLUMNS(columns));
 
 	for (int type = 0; type < DEVICE_NR_TYPES; type++)
 		for (int p = 0; p < DEVICE_NR_POINTS; p++) {
@@ -188,7 +188,7 @@ void device_answer_held_out(struct answer *a, const struct device_table *rows,
 	};
 	struct answer_table *t =
 		answer_table(a, "configurations_held_out", "Each configuration, held out", NULL,
-			     columns, sizeof(columns) / sizeof(*columns));
+			     ANSWER_COLUMNS(columns));
 
 	for (size_t i = 0; i < rows->nr; i++)
 		for (int type = 0; type < DEVICE_NR_TYPES; type++)
@@ -222,8 +222,8 @@ struct answer *device_times_answer(const struct device_times *times)
 		{ .key = "p99_s", .title = "p99", .unit = ANSWER_SECONDS },
 	};
 	struct answer *a = answer_new("blkcast.storage/1", "A load on a simulated device");
-	struct answer_table *t = answer_table(a, "results", "Response times", NULL, columns,
-					      sizeof(columns) / sizeof(*columns));
+	struct answer_table *t =
+		answer_table(a, "results", "Response times", NULL, ANSWER_COLUMNS(columns));
 
 	for (int type = 0; type < DEVICE_NR_TYPES; type++) {
 		if (!times->nr[type])
