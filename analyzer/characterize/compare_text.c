@@ -32,22 +32,38 @@ static const char *compare_text_value(enum compare_unit unit, double value, char
 	return out;
 }
 
+/* The cells that people see: both values, the difference and its interval. */
+struct compare_text_cells {
+	char a[VALUE_BYTES], b[VALUE_BYTES], difference[VALUE_BYTES], interval[2 * VALUE_BYTES];
+};
+
+/* between stands between the ends of the interval. */
+static struct compare_text_cells compare_text_cells(const struct comparison *c, const char *between)
+{
+	struct compare_text_cells cells = { .difference = "-", .interval = "-" };
+
+	compare_text_value(c->unit, c->a, cells.a);
+	compare_text_value(c->unit, c->b, cells.b);
+	if (c->a == 0)
+		return cells;
+	if (!isnan(c->difference))
+		snprintf(cells.difference, sizeof(cells.difference), "%+.1f %%",
+			 100 * c->difference / fabs(c->a));
+	if (!isnan(c->lo))
+		snprintf(cells.interval, sizeof(cells.interval), "%+.1f%s%+.1f %%",
+			 100 * c->lo / fabs(c->a), between, 100 * c->hi / fabs(c->a));
+	return cells;
+}
+
 static void compare_text_row(struct grid *g, const struct comparison *c)
 {
-	char text[VALUE_BYTES];
+	const struct compare_text_cells cells = compare_text_cells(c, " .. ");
 
 	grid_cell(g, "  %s", c->dimension);
-	grid_cell(g, "%s", compare_text_value(c->unit, c->a, text));
-	grid_cell(g, "%s", compare_text_value(c->unit, c->b, text));
-	if (isnan(c->difference) || c->a == 0)
-		grid_cell(g, "-");
-	else
-		grid_cell(g, "%+.1f %%", 100 * c->difference / fabs(c->a));
-	if (isnan(c->lo) || c->a == 0)
-		grid_cell(g, "-");
-	else
-		grid_cell(g, "%+.1f .. %+.1f %%", 100 * c->lo / fabs(c->a),
-			  100 * c->hi / fabs(c->a));
+	grid_cell(g, "%s", cells.a);
+	grid_cell(g, "%s", cells.b);
+	grid_cell(g, "%s", cells.difference);
+	grid_cell(g, "%s", cells.interval);
 	grid_cell(g, "%s", verdict_name(c->verdict));
 }
 
@@ -194,20 +210,13 @@ static void compare_text_join(char *text)
 
 static void compare_text_page_row(struct answer_table *t, const struct comparison *c)
 {
-	char text[VALUE_BYTES];
+	const struct compare_text_cells cells = compare_text_cells(c, " % to ");
 
 	answer_words(t, "%s", c->dimension);
-	answer_words(t, "%s", compare_text_value(c->unit, c->a, text));
-	answer_words(t, "%s", compare_text_value(c->unit, c->b, text));
-	if (isnan(c->difference) || c->a == 0)
-		answer_words(t, "-");
-	else
-		answer_words(t, "%+.1f %%", 100 * c->difference / fabs(c->a));
-	if (isnan(c->lo) || c->a == 0)
-		answer_words(t, "-");
-	else
-		answer_words(t, "%+.1f %% to %+.1f %%", 100 * c->lo / fabs(c->a),
-			     100 * c->hi / fabs(c->a));
+	answer_words(t, "%s", cells.a);
+	answer_words(t, "%s", cells.b);
+	answer_words(t, "%s", cells.difference);
+	answer_words(t, "%s", cells.interval);
 	answer_words(t, "%s", verdict_name(c->verdict));
 }
 

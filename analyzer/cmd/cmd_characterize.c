@@ -207,12 +207,7 @@ static int cmd_characterize_perform(struct cli *cli, struct selection *sel,
 	issuers_release(&o.issuers);
 	if (is_empty)
 		return selection_nothing(sel, cli);
-	if (status == 0)
-		return CLI_DONE;
-	if (!err.line[0])
-		err_set(&err, -status, "%s", strerror(-status));
-	err.code = -status;
-	return cli_fail(cli, &err);
+	return cli_finish(cli, status, &err, CLI_DONE);
 }
 
 static int cmd_characterize_run(struct cli *cli)
@@ -230,7 +225,8 @@ static int cmd_characterize_run(struct cli *cli)
 		CLI_U64("subset", 0, "N", &subset,
 			"requests per subset of the access pattern, default 4096"),
 		CLI_U64("samples", 0, "N", &samples,
-			"of the miss-ratio curve, 64 to 65536; default: 65536, or what memory allows"),
+			"of the miss-ratio curve, 64 to 65536; default: 65536, or what memory "
+			"allows"),
 		CLI_FLAG("idle", 0, &config.idle, "devices without a request too"),
 		CLI_FLAG("together", 0, &sum_alone,
 			 "only the sum over all hosts and devices, second by second"),
@@ -273,11 +269,11 @@ const struct command command_characterize = {
 	.details =
 		"One profile per host and device; with --json an array of blkcast.profile/1. A "
 		"request belongs\nto the period in which it completed. Percentiles with fewer "
-		"than ten requests beyond them\nare left blank. Of several devices the sum follows: "
-		"its P95, P99 and maximum per second,\nwho made the maximum, and what adding "
-		"up each one's own maximum would give;\nwith --together that alone, as JSON "
-		"blkcast.together/1. --who prints the twenty\nprocesses and control groups with most "
-		"requests, and their shares of all requests, bytes\nand response times, as JSON "
-		"blkcast.issuers/1.",
+		"than ten requests beyond them\nare left blank. Of several devices the sum "
+		"follows: its P95, P99 and maximum per second,\nwho made the maximum, and what "
+		"adding up each one's own maximum would give;\nwith --together that alone, as JSON "
+		"blkcast.together/1. --who prints the twenty\nprocesses and control groups with "
+		"most requests, and their shares of all requests, bytes\nand response times, as "
+		"JSON blkcast.issuers/1.",
 	.run = cmd_characterize_run,
 };

@@ -252,10 +252,7 @@ static int import_histograms(struct cli *cli, const struct import_options *o)
 	}
 	if (ret == 0 && cli->json)
 		printf("\n]\n");
-	err.code = -ret;
-	if (ret < 0 && !err.line[0])
-		err_set(&err, -ret, "%s", strerror(-ret));
-	return ret < 0 ? cli_fail(cli, &err) : CLI_DONE;
+	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
 static int cmd_import_run(struct cli *cli)

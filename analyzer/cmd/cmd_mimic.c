@@ -363,7 +363,6 @@ static int cmd_mimic_replay(struct job *job)
 
 static int read_options(struct job *job)
 {
-	static const char *const parts[] = { "discards", "bursts", "locality" };
 	struct mimic_options *o = &job->options;
 
 	if (!strcmp(job->intensity, "closed") || !strcmp(job->intensity, "open"))
@@ -372,18 +371,12 @@ static int read_options(struct job *job)
 		return err_set(&job->err, EINVAL,
 			       "--intensity: expected auto, closed or open, got '%.40s'",
 			       job->intensity);
-	for (size_t i = 0; i < job->leave_out.nr; i++) {
-		size_t k = 0;
-
-		while (k < 3 && strcmp(parts[k], job->leave_out.items[i]) != 0)
-			k++;
-		if (k == 3)
+	for (size_t i = 0; i < job->leave_out.nr; i++)
+		if (!mimic_leave_out(&o->leave_out, job->leave_out.items[i]))
 			return err_set(&job->err, EINVAL,
 				       "--leave-out: expected discards, bursts or locality, got "
 				       "'%.40s'",
 				       job->leave_out.items[i]);
-		o->leave_out |= 1u << k;
-	}
 	if (job->output) {
 		int len = snprintf(job->log, sizeof(job->log), "%s.log", job->output);
 

@@ -106,9 +106,7 @@ static int cmd_serve_perform(struct cli *cli, struct store *store, struct server
 
 	if (ret < 0) {
 		cmd_serve_stop(&parts);
-		if (!err.code)
-			err_set(&err, -ret, "%s", strerror(-ret));
-		return cli_fail(cli, &err);
+		return cli_finish(cli, ret, &err, CLI_DONE);
 	}
 	if (sync->nr_damaged)
 		cli_note(cli, "%llu damaged files in %s; `blkcast ls` lists them",

@@ -412,7 +412,6 @@ static void cmd_study_release(struct job *job)
 static int check_options(struct job *job, int verb)
 {
 	struct cli *cli = job->cli;
-	static const char *const parts[] = { "discards", "bursts", "locality" };
 	const char *bad;
 
 	if (!cli->argc || cli->argc > STUDY_LOADS_MAX)
@@ -450,15 +449,9 @@ static int check_options(struct job *job, int verb)
 				      "--beside");
 	if (job->measured.nr > STUDY_LOADS_MAX)
 		return cli_usage(cli, "--measured: expected up to %d", STUDY_LOADS_MAX);
-	for (size_t i = 0; i < job->leave_out.nr; i++) {
-		size_t k = 0;
-
-		while (k < 3 && strcmp(parts[k], job->leave_out.items[i]) != 0)
-			k++;
-		if (k == 3)
+	for (size_t i = 0; i < job->leave_out.nr; i++)
+		if (!mimic_leave_out(&job->study.run.leave_out, job->leave_out.items[i]))
 			return cli_usage(cli, "--leave-out: expected discards, bursts or locality");
-		job->study.run.leave_out |= 1u << k;
-	}
 	if (job->from_db && (verb != VERB_MIGRATE || job->target.path))
 		return cli_usage(cli, "--from: of migrate, beside --model, --storage or --db");
 	if (job->from_target && !job->from_db)

@@ -583,3 +583,15 @@ void mimic_release(struct mimic *m)
 {
 	buf_release(&m->notes);
 }
+
+bool mimic_leave_out(unsigned int *set, const char *name)
+{
+	static const char *const parts[] = { "discards", "bursts", "locality" };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (!strcmp(parts[i], name)) {
+			*set |= 1u << i;
+			return true;
+		}
+	return false;
+}

@@ -42,12 +42,15 @@ enum mimic_intensity {
 	MIMIC_OPEN,
 };
 
-enum mimic_leave_out {
+enum mimic_leave {
 	MIMIC_LEAVE_DISCARDS = 1u << 0, /* discards, and operations that are no read or write */
 	MIMIC_LEAVE_BURSTS = 1u << 1,	/* open loads: Poisson arrivals instead of bursts */
 	/* an address range that does not fit the target is changed so that it fits */
 	MIMIC_LEAVE_LOCALITY = 1u << 2,
 };
+
+/* Adds what the name says ("discards", "bursts", "locality") to a set; false: it says nothing. */
+bool mimic_leave_out(unsigned int *set, const char *name);
 
 struct mimic_options {
 	enum mimic_intensity intensity;
@@ -56,7 +59,7 @@ struct mimic_options {
 	bool directory;
 	double duration_s; /* 0: as long as the profile */
 	uint64_t seed;
-	unsigned int leave_out; /* enum mimic_leave_out */
+	unsigned int leave_out; /* enum mimic_leave */
 	/* path of the log that bursts need, as used in the job; NULL: bursts are refused */
 	const char *log;
 	/*
