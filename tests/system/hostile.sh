@@ -51,7 +51,7 @@ judge() { # KIND READER MS MIB
 	local ms_most mib_most
 	ms_most=$(most 1000 $((10 * honest_ms[$2]))) mib_most=$(most 64 $((10 * honest_mib[$2])))
 	case "$2 $1" in
-	"compare mixed" | "compare blocks" | "retain mixed" | "retain blocks" | *" summary") ms_most=2000 ;;
+	"compare mixed" | "compare blocks" | "retain mixed" | "retain blocks" | *" summary" | windows*) ms_most=2000 ;;
 	esac
 	number "!$costs || ($3 <= $ms_most && $4 <= $mib_most)" "$1: $2 takes $3 ms of processor and $4 MiB"
 }
@@ -63,6 +63,7 @@ for kind in plain devices sizes year places blocks mixed; do
 	is "$(put "$T/$kind.seg" "$hash" "h-$kind/b/1/0")" 201 "$kind, $(stat -c %s "$T/$kind.seg") bytes: it is taken"
 	judge $kind serve $(($(serve_ms) - before)) "$(serve_mib)"
 	stop
+	cp -r "$T/$kind" "$T/$kind.other" # as it is before retain
 	for command in "characterize --store $T/$kind" "report --store $T/$kind --device 8:0,0:0 -o $T/r.html" \
 		"compare $T/plain $T/$kind" "ls --store $T/$kind" "check --store $T/$kind" "dump --store $T/$kind" \
 		"retain --store $T/$kind --retain-requests 1s"; do
@@ -70,6 +71,20 @@ for kind in plain devices sizes year places blocks mixed; do
 		is "$code" 0 "$kind: ${command%% *} does what it was asked for"
 		judge $kind "${command%% *}" "$ms" "$mib"
 	done
+done
+
+# Readers that put hosts, processes and short windows beside one another.
+for kind in plain devices year blocks mixed; do
+	while read -r reader command; do
+		read -r ms mib code < <(timeout 120 python3 "$T/cost.py" "$b" $command --store "$T/$kind.other")
+		is "$code" 0 "$kind: $command does what it was asked for"
+		judge $kind "$reader" "$ms" "$mib"
+	done <<-END
+		together characterize --together
+		who characterize --who
+		windows characterize --window 1s
+		sheet report --together -o $T/r.html
+	END
 done
 
 # Readers look at all of the time that a segment spans, so centuries are refused.
