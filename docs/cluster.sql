@@ -619,3 +619,17 @@ GRANT SELECT (host) ON blkcast.host TO PUBLIC;
 GRANT SELECT (id, host) ON blkcast.stream TO PUBLIC;
 
 INSERT INTO blkcast.version VALUES (5);
+
+-- migration 6
+-- Migration 4 noted who could read table profile. A role that was given a view alone, for example watermark, could
+-- read it before and then saw no host. It goes on reading as well, if one upgrade runs both migrations: the program
+-- says which version the catalog had at its begin. Where migration 4 ran earlier, a role without a row may have been
+-- made since, and is meant to see nothing.
+INSERT INTO blkcast.reader SELECT DISTINCT coalesce(r.rolname, 'public'), '*'
+  FROM pg_class c CROSS JOIN aclexplode(c.relacl) a LEFT JOIN pg_roles r ON r.oid = a.grantee
+  WHERE c.oid IN ('blkcast.loss'::regclass, 'blkcast.watermark'::regclass) AND a.privilege_type = 'SELECT'
+    AND a.grantee <> c.relowner
+    AND current_setting('blkcast.upgraded_from', true)::int < 4
+  ON CONFLICT DO NOTHING;
+
+INSERT INTO blkcast.version VALUES (6);

@@ -51,11 +51,14 @@ static int cluster_sql_errno(const char *state)
 		const char *state; /* the class of the error, or its whole code */
 		int code;
 	} known[] = {
-		{ "25006", EROFS },  { "53100", ENOSPC }, { "53200", ENOMEM },
-		{ "23505", EEXIST }, { "3D000", ENOENT }, { "3F000", ENOENT },
-		{ "42P01", ENOENT }, { "42883", ENOENT }, { "28", EACCES },
-		{ "42501", EACCES }, { "40", EAGAIN },	  { "57014", ETIMEDOUT },
-		{ "22", EILSEQ },    { "54", EILSEQ }, /* no further try can store these values */
+		{ "25006", EROFS },	{ "53100", ENOSPC },
+		{ "53200", ENOMEM },	{ "23505", EEXIST },
+		{ "3D000", ENOENT },	{ "3F000", ENOENT },
+		{ "42P01", ENOENT },	{ "42883", ENOENT },
+		{ "28", EACCES },	{ "42501", EACCES },
+		{ "40", EAGAIN },	{ "57014", ETIMEDOUT },
+		{ "55P03", ETIMEDOUT }, { "22", EILSEQ },
+		{ "54", EILSEQ }, /* no further try can store these values */
 	};
 
 	for (size_t i = 0; state && i < sizeof(known) / sizeof(known[0]); i++)

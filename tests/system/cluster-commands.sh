@@ -255,8 +255,9 @@ is "$(for v in $(seq "$last"); do migration "$v" | sha256sum | cut -c1-64; done)
 	"every migration is what it was, and a new one is noted in tests/golden/cluster-migrations"
 older=$(sed 's,/blkcast?,/older?,; s,/traces&,/traces/older\&,' <<<"$STORE")
 ask() { tests/cluster/up.sh psql 0 "SET ROLE $2; $3" "$1" 2>&1; }
-sql "CREATE ROLE sees; CREATE ROLE tenant"
-grants="GRANT USAGE ON SCHEMA blkcast TO sees, tenant; GRANT SELECT ON blkcast.profile TO sees;
+sql "CREATE ROLE sees; CREATE ROLE tenant; CREATE ROLE viewer"
+grants="GRANT USAGE ON SCHEMA blkcast TO sees, tenant, viewer; GRANT SELECT ON blkcast.profile TO sees;
+	GRANT SELECT ON blkcast.watermark TO viewer;
 	INSERT INTO blkcast.profile(day, host, device, device_name, begin_at, end_at, grade, lost)
 	VALUES ('0001-01-01', 'old', '8:0', 'sda', '2026-01-01', '2026-01-01', 'A', 0)"
 for from in 2 4; do
@@ -278,8 +279,15 @@ sql "ALTER DATABASE older2 RENAME TO older"
 for f in $golden/*.seg; do s3 PUT "older/bundles/20261123/${f##*/}" --data-binary @"$f"; done
 exits 2 "a cluster of an earlier version is not read as it is" "$blkcast" ls --store "$older"
 like "$(cat "$T/err")" "version 2 .*cluster init" "and the line says what to do"
-exits 0 "cluster init brings it up to date" "$blkcast" cluster init --store "$older" --json
+# A writer that has locked rows of bundle and then wants those of a host, as the functions of the catalog do.
+tests/cluster/up.sh psql 0 "BEGIN; UPDATE blkcast.bundle SET made = made; SELECT pg_sleep(4);
+	UPDATE blkcast.host SET last_seen = last_seen; COMMIT" older >"$T/writer" 2>&1 &
+writer=$!
+wait_until 20 sh -c "[ \"\$(tests/cluster/up.sh psql 0 \"SELECT count(*) FROM pg_stat_activity WHERE datname = 'older' AND wait_event = 'PgSleep'\")\" = 1 ]"
+exits 0 "cluster init brings it up to date while somebody writes" "$blkcast" cluster init --store "$older" --json
 like "$(cat "$T/out")" '"from_version": 2' "from its version"
+wait $writer
+is "$? $(cat "$T/writer")" "0 " "and the writer is not disturbed"
 exits 0 "its segments are read" "$blkcast" dump --store "$older" --format csv
 is "$(wc -l <"$T/out")" 101 "every request of them"
 exits 0 "and check finds it whole" "$blkcast" check --store "$older"
@@ -287,8 +295,10 @@ exits 0 "new segments are stored in it" "$blkcast" import --store "$older" "${im
 cat $golden/*.seg >"$T/older.seg"
 exits 0 "and those that it has" "$blkcast" import --store "$older" "$T/older.seg"
 like "$(cat "$T/out" "$T/err")" " 0 segments stored" "are not stored again"
-is "$(tests/cluster/up.sh psql 0 "SELECT role, host FROM blkcast.reader" older)" "sees|*" "who could read is noted"
+is "$(tests/cluster/up.sh psql 0 "SELECT string_agg(role || ' ' || host, ', ' ORDER BY role) FROM blkcast.reader" older)" \
+	"sees *, viewer *" "who could read is noted, also who could read a view alone"
 is "$(ask older sees "SELECT host FROM blkcast.profile")" old "and goes on reading"
+is "$(ask older viewer "SELECT DISTINCT host FROM blkcast.watermark ORDER BY 1" | head -n 1)" old "so does the other"
 
 # take KEY LIMITS "SEQUENCE HASH"...: the verdicts on a bundle of segments of 10 bytes of one stream, in their order
 take() {
