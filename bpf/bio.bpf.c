@@ -29,20 +29,19 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /*
  * Returns a line that belongs to this bio alone and has its key. A bio whose line is taken away is
  * not recorded any more, so each line that is taken away is counted. The key is written by this
- * function alone: a second write could take the line back from a bio that has got it since.
+ * function alone: a second write could take the line back from a bio that has got it since. Where
+ * the line still has the key, the end of an earlier bio at this address was not seen.
  */
 static __always_inline struct inflight *bio_line(u64 key)
 {
 	struct inflight *at = inflight_find(key);
 
 	if (at) {
-		u64 held = at->key;
+		enum line_found found = line_take_over(at, key);
 
-		/* The end of an earlier bio at this address was not seen. */
-		if (!(held & INFLIGHT_TOLD))
+		if (found == LINE_UNSEEN)
 			unseen_emit(at, 0);
-		/* Fails where the line was freed or taken away since. */
-		if (__sync_val_compare_and_swap(&at->key, held, key) == held)
+		if (found != LINE_GONE)
 			return at;
 	}
 	at = line_claim(&inflights[inflight_set(key)], key);

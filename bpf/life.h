@@ -53,6 +53,27 @@ static __always_inline struct inflight *line_claim(struct inflight *set, __u64 k
 	return NULL;
 }
 
+enum line_found {
+	LINE_GONE,   /* it was freed, or another request has it */
+	LINE_UNSEEN, /* nobody has recorded the earlier request */
+	LINE_TOLD,   /* the agent has recorded it */
+};
+
+/*
+ * Takes over the line that an earlier request at the same address still has, and says what became
+ * of that request. Only the key that was looked for is replaced: a line that was freed meanwhile is
+ * of a request that was recorded, and a line that was taken away belongs to another one. key is
+ * without INFLIGHT_TOLD. Needs Linux 5.12 or later.
+ */
+static __always_inline enum line_found line_take_over(struct inflight *at, __u64 key)
+{
+	__u64 told = key | INFLIGHT_TOLD;
+
+	if (__sync_val_compare_and_swap(&at->key, key, key) == key)
+		return LINE_UNSEEN;
+	return __sync_val_compare_and_swap(&at->key, told, key) == told ? LINE_TOLD : LINE_GONE;
+}
+
 /*
  * Frees the line of a request that has ended. Returns 1 where the line was still the request's, so
  * that whatever was read from it before is the request's own. Returns 0 where another request has

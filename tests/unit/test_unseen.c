@@ -137,6 +137,24 @@ static void released_by_its_owner_alone(void)
 	ok_eq(at.key, 0);
 }
 
+/* Between the search for a line and its use the line can be freed, told or taken away. */
+static void taken_over_only_under_its_key(void)
+{
+	struct inflight at = { .key = 8 };
+
+	ok_int(line_take_over(&at, 8), LINE_UNSEEN);
+	ok_eq(at.key, 8);
+	at.key = 8 | INFLIGHT_TOLD;
+	ok_int(line_take_over(&at, 8), LINE_TOLD);
+	ok_eq(at.key, 8);
+	at.key = 0;
+	ok_int(line_take_over(&at, 8), LINE_GONE);
+	ok_eq(at.key, 0);
+	at.key = 16;
+	ok_int(line_take_over(&at, 8), LINE_GONE);
+	ok_eq(at.key, 16);
+}
+
 static size_t look(bool is_last)
 {
 	size_t before = w.nr_told;
@@ -276,6 +294,8 @@ static void bios(void)
 static const struct tap_test tests[] = {
 	{ "a line of the table has one owner when two processors claim at once", claimed_once },
 	{ "a line is released by its owner alone", released_by_its_owner_alone },
+	{ "a line is taken over only while it has the key that was looked for",
+	  taken_over_only_under_its_key },
 	{ "a line of an earlier life is told apart", line_of_an_earlier_life_is_told_apart },
 	{ "a line is told when two looks find its disk idle, with all it holds",
 	  told_at_the_second_look },
