@@ -187,6 +187,8 @@ int stream_profile(struct stream *s, const struct buf *json)
 
 	if (s->nr_profiles == MAX_PROFILES)
 		stream_close_segment(s);
+	if (s->nr_profiles == MAX_PROFILES)
+		return -ENOMEM; /* The segment could not be closed either. */
 	at = s->profiles.len;
 	buf_put(&s->profiles, json->data, json->len);
 	if (buf_put_u8(&s->profiles, 0)) {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/capture/stream.h"
 #include "agent/spool/account.h"
 #include "agent/spool/spool.h"
 #include "agent/spool/spool_ledger.h"
@@ -19,9 +20,10 @@
 #include "tests/support/sample.h"
 #include "tests/support/tap.h"
 
-#define MAX_POINTS 1000
-#define NR_NAMES   12
-#define LEN	   100
+#define MAX_POINTS	   1000
+#define NR_NAMES	   12
+#define LEN		   100
+#define NR_STREAM_PROFILES 256 /* MAX_PROFILES of stream.c */
 
 struct held {
 	bool now[NR_NAMES];  /* promised, and neither acknowledged nor told lost */
@@ -463,6 +465,27 @@ static void loss_without_memory_is_still_told(void)
 	sample_remove(dir);
 }
 
+/* A segment has all the profiles that it can have, and there is no memory to close it. */
+static void stream_takes_no_more_profiles_than_it_holds(void)
+{
+	struct stream_config config = { .host = "h", .boot_id = "b", .interval_ns = UINT64_MAX };
+	struct stream *s = NULL;
+	struct buf json = { 0 };
+	int ret = 0;
+
+	buf_printf(&json, "{}");
+	if (!ok(!stream_new(&s, &config)))
+		return;
+	for (int i = 0; i < NR_STREAM_PROFILES; i++)
+		ret |= stream_profile(s, &json);
+	ok_int(ret, 0);
+	calls_begin(&(struct calls_plan){ CALLS_NO_MEMORY_ONCE, 1, 0 });
+	ok_int(stream_profile(s, &json), -ENOMEM);
+	calls_end();
+	stream_free(s);
+	buf_release(&json);
+}
+
 static const struct tap_test tests[] = {
 	{ "a spool keeps its promises whatever call fails", spool_keeps_its_promises },
 	{ "a start without memory loses nothing", start_without_memory_loses_nothing },
@@ -470,6 +493,8 @@ static const struct tap_test tests[] = {
 	{ "a segment is written and read once there is memory",
 	  segment_is_written_and_read_once_there_is_memory },
 	{ "a tally without memory is right or of unknown count", tally_is_right_or_unknown },
+	{ "a stream without memory takes no more profiles than it holds",
+	  stream_takes_no_more_profiles_than_it_holds },
 	{ "a loss without the memory to count it is still told",
 	  loss_without_memory_is_still_told },
 };
