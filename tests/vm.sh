@@ -88,10 +88,10 @@ vm_auto() {
 # Of the calls that the filters refuse on purpose one is tried by the C library, which then does with
 # less: sockets of other families (of the name service's daemon, of the routes).
 vm_calls() {
-	# socket(AF_UNIX), and what agent/confine/syscall_filter.c leaves out: getsockname, getpeername,
-	# socketpair, uname, ioctl(FIONREAD), mremap, getpid
-	local name=$1 source nr refused="41 51 52 53 63 16 25 39"
-	[ $vm_arch != s390x ] || refused="359 367 368 360 122 54 163 20"
+	# socket(AF_UNIX), and what agent/confine/syscall_filter.c leaves out: getsockname, socketpair,
+	# uname, ioctl(FIONREAD), mremap, getpid
+	local name=$1 source nr refused="41 51 53 63 16 25 39"
+	[ $vm_arch != s390x ] || refused="359 367 360 122 54 163 20"
 	shift
 	vm_serve
 	exits 0 "$name: the agents run and end" scripts/vm.sh --arch $vm_arch --kernel "$vm_kernel" \

@@ -73,7 +73,7 @@ stored() {
 }
 
 start "$T/web1.log" web1 "https://analyzer.test:$port" --listen 127.0.0.1:0
-like "$(cat "$T/web1.log")" 'phase=run calls=40' "both filters hold, of 40 calls the last"
+like "$(cat "$T/web1.log")" 'phase=run calls=41' "both filters hold, of 41 calls the last"
 is "$(sed -n 's/^Seccomp_filters:[[:space:]]*//p' /proc/"$pid"/task/*/status | sort -u)" 2 "for each of its threads"
 dd if="$path" of=/dev/null bs=4k count=500 iflag=direct status=none
 metrics=$(sed -n 's/.* listening .*port=\([0-9]*\).*/\1/p' "$T/web1.log")

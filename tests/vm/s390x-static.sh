@@ -6,5 +6,5 @@ cd "$(dirname "$0")/../.." || exit 2
 need static "the static agent is not built: make test-static builds it" \
 	test -x "$BUILD/s390x/static/blkcast-agent"
 need_vm s390x 6.1
-vm_static s390x-static blktrace 36
+vm_static s390x-static blktrace 37
 done_testing
