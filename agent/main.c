@@ -53,10 +53,12 @@ static void look_names_up_alone(void)
 static void ask_for_one_family_at_once(void)
 {
 	const char *given = getenv("RES_OPTIONS");
-	char options[512];
+	char *options;
 
-	snprintf(options, sizeof(options), "single-request %s", given ? given : "");
+	if (asprintf(&options, "single-request %s", given ? given : "") < 0)
+		return;
 	setenv("RES_OPTIONS", options, 1);
+	free(options);
 }
 
 /*

@@ -210,12 +210,28 @@ static void name_server_run(int fd)
 	}
 }
 
-static int look_up_over_tcp(void)
+/* Answers the questions that come over UDP until it is ended by a signal. */
+static void name_server_run_udp(int fd)
+{
+	uint8_t text[1024];
+
+	for (;;) {
+		struct sockaddr_in from;
+		socklen_t size = sizeof(from);
+		ssize_t len = recvfrom(fd, text, 512, 0, (struct sockaddr *)&from, &size);
+
+		if (len > 16)
+			sendto(fd, text, name_server_answer(text, (size_t)len), 0,
+			       (struct sockaddr *)&from, size);
+	}
+}
+
+static int look_up(unsigned long options)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found = NULL;
 	int ret = res_init();
 
-	_res.options |= RES_USEVC;
+	_res.options |= options;
 	_res.nscount = 1;
 	_res.nsaddr_list[0] = name_server;
 	_res.retry = 1;
@@ -224,6 +240,41 @@ static int look_up_over_tcp(void)
 	if (found)
 		freeaddrinfo(found);
 	return ret ? 1 : 0;
+}
+
+static int look_up_over_tcp(void)
+{
+	return look_up(RES_USEVC);
+}
+
+/* As the agent does it (main.c). */
+static int look_up_one_family_at_once(void)
+{
+	setenv("RES_OPTIONS", "single-request", 1);
+	return look_up(0);
+}
+
+static void names_are_looked_up_over_udp(void)
+{
+	static const struct syscall_use sends = { .sends = true };
+	socklen_t len = sizeof(name_server);
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	pid_t child;
+
+	if (!has_filters())
+		tap_skip("seccomp", "no filters of system calls here");
+	name_server = (struct sockaddr_in){ .sin_family = AF_INET,
+					    .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	if (!ok(fd >= 0 && !bind(fd, (struct sockaddr *)&name_server, len) &&
+		!getsockname(fd, (struct sockaddr *)&name_server, &len)))
+		return;
+	child = fork();
+	if (!child)
+		name_server_run_udp(fd);
+	close(fd);
+	answers(&sends, look_up_one_family_at_once, 0, "a look-up of one family at once");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
 }
 
 /* As where an answer is too large for UDP. */
@@ -346,6 +397,7 @@ static const struct tap_test tests[] = {
 	{ "what no correct path does ends the process",
 	  what_no_correct_path_does_ends_the_process },
 	{ "what is not listed is not there", what_is_not_listed_is_not_there },
+	{ "names are looked up over UDP, one family at once", names_are_looked_up_over_udp },
 	{ "names are looked up over TCP", names_are_looked_up_over_tcp },
 	{ "the lists are short", lists_are_short },
 	{ "every call is documented", every_call_is_documented },
