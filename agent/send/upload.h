@@ -12,8 +12,8 @@
  * token are read again when their files change. Proxies that the environment names are not used.
  *
  * One connection is kept and used again for the segments that follow. It ends when the machine at
- * its other end shows no sign of life for 15 s, and is replaced after five to ten minutes, so that
- * agents behind a balancer spread over the receivers that there are.
+ * its other end shows no sign of life, or takes no more data, for 15 s. It is replaced after five
+ * to ten minutes, so that agents behind a balancer spread over the receivers that there are.
  */
 #ifndef AGENT_UPLOAD_H
 #define AGENT_UPLOAD_H
@@ -89,7 +89,8 @@ struct upload_segment_options {
 
 /*
  * Sends the segment and fills in answer. Blocks for at most 5 s per name on the way (proxy,
- * receiver), then 5 s to connect and 60 s in all, or 15 s after the last sign of life.
+ * receiver), then 5 s to connect and 60 s in all, or 15 s after the last sign of life, or after the
+ * receiver took the last byte that it has room for.
  */
 void upload_segment(struct upload *u, const void *data, size_t len,
 		    const struct upload_segment_options *options, struct upload_answer *answer);

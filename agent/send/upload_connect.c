@@ -21,8 +21,9 @@
 /*
  * The connection is given up when the other machine has not acknowledged a packet for so long. The
  * kernel sends a packet that was lost again after 0.2, 0.6, 1.4, 3, 6.2 and 12.6 s, so that a
- * network or a migrating machine may pause for twelve seconds. Nothing is lost when it is given up:
- * the segment goes over a new connection.
+ * network or a migrating machine may pause for twelve seconds. The kernel gives it up as well when
+ * the other machine acknowledges but has had no room for more data for so long. Nothing is lost
+ * when it is given up: the segment goes over a new connection.
  */
 #define SILENT_S 15
 /* An idle connection, or one that waits for an answer, is asked for a sign of life this often. */
