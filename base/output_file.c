@@ -105,7 +105,11 @@ int output_file_save(const struct buf *text, const char *path, struct err *err)
 	ret = path ? output_file_begin(&file, path, 0666, err) : 0;
 	if (ret)
 		return ret;
-	if (fwrite(text->data, 1, text->len, file.out) != text->len || fflush(file.out))
-		ret = err_set(err, EIO, "%s: cannot be written in full", name);
+	errno = 0;
+	if (fwrite(text->data, 1, text->len, file.out) != text->len || fflush(file.out)) {
+		int code = errno ? errno : EIO;
+
+		ret = err_set(err, code, "%s: cannot be written in full: %s", name, strerror(code));
+	}
 	return path ? output_file_end(&file, ret, err) : ret;
 }

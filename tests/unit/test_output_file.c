@@ -105,6 +105,10 @@ static void devices_and_pipes_stay(void)
 	ok_int(symlink("/dev/full", path_in(dir, "full")), 0);
 	ok_int(write_text(path_in(dir, "full"), "one", 0, &err), -ENOSPC);
 	ok(strstr(err.line, "full: cannot be written in full: No space left") != NULL);
+	ok_int(output_file_save(&(struct buf){ .data = (uint8_t *)"one", .len = 3 },
+				path_in(dir, "full"), &err),
+	       -ENOSPC);
+	ok(strstr(err.line, "full: cannot be written in full: No space left") != NULL);
 	ok(!stat(path_in(dir, "full"), &st) && S_ISCHR(st.st_mode));
 	ok_int(mkfifo(path_in(dir, "pipe"), 0600), 0);
 	fd = open(path_in(dir, "pipe"), O_RDONLY | O_NONBLOCK);
