@@ -175,8 +175,7 @@ json_t *cluster_profiles_json(struct segment_reader **reader, const void *segmen
 {
 	const struct segment_header *h;
 	json_t *all = json_array();
-	int ret = *reader ? segment_reader_again(*reader, segment, len, NULL)
-			  : segment_reader_new(reader, segment, len, NULL);
+	int ret = segment_reader_open(reader, segment, len, NULL);
 
 	if (ret < 0)
 		return all;

@@ -188,8 +188,7 @@ int segment_facts_read_with(struct segment_facts *f, struct segment_reader **rea
 		return err_set(err, EBADMSG,
 			       "length: expected %lld bytes as its head says, got %zu",
 			       (long long)whole, len);
-	ret = *reader ? segment_reader_again(*reader, data, len, err)
-		      : segment_reader_new(reader, data, len, err);
+	ret = segment_reader_open(reader, data, len, err);
 	if (ret < 0)
 		return ret;
 	ret = take_header(f, segment_reader_header(*reader), err);
