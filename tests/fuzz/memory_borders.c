@@ -191,7 +191,6 @@ MEMORY_BORDER(int, json_dump_callback, const json_t *value, json_dump_callback_t
 	      size_t flags)
 {
 	struct memory_borders_dump d = { put, ctx };
-
 	int ret;
 
 	memory_borders_enter();
