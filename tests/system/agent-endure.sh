@@ -65,6 +65,9 @@ least() { printf '%s\n' "$@" | sort -n | head -n 1; }
 # been given back. Two of these figures are of equal state; a figure with caches would hide what grows.
 kernel_kept() {
 	local looks=()
+	give_back
+	# A group of version 2 tells changes up to two seconds later (FLUSH_TIME in mm/memcontrol.c of Linux).
+	[ -e "$group/memory.kmem.usage_in_bytes" ] || sleep 3
 	for _ in 1 2 3; do
 		give_back
 		sleep 0.1
