@@ -232,8 +232,7 @@ CSV(regions)
 const struct figure figures[] = {
 	{ "heatmap", "Response time over time",
 	  "Each column is a slice of time, each row a band of response times; the stronger the "
-	  "colour of "
-	  "a cell, the more requests fell into it. The thin line is the median.",
+	  "colour of a cell, the more requests fell into it. The thin line is the median.",
 	  NO_TIMES, .crops = true, BOTH(heat) },
 	{ "requests", "Requests per second",
 	  "Arrivals by size class. The rule is the 95th percentile of all windows, the ring the "
@@ -246,14 +245,12 @@ const struct figure figures[] = {
 	  "different times would overstate it.",
 	  NULL, .table = true, BOTH(devices) },
 	{ "in-flight", "Requests in flight",
-	  "The exact time average of requests under way, from arrival to completion, and how "
-	  "many of "
-	  "them were inside the device.",
+	  "The exact time average of requests under way, from arrival to completion, and how many "
+	  "of them were inside the device.",
 	  NULL, BOTH(inflight) },
 	{ "tail", "Distribution of response times",
 	  "How many requests are done within a time, with the slow end stretched. Queue is the "
-	  "wait "
-	  "before the device, device the time inside it, total both. Reads carry dots, writes "
+	  "wait before the device, device the time inside it, total both. Reads carry dots, writes "
 	  "squares.",
 	  NULL, .table = true, BOTH(tail) },
 	{ "size-latency", "Response time by request size",
@@ -266,16 +263,13 @@ const struct figure figures[] = {
 	  "What share of the bytes the same sizes move: few large requests can be most of it.", "",
 	  .half = true, .draw = size_bytes_svg, .csv = sizes_table },
 	{ "sequential", "Sequential requests",
-	  "Share of requests that go on where another one ended, streams disentangled; "
-	  "sequential from "
-	  "the rule at 50 % up.",
+	  "Share of requests that go on where another one ended, streams disentangled; sequential "
+	  "from the rule at 50 % up.",
 	  "", BOTH(sequence) },
 	{ "seek", "Distance between requests",
-	  "How many bytes after the end of the request before it each one begins; to the left, "
-	  "it begins "
-	  "before that. A request at 0 goes on where the one before ended; a random load is far "
-	  "out on "
-	  "both sides.",
+	  "How many bytes after the end of the request before it each one begins; to the left, it "
+	  "begins before that. A request at 0 goes on where the one before ended; a random load is "
+	  "far out on both sides.",
 	  NULL, .half = true, .needs_requests = true, BOTH(seek) },
 	{ "outstanding", "Requests under way at arrival",
 	  "How many other requests of the device a request finds when it arrives.", NULL,
@@ -287,9 +281,8 @@ const struct figure figures[] = {
 	  "How long the device takes to make durable what was written before.", NULL, .half = true,
 	  .table = true, BOTH(flush) },
 	{ "who", "Who made the requests",
-	  "Processes of the same name and control groups, with their shares of all requests, "
-	  "bytes and "
-	  "response times.",
+	  "Processes of the same name and control groups, with their shares of all requests, bytes "
+	  "and response times.",
 	  NULL, .table = true, .needs_requests = true, .csv = who_table },
 	{ "access", "Access map", "Where on the device requests began, over time.", NO_DATA,
 	  .per_device = true, .needs_requests = true, BOTH(access) },
@@ -299,8 +292,7 @@ const struct figure figures[] = {
 	  .half = true, .needs_requests = true, BOTH(misses) },
 	{ "regions", "Access distribution",
 	  "How much of the load the busiest part of the address range takes. On the diagonal all "
-	  "parts "
-	  "are equal.",
+	  "parts are equal.",
 	  NO_DATA, .per_device = true, .half = true, .needs_requests = true, BOTH(regions) },
 };
 const size_t nr_figures = sizeof(figures) / sizeof(figures[0]);

@@ -162,8 +162,7 @@ static double inflight_describe(const struct parts *p, char *text, size_t len)
 	}
 	snprintf(text, len,
 		 "Mean number of requests under way over time: %s over the period, %s of them "
-		 "inside "
-		 "the device; %s in the busiest column.",
+		 "inside the device; %s in the busiest column.",
 		 label_count(&mean, all / nr), label_count(&inside, device / nr),
 		 label_count(&max, most));
 	return most;
