@@ -104,8 +104,8 @@ function route() {
   }
   // What is read must not move when the first data come, so that a view is shown with them, or after a second.
   main.classList.add("waiting");
-  setTimeout(() => main.classList.remove("waiting"), FIRST_MS);
-  shown = make(main, values, tell);
+  const view = shown = make(main, values, tell);
+  setTimeout(() => view === shown && main.classList.remove("waiting"), FIRST_MS);
   shown.name = name;
   for (const a of document.querySelectorAll("#views a"))
     if (a.getAttribute("href") === "#/" + name) a.setAttribute("aria-current", "page");

@@ -71,23 +71,22 @@ export const iso = (s) => new Date(s * 1000).toISOString().replace(/\.\d+Z$/, "Z
 
 export class ServerError extends Error {}
 
-// Gets the JSON of a path. Throws a ServerError with the server's line, or with null if there is no answer.
-export async function ask(path, values, signal) {
+// Gets the JSON of a path. Throws a ServerError with a sentence: the server's own, or that there is no answer. The server
+// bounds its own work to seconds, so that a connection which says nothing for a minute is dead.
+const ANSWER_MS = 60000;
+export async function ask(path, values) {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(values || {}))
     if (value !== null && value !== undefined && value !== "") query.set(key, value);
   let reply, body = null;
   try {
-    reply = await fetch(path + (query.size ? "?" + query : ""), { signal, headers: { Accept: "application/json" } });
+    reply = await fetch(path + (query.size ? "?" + query : ""), { signal: AbortSignal.timeout(ANSWER_MS), headers: { Accept: "application/json" } });
   } catch (e) {
-    if (e.name === "AbortError") throw e;
     throw new ServerError(words.error.unreachable);
   }
   try {
     body = await reply.json();
-  } catch (e) {
-    if (e.name === "AbortError") throw e;
-  }
+  } catch (e) { /* said below */ }
   if (reply.status === 401) {
     dispatchEvent(new Event("login"));
     throw new ServerError(words.login.over);
