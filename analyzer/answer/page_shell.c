@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shown.h"
 #include "base/units.h"
 
 void page_escape(struct buf *out, const char *text)
@@ -79,18 +80,29 @@ void page_section_end(struct buf *out)
 	buf_printf(out, "</section>\n");
 }
 
+/* Other machines name hosts, devices and file systems, so that any byte may be in a name. */
+#define PAGE_SHOWN_BYTES 4 /* that shown() writes for one byte at most */
+
 int page_origins_add(struct page_origins *o, const char *fmt, ...)
 {
-	char *line = NULL;
+	char *raw = NULL, *line;
+	size_t room;
 	va_list args;
 	int len;
 
 	if (!o)
 		return 0;
 	va_start(args, fmt);
-	len = vasprintf(&line, fmt, args);
+	len = vasprintf(&raw, fmt, args);
 	va_end(args);
 	if (len < 0)
+		return -ENOMEM;
+	room = PAGE_SHOWN_BYTES * (size_t)len + 1;
+	line = malloc(room);
+	if (line)
+		shown(raw, line, room);
+	free(raw);
+	if (!line)
 		return -ENOMEM;
 	for (size_t i = 0; i < o->nr; i++)
 		if (!strcmp(o->lines[i], line)) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/measure/results_origin.h"
+#include "base/json.h"
 #include "base/units.h"
 #include "formats/model_file.h"
 
@@ -100,7 +101,7 @@ int origins_keep(json_t *model, const char *db, const char *campaign, struct err
 		return 0;
 	buf_init(&words);
 	ret = results_origin(db, campaign, &words, err);
-	if (!ret && json_object_set_new(model, "origin", json_string((const char *)words.data)))
+	if (!ret && json_object_set_new(model, "origin", json_text((const char *)words.data)))
 		ret = -ENOMEM;
 	buf_release(&words);
 	return ret;

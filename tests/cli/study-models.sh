@@ -72,6 +72,12 @@ exits 0 "the saved model is drawn" "$blkcast" predict "$T/known.json" --report "
 like "$(made "$T/model.html")" ">Model .*/known.json of read_s: $measured<" "and its page says so"
 exits 0 "a study by the store" "$blkcast" study migrate "$T/afew.json" --db "$T/known.db" -q --report "$T/db.html"
 like "$(made "$T/db.html")" ">Measurements .*/known.db: $measured<" "names the target on its page"
+# A file server of the target may have a name in any encoding.
+python3 -c 'import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute("UPDATE artifact SET content = CAST(X'"'2F66FC72E280AE'"' AS TEXT) WHERE kind = '"'place'"'"); d.commit()' "$T/known.db"
+exits 0 "a name that is not UTF-8 does not keep a model from being fitted" "$blkcast" fit --db "$T/known.db" -r read_s -t lrm --folds 4 -q -o "$T/odd.json" --report "$T/odd-fit.html"
+like "$(jq -r .origin "$T/odd.json")" 'target here on /f.*r' "the model's file says it"
+exits 0 "its page shows it" "$blkcast" predict "$T/odd.json" --report "$T/odd.html"
+is "$(cat "$T/odd.html" "$T/odd-fit.html" | python3 -c 'import sys; print("\u202e" in sys.stdin.buffer.read().decode())')" False "without what turns the direction of writing"
 exits 0 "a comparison of two periods" "$blkcast" compare "$T/a.json" "$T/a.json" --report "$T/both.html"
 like "$(made "$T/both.html")" '>Load .*/a.json: a of ' "names what it compared"
 

@@ -214,7 +214,7 @@ int device_model_save(const struct device_model *m, const char *path, struct err
 				      (json_int_t)m->nr_configurations, "seed",
 				      (json_int_t)m->seed));
 	if (m->origin[0])
-		json_object_set_new(root, "origin", json_string(m->origin));
+		json_object_set_new(root, "origin", json_text(m->origin));
 	if (!root)
 		return err_set(err, ENOMEM, "out of memory");
 	ret = model_file_write(path, root, err);
