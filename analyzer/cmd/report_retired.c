@@ -10,8 +10,6 @@
 #include "base/array.h"
 #include "formats/profile/profile_merge.h"
 
-#define TOUCH_NS ((uint64_t)(PROFILE_TOUCH_S * 1e9))
-
 int report_retired_open(struct report_retired *r, struct collect *c, const struct selection *sel,
 			int (*each)(void *ctx, struct profile *p), void *ctx, struct err *err)
 {
@@ -28,6 +26,8 @@ void report_retired_release(struct report_retired *r)
 
 static int report_retired_note(struct report_retired *r, const struct profile *p)
 {
+	/* Neighbouring periods are read at slightly different instants (profile_merge.h). */
+	double begin_s = p->begin_s - PROFILE_TOUCH_S, end_s = p->end_s + PROFILE_TOUCH_S;
 	struct report_retired_time *t;
 	int ret = array_grow(&r->times, &r->cap, r->nr + 1, sizeof(*r->times));
 
@@ -35,8 +35,8 @@ static int report_retired_note(struct report_retired *r, const struct profile *p
 		return ret;
 	t = &r->times[r->nr++];
 	snprintf(t->host, sizeof(t->host), "%s", p->host);
-	t->begin_ns = (uint64_t)(p->begin_s * 1e9);
-	t->end_ns = (uint64_t)(p->end_s * 1e9);
+	t->begin_ns = retired_ns(begin_s);
+	t->end_ns = retired_ns(end_s);
 	return 0;
 }
 
@@ -78,10 +78,8 @@ int report_retired_cut(const struct report_retired *r, const char *host, struct 
 {
 	int ret = 0;
 
-	/* Neighbouring periods are read at slightly different instants (profile_merge.h). */
 	for (size_t i = 0; i < r->nr && !ret; i++)
 		if (!strcmp(r->times[i].host, host))
-			ret = gaps_cut(gaps, r->times[i].begin_ns - TOUCH_NS,
-				       r->times[i].end_ns + TOUCH_NS);
+			ret = gaps_cut(gaps, r->times[i].begin_ns, r->times[i].end_ns);
 	return ret;
 }

@@ -18,7 +18,7 @@
 
 struct report_retired_time {
 	char host[PROFILE_NAME_BYTES];
-	uint64_t begin_ns, end_ns;
+	uint64_t begin_ns, end_ns; /* with PROFILE_TOUCH_S before and after the period */
 };
 
 /* A zeroed one is empty. */

@@ -209,15 +209,21 @@ int frame_columns(const struct timegrid *grid, const struct view *v, struct time
 	return timegrid_widen(grid, v->step_ns % grid->step_ns ? grid->step_ns : v->step_ns, wide);
 }
 
+void frame_view_step(const struct timegrid *grid, uint64_t step_ns, struct view *v)
+{
+	v->step_ns = step_ns;
+	v->begin_ns = timegrid_begin_ns(grid) / step_ns * step_ns;
+	v->end_ns = (timegrid_end_ns(grid) + step_ns - 1) / step_ns * step_ns;
+}
+
 void frame_view(const struct timegrid *grid, uint64_t nr_requests, struct view *v)
 {
 	size_t columns = FRAME_COLUMNS;
 
 	if (nr_requests / PER_COLUMN < columns)
 		columns = (size_t)(nr_requests / PER_COLUMN);
-	v->step_ns = timegrid_step_for(grid, columns > FEWEST_COLUMNS ? columns : FEWEST_COLUMNS);
-	v->begin_ns = timegrid_begin_ns(grid) / v->step_ns * v->step_ns;
-	v->end_ns = (timegrid_end_ns(grid) + v->step_ns - 1) / v->step_ns * v->step_ns;
+	columns = columns > FEWEST_COLUMNS ? columns : FEWEST_COLUMNS;
+	frame_view_step(grid, timegrid_step_for(grid, columns), v);
 }
 
 void frame_csv_time(struct buf *out, uint64_t real_ns)

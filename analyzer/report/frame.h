@@ -72,6 +72,8 @@ int frame_columns(const struct timegrid *grid, const struct view *v, struct time
 
 /* Chooses the period and columns for a grid that counted all of nr_requests. */
 void frame_view(const struct timegrid *grid, uint64_t nr_requests, struct view *v);
+/* Chooses columns of this width, and the period that they take together. */
+void frame_view_step(const struct timegrid *grid, uint64_t step_ns, struct view *v);
 
 /*
  * Writes seconds since the epoch with three decimals, or more where columns are narrow, as in every

@@ -38,9 +38,12 @@ int gaps_common(const struct gaps *a, const struct gaps *b, struct gaps *out)
 
 int gaps_cut(struct gaps *g, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct time_gap *kept = calloc(g->nr + 1, sizeof(*kept));
+	struct time_gap *kept;
 	size_t nr = 0;
 
+	if (begin_ns >= end_ns || !gaps_within(g->items, g->nr, begin_ns, end_ns))
+		return 0;
+	kept = calloc(g->nr + 1, sizeof(*kept));
 	if (!kept)
 		return -ENOMEM;
 	/* At most one gap is cut in two, because the gaps are disjoint. */

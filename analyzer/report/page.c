@@ -74,8 +74,10 @@ static void page_retired(struct page *pg)
 	}
 	if (r->nr_left_out) {
 		buf_printf(&pg->scratch,
-			   "%s requests are not in this report: retention dropped them, or keeps "
-			   "them in periods that the selection cuts through.",
+			   "%s requests of these times are not in this report: retention removed "
+			   "them, and no profile of the selection has them. They were dropped, or "
+			   "their profiles are of other devices, or of periods that the selection "
+			   "cuts through.",
 			   label_count(&nr, (double)r->nr_left_out));
 		page_paragraph(pg, "soft");
 	}

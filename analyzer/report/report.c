@@ -205,7 +205,7 @@ static int close_report(struct report *r, const struct report_facts *facts)
 	frame_view(&c->intensity.grid, c->nr_requests, &r->view);
 	/* Narrower columns would show how counts are rounded, not what happened. */
 	if (c->retired.nr_requests == c->nr_requests && r->view.step_ns < r->window_ns)
-		r->view.step_ns = r->window_ns;
+		frame_view_step(&c->intensity.grid, r->window_ns, &r->view);
 	r->view.objectives = c->objectives;
 	return load_peaks(&c->sum, r->window_ns, &r->peaks);
 }

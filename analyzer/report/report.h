@@ -27,7 +27,7 @@ struct report {
 	struct slo slo;		   /* verdicts on the objectives of the collection */
 	struct ledger ledger;	   /* losses of all traces */
 	uint64_t nr_missing;	   /* segments that are missing between those read */
-	/* requests of the selection that retention removed and of which no profile was taken */
+	/* requests of any device that retention removed and of which no profile was taken */
 	uint64_t nr_left_out;
 	/*
 	 * Borrowed texts for the commands in the page: the options that choose the data, without

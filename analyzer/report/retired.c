@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <xxhash.h>
 
 #include "formats/profile/profile_merge.h"
 
@@ -11,6 +12,14 @@ struct retired {
 	const struct profile *p;
 	uint64_t begin_ns, end_ns;
 };
+
+/* The latest instant leaves room for the columns of a grid behind it. */
+#define RETIRED_LATEST_S (0x1p62 / 1e9)
+
+uint64_t retired_ns(double seconds)
+{
+	return seconds > 0 ? (uint64_t)(fmin(seconds, RETIRED_LATEST_S) * 1e9) : 0;
+}
 
 /* Adds requests of one size to the sums by size class, and to the sums of all. */
 static void retired_add_size(uint64_t *classes, uint64_t *all, bool write, double bytes,
@@ -142,12 +151,34 @@ static void retired_count(struct collect *c, struct collect_device *d, const str
 	c->retired.nr_profiles++;
 }
 
+static void retired_hash_times(struct collect *c, const struct histogram *h)
+{
+	for (int b = histogram_next(h, HISTOGRAM_BUCKET_MIN); b <= HISTOGRAM_BUCKET_MAX;
+	     b = histogram_next(h, b + 1)) {
+		const uint64_t pair[] = { (uint64_t)b, histogram_count(h, b) };
+
+		XXH3_64bits_update(c->hash, pair, sizeof(pair));
+	}
+}
+
+/* Without this, reports on different retired requests would claim to show the same data. */
+static void retired_hash(struct collect *c, const struct retired *r)
+{
+	const uint64_t period[] = { r->begin_ns, r->end_ns };
+
+	XXH3_64bits_update(c->hash, period, sizeof(period));
+	XXH3_64bits_update(c->hash, r->p->requests, sizeof(r->p->requests));
+	XXH3_64bits_update(c->hash, r->p->bytes, sizeof(r->p->bytes));
+	retired_hash_times(c, &r->p->read.response.stage[STAGE_TOTAL]);
+	retired_hash_times(c, &r->p->write.response.stage[STAGE_TOTAL]);
+}
+
 int retired_add(struct collect *c, size_t device, const struct profile *p)
 {
 	struct collect_device *d = c->devices[device];
 	struct retired r = { .p = p,
-			     .begin_ns = (uint64_t)(fmax(p->begin_s, 0) * 1e9),
-			     .end_ns = (uint64_t)(fmax(p->end_s, 0) * 1e9) };
+			     .begin_ns = retired_ns(p->begin_s),
+			     .end_ns = retired_ns(p->end_s) };
 
 	if (r.end_ns <= r.begin_ns)
 		r.end_ns = r.begin_ns + 1;
@@ -156,6 +187,7 @@ int retired_add(struct collect *c, size_t device, const struct profile *p)
 	    slo_device_spread(&d->slo, c->objectives, p, r.begin_ns, r.end_ns))
 		return -ENOMEM;
 	bins_add_flushes(&c->bins, &p->flush.stage[STAGE_TOTAL]);
+	retired_hash(c, &r);
 	retired_count(c, d, &r);
 	return 0;
 }

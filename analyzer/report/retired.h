@@ -6,8 +6,9 @@
  * A profile has counts, sizes, sequential shares, requests in flight and the distributions of
  * response times of one period, but no times of single requests. Its numbers are spread evenly over
  * its period, so that sums stay exact and nothing within a period can be seen; windows for peaks
- * are therefore not shorter than the longest such period (struct report, window_ns). What needs
- * single requests gets nothing: positions on the device, distances, arrivals, issuers.
+ * and objectives are therefore not shorter than the longest such period (struct report,
+ * window_ns). What needs single requests gets nothing: positions on the device, distances,
+ * arrivals, issuers.
  *
  * Cost: the columns of the grids that the period touches.
  */
@@ -16,6 +17,11 @@
 
 #include "analyzer/report/collect.h"
 
+/*
+ * Returns an instant of a profile in nanoseconds. A summary file may have any number there: one
+ * before 1970 or none gives 0, and one beyond the year 2116 gives that year.
+ */
+uint64_t retired_ns(double seconds);
 /* Adds the profile of one period to a device of the collection. Returns 0 or -ENOMEM. */
 int retired_add(struct collect *c, size_t device, const struct profile *p);
 

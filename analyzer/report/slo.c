@@ -107,14 +107,18 @@ static void slo_judge_window(struct slo_row *row, const uint64_t *counts, uint64
 	row->worst_slow = slow;
 }
 
-static int slo_judge_windows(struct slo_row *row, const struct timegrid *grid, uint64_t span_ns)
+static int slo_judge_windows(struct slo_row *row, const struct timegrid *grid,
+			     const struct report *r)
 {
-	uint64_t window_ns = slo_window_ns(span_ns);
+	uint64_t window_ns = slo_window_ns(r->end_ns - r->begin_ns);
 	struct timegrid wide;
 	int ret;
 
 	if (!grid->nr)
 		return 0;
+	/* Within a retired period the slow requests are spread evenly, which nobody observed. */
+	if (r->collect->retired.nr_profiles && window_ns < r->window_ns)
+		window_ns = r->window_ns;
 	if (window_ns % grid->step_ns)
 		window_ns = grid->step_ns;
 	ret = timegrid_widen(grid, window_ns, &wide);
@@ -141,8 +145,7 @@ static int slo_judge_device(struct slo_row *row, const struct report *r)
 	/* The value is known to the width of a bucket, to which the limit is rounded up. */
 	if (row->spent <= 1)
 		row->value_s = fmin(row->value_s, o->limit_s);
-	return slo_judge_windows(row, &s->grids[o - r->collect->objectives->list],
-				 r->end_ns - r->begin_ns);
+	return slo_judge_windows(row, &s->grids[o - r->collect->objectives->list], r);
 }
 
 static int slo_by_spent(const void *a, const void *b)

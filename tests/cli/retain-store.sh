@@ -75,7 +75,25 @@ is "$(sed -n '/<section id="access-1">/,/<\/section>/p' "$T/gone.html" | grep -c
 	"and says which picture it cannot draw, and why"
 exits 1 "one picture that it cannot draw" "$b" report --store "$T/gone" --host web1 --figure access
 like "$(cat "$T/err")" 'access: nothing to show: It cannot be drawn: retention removed the requests' "is refused by a sentence"
-exits 0 "objectives are judged by profiles too" "$b" report --store "$T/gone" --slo read.p95=1s -o "$T/gone.html"
+exits 0 "objectives are judged by profiles too" "$b" report --store "$T/gone" --slo read.p95=1s -o "$T/gone.html" --json
+is "$(jq -c '[.objectives[].window_s] | unique' "$T/out")" "[2]" "in windows that are not shorter than a profile's period"
+hash_of() { "$b" report --store "$1" --host "$2" -o "$T/gone.html" --json | jq -r .data_xxh3; }
+is "$([ "$(hash_of "$T/gone" web1)" = "$(hash_of "$T/gone" db1)" ] && echo same)" "" "profiles of different requests have different hashes"
+"$b" report --store "$T/gone" --host web1 --device sda -o "$T/gone.html"
+like "$(cat "$T/gone.html")" 'no profile of the selection has them' "what other devices did is not called dropped"
+
+# Loads of a trace without a date begin at 1970, where the tolerance before a profile has no room.
+awk 'BEGIN { print "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open"
+	for (i = 0; i < 1000; i++) printf "%d /dev/sda read %d 4096\n", i * 10000, i * 8192 }' >"$T/log"
+"$b" import --format fio-iolog --store "$T/early" -q "$T/log" >"$T/out"
+"$b" retain --store "$T/early" --retain-requests 1d --retain-window 1h >"$T/out"
+exits 0 "a report from 1970 on" "$b" report --store "$T/early" --figure requests -o "$T/early.svg"
+is "$(grep -c 'not watched' "$T/early.svg")" 0 "has no gap where a profile covers it"
+# A period that lies in two columns of its length: 10 s from the third second on.
+"$b" import --format fio-iolog --begin 2026-01-01T00:00:03Z --store "$T/odd" -q "$T/log" >"$T/out"
+"$b" retain --store "$T/odd" --retain-requests 1d --retain-window 1h >"$T/out"
+exits 0 "a report of an odd period" "$b" report --store "$T/odd" --figure requests -o "$T/odd.svg"
+like "$(cat "$T/odd.svg")" 'class="area s7" d="M64 [0-9.]* ?L64 [0-9.]*L406 ' "draws both columns whole, half of the picture each"
 exits 0 "compare takes a store partly summarized" "$b" compare "$T/before.json" "$store" --json
 
 rm -f "$store"/catalog.sqlite*
