@@ -2,9 +2,11 @@
 /*
  * output_file: writes a file that is either whole or not there at all.
  *
- * The file is written beside its destination and renamed; symbolic links are followed to where they
- * lead. A destination that is no regular file (a device, a pipe, standard output by its name in
- * /dev) is written to directly and stays.
+ * The file is written beside its destination and renamed, so its folder must permit a new file.
+ * Symbolic links are followed to where they lead. A file that is replaced keeps its rights and,
+ * where root writes, its owner; one that is protected against writing is refused. A destination
+ * that is no regular file (a device, a pipe) is written to directly and stays. Standard output by
+ * a name (/dev/stdout) is continued, also where it is a file.
  */
 #ifndef FORMATS_OUTPUT_FILE_H
 #define FORMATS_OUTPUT_FILE_H
@@ -18,13 +20,14 @@
 struct output_file {
 	FILE *out;	  /* valid for writing between begin and end */
 	const char *name; /* borrowed; the name by which the caller knows the file, for messages */
-	char *path;	  /* owned; path of the destination */
+	char *path;	  /* owned; path of the destination; NULL: standard output */
 	char *beside;	  /* owned; path that is written to; NULL: the destination itself */
 };
 
 /*
- * mode applies to a new file and is reduced by the umask. Returns 0 or -errno; after a failure
- * there is nothing to end.
+ * mode applies to a new file and is reduced by the umask; a file that is replaced has no right then
+ * that mode does not have. Returns 0, or -errno with one line in err; after a failure there is
+ * nothing to end.
  */
 int output_file_begin(struct output_file *o, const char *path, mode_t mode, struct err *err);
 /*

@@ -43,6 +43,8 @@ int model_file_write(const char *path, const json_t *root, struct err *err)
 	if (json_dumpf(root, file.out, JSON_REAL_PRECISION(17) | JSON_COMPACT) ||
 	    fputc('\n', file.out) == EOF || fflush(file.out) ||
 	    (file.beside && fsync(fileno(file.out))))
-		ret = err_set(err, errno ? errno : EIO, "%s: cannot be written in full", path);
+		ret = err_set(err, errno ? errno : EIO,
+			      "%s: the model cannot be written in full: %s", path,
+			      strerror(errno ? errno : EIO));
 	return output_file_end(&file, ret, err);
 }

@@ -24,5 +24,6 @@ awk 'BEGIN { for (i = 0; i < 40; i++) print i "," 5 "," (i % 7 ? i : 0) }' >>"$T
 exits 0 "zeros in the response and a constant variable" "$cmd" fit "$T/zero.csv" -r y -t cart --standard -q --report "$T/zero.html"
 is "$(grep -ciE '[^a-z]nan[^a-z]' "$T/zero.html")" 0 "give finite pictures"
 exits 2 "a page that cannot be written fails" "$cmd" predict "$T/cart.json" --report "$T/none/x.html"
-like "$(cat "$T/err")" 'none/x.html: No such file' "and says where"
+like "$(cat "$T/err")" 'none/x.html: the file cannot be written: No such file or directory; make its folder first' \
+	"and says what, where and what to do"
 done_testing

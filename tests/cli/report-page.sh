@@ -16,6 +16,15 @@ exits 0 "and again" env SOURCE_DATE_EPOCH=1790000000 "$blkcast" report --utc "$T
 holds "the same trace gives the same bytes on the same day" cmp -s "$T/one.html" "$T/again.html"
 is "$(sed -n 's/<p class="made">Made by <code>\(.*\)<\/code>, blkcast [0-9].*, on <time datetime="2026-09-21">2026-09-21<\/time>.<\/p>/\1/p' "$T/one.html")" \
 	"blkcast report --utc $T/one.seg -o $T/one.html" "its foot has the command, the version and the day"
+exits 2 "a page in a folder that is not there" "$blkcast" report "$T/one.seg" -o "$T/none/one.html"
+like "$(cat "$T/err")" "^blkcast report: $T/none/one.html: the file cannot be written: No such file or directory; make its folder first, or name another path\$" \
+	"is refused with what, where and what to do"
+"$blkcast" report "$T/one.seg" --figure sizes -o "$T/sizes.svg"
+"$blkcast" report "$T/one.seg" --figure sizes -o /dev/stdout | cat >"$T/piped.svg"
+holds "a pipe behind /dev/stdout gets what a file gets" cmp -s "$T/sizes.svg" "$T/piped.svg"
+{ echo before; "$blkcast" report "$T/one.seg" --figure sizes -o /dev/stdout; echo after; } >"$T/several"
+{ echo before; cat "$T/sizes.svg"; echo after; } >"$T/wanted"
+holds "a file behind /dev/stdout keeps what is before and gets what follows" cmp -s "$T/several" "$T/wanted"
 like "$(words "$T/one.html" | head -n 1)" \
 	'^More reads than writes \(5[0-9].* reads\), [0-9.]+ requests and [0-9.]+ MiB per second on average: random reads, mostly of 4.{1,3}KiB; sequential writes of .* on average\. Of response times, half of the reads are done within .*, 95.{1,3}% within .*, 99.{1,3}% within .*; half of the writes .*\.$' \
 	"it opens on what the workload is"

@@ -71,7 +71,34 @@ static void whole_or_not(void)
 	ok_eq(nr_entries(dir), 1);
 	ok_int(write_text(dir, "x", 0, &err), -EISDIR);
 	ok_int(write_text(path_in(dir, "no/such"), "x", 0, &err), -ENOENT);
-	ok(strstr(err.line, "no/such: No such file") != NULL);
+	ok(strstr(err.line, "no/such: the file cannot be written: No such file or directory; "
+			    "make its folder first, or name another path") != NULL);
+	sample_remove(dir);
+}
+
+static void rights_stay(void)
+{
+	const char *dir = sample_folder();
+	const char *path = path_in(dir, "file");
+	struct err err = { 0 };
+	struct stat st;
+
+	ok_int(write_text(path, "one", 0, &err), 0);
+	ok_int(chmod(path, 0640), 0);
+	ok_int(write_text(path, "two", 0, &err), 0);
+	ok(!stat(path, &st) && (st.st_mode & 0777) == 0640);
+	if (!geteuid()) {
+		ok_int(chown(path, 12345, 12346), 0);
+		ok_int(write_text(path, "three", 0, &err), 0);
+		ok(!stat(path, &st) && st.st_uid == 12345 && st.st_gid == 12346);
+		ok((st.st_mode & 0777) == 0640);
+	} else {
+		ok_int(chmod(path, 0440), 0);
+		ok_int(write_text(path, "three", 0, &err), -EACCES);
+		ok(strstr(err.line, "file: the file cannot be written: Permission denied") != NULL);
+		ok(holds(path, "two"));
+	}
+	ok_eq(nr_entries(dir), 1);
 	sample_remove(dir);
 }
 
@@ -86,7 +113,13 @@ static void links_stay(void)
 	ok_int(write_text(path_in(dir, "link"), "two", 0, &err), 0);
 	ok(!lstat(path_in(dir, "link"), &st) && S_ISLNK(st.st_mode));
 	ok(holds(path_in(dir, "file"), "two"));
-	ok_eq(nr_entries(dir), 2);
+	ok_int(symlink("new", path_in(dir, "early")), 0);
+	ok_int(write_text(path_in(dir, "early"), "three", 0, &err), 0);
+	ok(!lstat(path_in(dir, "early"), &st) && S_ISLNK(st.st_mode));
+	ok(!lstat(path_in(dir, "new"), &st) && S_ISREG(st.st_mode));
+	ok_int(symlink("round", path_in(dir, "round")), 0);
+	ok_int(write_text(path_in(dir, "round"), "four", 0, &err), -ELOOP);
+	ok_eq(nr_entries(dir), 5);
 	sample_remove(dir);
 }
 
@@ -104,11 +137,12 @@ static void devices_and_pipes_stay(void)
 	ok(!stat(path_in(dir, "null"), &st) && S_ISCHR(st.st_mode));
 	ok_int(symlink("/dev/full", path_in(dir, "full")), 0);
 	ok_int(write_text(path_in(dir, "full"), "one", 0, &err), -ENOSPC);
-	ok(strstr(err.line, "full: cannot be written in full: No space left") != NULL);
+	ok(strstr(err.line, "full: it cannot be written in full: No space left on device; "
+			    "make room") != NULL);
 	ok_int(output_file_save(&(struct buf){ .data = (uint8_t *)"one", .len = 3 },
 				path_in(dir, "full"), &err),
 	       -ENOSPC);
-	ok(strstr(err.line, "full: cannot be written in full: No space left") != NULL);
+	ok(strstr(err.line, "full: it cannot be written in full: No space left") != NULL);
 	ok(!stat(path_in(dir, "full"), &st) && S_ISCHR(st.st_mode));
 	ok_int(mkfifo(path_in(dir, "pipe"), 0600), 0);
 	fd = open(path_in(dir, "pipe"), O_RDONLY | O_NONBLOCK);
@@ -122,6 +156,7 @@ static void devices_and_pipes_stay(void)
 
 static const struct tap_test tests[] = {
 	{ "a file is there whole, or as it was", whole_or_not },
+	{ "a file that is replaced keeps its rights", rights_stay },
 	{ "a link stays one, and what it leads to is replaced", links_stay },
 	{ "devices and pipes are written to and stay", devices_and_pipes_stay },
 };
