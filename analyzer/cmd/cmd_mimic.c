@@ -318,28 +318,32 @@ out:
 	return ret;
 }
 
+/* Writes the requests of the scan as fio's log. Returns -ENODATA where there are none. */
+static int cmd_mimic_log(struct job *job, struct exporter *e, struct scan *scan)
+{
+	struct output_file file;
+	int ret = output_file_begin(&file, job->log, 0666, &job->err);
+
+	if (ret)
+		return ret;
+	e->out = file.out;
+	ret = exporter_write(e, scan, NULL, &job->err);
+	if (!ret && !e->nr_written)
+		ret = err_set(&job->err, ENODATA, "no request in the selection: nothing to replay");
+	return output_file_end(&file, ret, &job->err);
+}
+
 /* Writes a stored window as fio's log, and the job that replays it at the recorded times. */
 static int cmd_mimic_replay(struct job *job)
 {
 	struct exporter e = { .format = &export_fio_iolog, .target = job->target };
 	struct scan *scan = NULL;
-	const char *log = job->log;
 	int ret;
 
 	ret = selection_open(&job->sel, job->cli, &scan, NULL, &job->err);
 	if (ret)
 		return ret;
-	e.out = fopen(log, "we");
-	if (!e.out)
-		ret = err_set(&job->err, errno, "%s: %s", log, strerror(errno));
-	else
-		ret = exporter_write(&e, scan, NULL, &job->err);
-	if (!ret && !e.nr_written)
-		ret = err_set(&job->err, ENODATA, "no request in the selection: nothing to replay");
-	if (e.out && fclose(e.out) && !ret)
-		ret = err_set(&job->err, EIO, "%s: cannot be written in full", log);
-	if (ret && e.out)
-		remove(log);
+	ret = cmd_mimic_log(job, &e, scan);
 	scan_close(scan);
 	if (ret == -ENODATA && !e.nr_left_out)
 		selection_says_nothing(&job->sel, job->cli, &job->err);
@@ -353,12 +357,13 @@ static int cmd_mimic_replay(struct job *job)
 	buf_printf(&job->text,
 		   "# %" PRIu64 " requests as they were, by blkcast mimic --replay\n"
 		   "[replay]\nioengine=libaio\niodepth=256\ndirect=1\nread_iolog=%s\n",
-		   e.nr_written, log);
-	if (job->cli->json)
+		   e.nr_written, job->log);
+	ret = output_file_save(&job->text, job->output, &job->err);
+	if (!ret && job->cli->json)
 		printf("{\"schema\":\"blkcast.mimic/1\",\"intensity\":\"replay\","
 		       "\"requests\":%" PRIu64 ",\"left_out\":%" PRIu64 "}\n",
 		       e.nr_written, e.nr_left_out);
-	return output_file_save(&job->text, job->output, &job->err);
+	return ret;
 }
 
 static int read_options(struct job *job)

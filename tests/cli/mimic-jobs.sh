@@ -102,4 +102,7 @@ bad "a replay on a file that exists" "this file of 1 MiB exists and would be ove
 bad "--overwrite of a job" "--overwrite: expected with --run" "$T/store" --target "$T/x" --overwrite "$T/x"
 bad "a replay to nowhere" "No such file" --replay --run docs/examples/demo.seg --target "$T/x"
 bad "a replay without a place" "expected -o" --replay --store "$T/store" --target "$T/x"
+echo old >"$T/kept.fio.log"
+bad "a replay of nothing" "no request is in the selection" --replay --store "$T/store" --device sdz --target "$T/x" -o "$T/kept.fio"
+is "$(cat "$T/kept.fio.log")" old "a replay of nothing leaves an older log as it was"
 done_testing
