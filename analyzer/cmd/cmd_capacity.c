@@ -237,6 +237,7 @@ static int cmd_capacity_run(struct cli *cli)
 	if (!ret)
 		capacity_warn(cli, &job.r);
 	cmd_capacity_release(&job.r);
+	loads_release(&job.loads);
 	load_options_release(&job.options);
 	return cli_finish(cli, ret, &err, CLI_DONE);
 }
