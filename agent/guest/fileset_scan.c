@@ -121,8 +121,8 @@ int fileset_count_dir(const char *dir, size_t max, struct fileset_sample *out, b
 	return 0;
 }
 
-static int count_pid(uint32_t pid, uint32_t device, struct inode_set *set,
-		     struct fileset_sample *out)
+static void count_pid(uint32_t pid, uint32_t device, struct inode_set *set,
+		      struct fileset_sample *out)
 {
 	struct dirent *entry;
 	char path[32];
@@ -132,7 +132,7 @@ static int count_pid(uint32_t pid, uint32_t device, struct inode_set *set,
 	snprintf(path, sizeof(path), "/proc/%u/fd", pid);
 	dir = opendir(path);
 	if (!dir)
-		return -errno;
+		return;
 	while ((entry = readdir(dir))) {
 		if (fstatat(dirfd(dir), entry->d_name, &st, 0) || !S_ISREG(st.st_mode) ||
 		    disk_of(st.st_dev) != device || !inode_is_new(set, st.st_ino))
@@ -141,22 +141,18 @@ static int count_pid(uint32_t pid, uint32_t device, struct inode_set *set,
 		out->total_bytes += (uint64_t)st.st_size;
 	}
 	closedir(dir);
-	return 0;
 }
 
-int fileset_count_pid(uint32_t pid, uint32_t device, struct fileset_sample *out)
+int fileset_count_pids(const uint32_t *pids, size_t nr, uint32_t device, struct fileset_sample *out)
 {
 	struct inode_set *set = calloc(1, sizeof(*set));
-	struct fileset_sample sample = { 0 };
-	int ret;
 
 	if (!set)
 		return -ENOMEM;
-	ret = count_pid(pid, device, set, &sample);
+	*out = (struct fileset_sample){ .nr_files = 0 };
+	for (size_t i = 0; i < nr; i++)
+		count_pid(pids[i], device, set, out);
 	free(set);
-	if (ret)
-		return ret;
-	*out = sample;
 	return 0;
 }
 
@@ -179,11 +175,9 @@ static void look_at_processes(struct fileset_scan *s, uint32_t device, struct fi
 {
 	uint32_t pids[FILESET_MAX_PIDS];
 	size_t nr = s->config.pids ? s->config.pids(s->config.ctx, pids, FILESET_MAX_PIDS) : 0;
-	struct inode_set *set = nr ? calloc(1, sizeof(*set)) : NULL;
 
-	for (size_t i = 0; set && i < nr; i++)
-		count_pid(pids[i], device, set, out);
-	free(set);
+	if (nr)
+		fileset_count_pids(pids, nr, device, out);
 }
 
 static void fileset_scan_look(struct fileset_scan *s, uint32_t device)

@@ -29,10 +29,11 @@ struct fileset_sample {
  */
 int fileset_count_dir(const char *dir, size_t max, struct fileset_sample *out, bool *is_cut);
 /*
- * Counts the regular files that the process holds open on the device. Each inode is counted once
- * per call. Returns 0 or -errno.
+ * Counts the regular files that the processes hold open on the device, each file once. A process
+ * that has ended adds none. Returns 0 or -ENOMEM.
  */
-int fileset_count_pid(uint32_t pid, uint32_t device, struct fileset_sample *out);
+int fileset_count_pids(const uint32_t *pids, size_t nr, uint32_t device,
+		       struct fileset_sample *out);
 
 struct fileset_scan;
 
