@@ -28,12 +28,14 @@ struct qpn_sweep {
 	struct answer_table *places, *probes;
 };
 
+/* Makes the tables, or the array of JSON; path names the net. Returns 0 or -ENOMEM. */
 int qpn_sweep_begin(struct qpn_sweep *s, const char *path, bool json);
 /* Adds the values of a point. Returns 0 or -ENOMEM. */
 int qpn_sweep_set(const struct qpn_sweep *s, size_t point, struct qpn_settings *settings);
 /* Adds the solution of s->point. Returns 0 or -ENOMEM. */
 int qpn_sweep_add(struct qpn_sweep *s, const struct net *n, const struct estimate *e,
 		  const struct solution_facts *f);
+/* Prints what was added. Returns 0, or -errno, with one line in err where the answer has one. */
 int qpn_sweep_show(struct qpn_sweep *s, const struct cli *cli, struct err *err);
 void qpn_sweep_release(struct qpn_sweep *s);
 

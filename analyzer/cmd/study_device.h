@@ -43,6 +43,7 @@ struct study_device {
 int study_device_open(struct study_device *d, struct err *err);
 /* Predicts a migration and shows the answer. */
 int study_device_migrate(struct study_device *d, struct err *err);
+/* Simulates the cases and fills their answers. Returns 0 or -errno with one line in err. */
 int study_device_cases(struct study_device *d, struct study_case *cases, size_t nr,
 		       struct err *err);
 void study_device_release(struct study_device *d);

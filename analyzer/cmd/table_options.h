@@ -46,6 +46,7 @@ struct storage_rows {
 	const struct storage_answer **by_row; /* owned; one per row of the table */
 };
 
+/* Asks the model about every row of storage. Returns 0, -ENOMEM, or what storage_predict() does. */
 int storage_rows_predict(struct storage_rows *r, const struct storage_model *m,
 			 const struct storage_ask *ask, struct err *err);
 /*

@@ -11,7 +11,7 @@
 
 /* Returns a new reference, or NULL where memory is out. */
 json_t *import_json(const struct import_result *r);
-/* Returns 0 or -ENOMEM. */
+/* Prints a row for each device; utc: instants are in UTC, not local. Returns 0 or -ENOMEM. */
 int import_print(const struct import_result *r, bool utc, FILE *out);
 /* Returns whether none of the traces has a clock, so that lengths and instants have no meaning. */
 bool import_is_timeless(const struct import_result *r);

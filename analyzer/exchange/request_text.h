@@ -8,7 +8,11 @@
 
 #include "analyzer/store/scan.h"
 
-/* The line with the columns' names. */
+/*
+ * Each function prints one line with its end. utc: instants are in UTC, not in local time. The
+ * caller finds a failure to write in ferror(out).
+ */
+/* The names of the columns of request_text_print(). */
 void request_text_head(FILE *out);
 void request_text_print(FILE *out, const struct scan_request *q, const struct scan_stream *st,
 			bool utc);

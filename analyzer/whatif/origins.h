@@ -21,12 +21,18 @@
 #include "analyzer/characterize/profile_set.h"
 #include "base/err.h"
 
-/* Adds a line for each group of the set from number `from` on. path: where it was read from. */
+/*
+ * Adds a line for each group of the set from number `from` on. path: where it was read from.
+ * Returns 0 or -ENOMEM.
+ */
 int origins_loads(struct page_origins *o, const char *path, const struct profile_set *set,
 		  size_t from, bool utc);
 /* Adds a line on a model file of any kind. Returns 0, or the errors of model_file_read(). */
 int origins_model(struct page_origins *o, const char *path, struct err *err);
-/* Adds a line on a campaign; campaign may be NULL where the store has only one. */
+/*
+ * Adds a line on a campaign; campaign may be NULL where the store has only one. Returns 0, or the
+ * errors of results_origin().
+ */
 int origins_campaign(struct page_origins *o, const char *db, const char *campaign, struct err *err);
 /* Adds a line on the rows of a model: of a campaign where db is not NULL, otherwise of a table. */
 int origins_rows(struct page_origins *o, const char *table, const char *db, const char *campaign,

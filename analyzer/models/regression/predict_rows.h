@@ -34,7 +34,8 @@ struct predict_check {
  * Makes an answer of the errors of the model. Where there is another model, the answer also has
  * that model's errors and the paired t-test between the two. With `by` it says how large the errors
  * are for whole applications; *told becomes false where there are too few applications for that.
- * The caller owns *out. Returns -EINVAL where the table lacks the column or a cell holds no number.
+ * The caller owns *out. Returns 0, -ENOMEM, or -EINVAL where the table lacks the column or a cell
+ * holds no number.
  */
 int predict_check(struct answer **out, const struct predict_check *ask,
 		  const struct predict_rows *rows, const struct table *t, bool *told,
