@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every target of `make help` is run by .ci/run, by a test of it, or is in the weekly list of docs/measured.md with
-# the date of its last run; install and uninstall are run here.
+# the date of its last run; install and uninstall are run here. Source files that documents name exist.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/support/tap.sh
 need tree "the top of the source tree is not here" test -f Makefile
@@ -25,6 +25,11 @@ make --no-print-directory BUILD="$BUILD" -Bn V=1 programs 2>/dev/null | scripts/
 is "$(comm -3 <(jq -r '.[] | .file' "$T/commands.json" | sort) \
 	<(git ls-files 'agent/*.c' 'analyzer/*.c' 'base/*.c' 'formats/*.c' 'workload/*.c' | sort))" "" \
 	"make compile_commands.json names every C file of the programs"
+
+files=$(git ls-files | sed 's,^,/,')
+gone=$(git ls-files -z '*.md' ':!docs/studies' ':!CHANGELOG.md' | xargs -0 grep -ohE '`[a-z0-9_/]+\.[ch]`' | tr -d '`' |
+	sort -u | while read -r file; do grep -q "/$file\$" <<<"$files" || echo "$file"; done)
+is "$gone" "" "the documents name no source file that is gone"
 
 made=$(make --no-print-directory BUILD="$BUILD" -Bn V=1 benches 2>/dev/null)
 missing=""
