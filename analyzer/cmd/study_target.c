@@ -141,7 +141,7 @@ static int study_target_plan(struct study_target *t, uint64_t *bytes, struct err
 		bytes[i] = t->replay.plans[i].end_bytes;
 	if (t->replays)
 		return 0;
-	ret = study_run_bytes(t->study, bytes, err);
+	ret = study_run_bytes(t->study, true, bytes, err);
 	if (!ret && !t->by_profile)
 		cli_note(t->cli, "the loads are run as mimics of their profiles: %s", why.line);
 	else if (ret && why.code && why.code != ENODATA)
@@ -168,7 +168,7 @@ static int study_target_open_remote(struct study_target *t, struct err *err)
 	s->run.target = t->remote.target.directory;
 	s->run.directory = true;
 	s->target.kind = TARGET_FOLDER;
-	ret = study_run_bytes(s, bytes, err);
+	ret = study_run_bytes(s, false, bytes, err);
 	if (ret)
 		return ret;
 	if (!t->by_profile)
@@ -177,6 +177,9 @@ static int study_target_open_remote(struct study_target *t, struct err *err)
 	cli_note(t->cli, "%s (on %s): new files of %s are written, which are removed afterwards",
 		 t->remote.target.directory, t->remote.target.ssh,
 		 units_bytes((double)study_target_need(t, bytes), reach));
+	page_origins_add(t->cli->maker.origins,
+			 "Target %s on %s: a folder of another machine, reached over ssh.",
+			 t->remote.target.directory, t->remote.target.ssh);
 	s->stop = stop_catch();
 	return 0;
 }

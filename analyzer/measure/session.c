@@ -33,10 +33,14 @@ static void set_arguments(const struct plan_target *t, const char *remote, const
 		return;
 	}
 	argv[nr++] = "ssh";
+	/*
+	 * A connection that the user's configuration shares is used where it exists, but none is
+	 * left behind: ssh would keep it after the session, together with its standard error.
+	 */
 	for (const char *const *o =
 		     (const char *const[]){ "BatchMode=yes", "ConnectTimeout=10",
 					    "ServerAliveInterval=5", "ServerAliveCountMax=3",
-					    "LogLevel=ERROR", NULL };
+					    "LogLevel=ERROR", "ControlMaster=no", NULL };
 	     *o; o++) {
 		argv[nr++] = "-o";
 		argv[nr++] = *o;

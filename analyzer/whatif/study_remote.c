@@ -227,8 +227,12 @@ int study_by_remote(const struct study_remote *r, const struct study *s, struct 
 		goto out;
 	buf_put_u8(&session.output, 0);
 	if (session.status || session.output.error) {
-		ret = err_set(err, session.status == 2 ? EINVAL : EIO, "%s",
-			      session_last_words(&session, words, sizeof(words)));
+		session_last_words(&session, words, sizeof(words));
+		if (!words[0])
+			snprintf(words, sizeof(words),
+				 "the script there ended with status %d and without a word",
+				 session.status);
+		ret = err_set(err, session.status == 2 ? EINVAL : EIO, "%s", words);
 		goto out;
 	}
 	at = (const char *)session.output.data;

@@ -118,6 +118,26 @@ is "$(jq -c '[.by, ([.results[] | select(.point == "mean" and .target_s > 0) | .
 	'["run",[["all together",4],["alone",4]]]' "each alone and all together, reads and writes"
 like "$(cat "$T/err")" "$T/there \(on root@127.0.0.1\): new files of .* are written, which are removed afterwards" "which says before what it writes"
 is "$(ls -A "$T/there")" "" "and removes it"
+# A configuration that shares connections leaves none behind, and a load that cannot run there is refused before any runs.
+{
+	cat "$T/ssh"
+	printf 'ControlMaster auto\nControlPath %s/master\nControlPersist 60\n' "$T"
+} >"$T/sharing"
+end_master() { [ ! -e "$T/master" ] || ssh -F "$T/sharing" -O exit root@127.0.0.1 2>/dev/null; }
+at_exit end_master
+exits 0 "ssh that is told to share connections" "$blkcast" study consolidate "$T/load.json" "$T/load.json" --run "root@127.0.0.1:$T/there" --ssh-config "$T/sharing" \
+	--duration 300ms --leave-out bursts,locality --report "$T/page.html"
+holds "leaves none behind" test ! -e "$T/master"
+like "$(cat "$T/page.html")" "Target $T/there on root@127.0.0.1: a folder of another machine" "the page names the folder and the machine"
+jq '.intensity.closed.clients_mean = 0.2' "$T/load.json" >"$T/bursts.json"
+exits 2 "a load in bursts is refused" "$blkcast" study migrate "$T/bursts.json" --run "root@127.0.0.1:$T/there" --ssh-config "$T/ssh" --duration 300ms --leave-out locality
+like "$(cat "$T/err")" "leave-out bursts" "with what to do"
+is "$(grep -c "new files of" "$T/err")" 0 "before anything is announced"
+mkdir "$T/bin"
+printf '#!/bin/sh\nexit 7\n' >"$T/bin/ssh"
+chmod +x "$T/bin/ssh"
+PATH=$T/bin:$PATH remote 1 "an ssh that ends without a word" migrate "$T/load.json" --run "root@127.0.0.1:$T/there"
+like "$(cat "$T/err")" "root@127.0.0.1: the script there ended with status 7 and without a word" "is told by its status"
 remote 2 "a folder that is not there is refused" interference "$T/load.json" "$T/load.json" --run "root@127.0.0.1:$T/nowhere"
 is "$(grep -v 'on another machine\|new files' "$T/err")" "blkcast study: root@127.0.0.1: $T/nowhere: this folder does not exist there" "by name"
 holds "and is not made" test ! -e "$T/nowhere"
