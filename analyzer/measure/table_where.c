@@ -136,6 +136,9 @@ static int where_bind_columns(struct where *w, struct err *err)
 			return err_set(err, EINVAL,
 				       "'%s' holds text, which is only == or != another",
 				       t->columns[c].name);
+		if (w->scope.nr == EXPR_MAX_PARAMETERS)
+			return err_set(err, EINVAL, "it names more than %d columns",
+				       EXPR_MAX_PARAMETERS);
 		w->columns[w->scope.nr] = c;
 		if (expr_set(&w->scope, t->columns[c].name, 0))
 			return err_set(err, EINVAL, "column '%.80s' cannot be used in a condition",

@@ -117,6 +117,10 @@ for bad in 'threads' 'threads <' 'disk < ssd' 'thread == 3' 'threads > 100' 'thr
 	like "$(cat "$T/err")" "where '$bad'" "by name"
 done
 
+awk 'BEGIN { for (i = 1; i <= 300; i++) printf "c%d,", i; print "y"; for (r = 0; r < 40; r++) { for (i = 0; i < 300; i++) printf "%d,", r + i; print r } }' </dev/null >"$T/wide.csv"
+exits 2 "a condition on more columns than it may name is refused" "$blkcast" fit "$T/wide.csv" -r y -p c1 -t lrm --standard --where "$(seq -s+ -f c%g 300) > 0"
+like "$(cat "$T/err")" "it names more than 256 columns" "by their number"
+
 # Several responses in one call: none of them is a predictor of another, and each has its own files.
 exits 0 "several responses are learned in one call" "$blkcast" fit "$T/w.csv" -r read_s,write_s -t lrm --standard --json \
 	--where 'threads != 7' -o "$T/several.json" --s3-log "$T/several.csv"
