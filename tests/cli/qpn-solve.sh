@@ -91,6 +91,13 @@ is "$("$blkcast" qpn solve "$T/closed.qpe" --set queue.cpu.servers=2 --json -q -
 exits 0 "check takes them" "$blkcast" qpn check "$T/closed.qpe" --set transition.go.mode.x.weight=3,transition.back.priority=1
 exits 2 "an unknown number of a .qpe is refused" "$blkcast" qpn solve "$T/closed.qpe" --set place.clients.color.x.mena=3
 is "$(cat "$T/err")" "blkcast qpn: $T/closed.qpe: no number is named place.clients.color.x.mena, but place.clients.color.x.tokens, place.clients.color.x.capacity, place.clients.color.x.priority, place.clients.color.x.lambda, place.clients.color.x.mean" "with those that are there"
+exits 2 "a mean and a rate of the same time are refused" "$blkcast" qpn solve "$T/closed.qpe" --set place.cpu.a.color.x.mean=2,place.cpu.a.color.x.lambda=4
+like "$(cat "$T/err")" "closed.qpe:8: color-ref: set by its mean and a second time by: lambda" "by name"
+sed 's|<mode id="m0" name="x" firing-weight="1"/>|&<mode id="m9" name="x" firing-weight="1"/>|; s|<connection source-id="r0" target-id="m0" count="1"/><connection source-id="m0" target-id="r1" count="1"/>|&<connection source-id="r0" target-id="m9" count="1"/><connection source-id="m9" target-id="r1" count="1"/>|' \
+	"$T/closed.qpe" >"$T/twice.qpe"
+exits 0 "modes of one name are a net" "$blkcast" qpn check "$T/twice.qpe" --set place.clients.color.x.tokens=3
+exits 2 "a name that two numbers have is refused" "$blkcast" qpn check "$T/twice.qpe" --set transition.go.mode.x.weight=3
+like "$(cat "$T/err")" "twice.qpe: 2 numbers are named transition.go.mode.x.weight; give what they belong to different names in the file" "with how many have it"
 exits 2 "a value that the file may not have is refused" "$blkcast" qpn solve "$T/closed.qpe" --set queue.cpu.servers=1.5
 like "$(cat "$T/err")" "closed.qpe:3: queue: expected a whole number, not too large, in attribute: number-of-servers" "as in the file"
 

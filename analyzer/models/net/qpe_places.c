@@ -69,7 +69,8 @@ out:
 }
 
 /* A mean may be set of the laws whose only number says it in another way. */
-static int set_mean(struct qpe_importer *im, const struct dist_law *law, double *number)
+static int set_mean(struct qpe_importer *im, const xmlNode *node, const struct dist_law *law,
+		    double *number)
 {
 	bool is_exponential = !strcmp(law->qpme, "Exponential"), set;
 	double mean = NAN;
@@ -78,9 +79,13 @@ static int set_mean(struct qpe_importer *im, const struct dist_law *law, double 
 	if (!is_exponential && strcmp(law->qpme, "Deterministic") != 0)
 		return 0;
 	ret = qpe_parameter(im, "mean", &mean, &set);
-	if (set)
-		*number = is_exponential ? 1 / mean : mean;
-	return ret;
+	if (ret || !set)
+		return ret;
+	if (qpe_is_set(im, law->attributes[0]))
+		return qpe_fail(im, node, "set by its mean and a second time by",
+				law->attributes[0]);
+	*number = is_exponential ? 1 / mean : mean;
+	return 0;
 }
 
 static int make_dist(struct qpe_importer *im, const xmlNode *node, const char *kind, struct dist *d)
@@ -100,7 +105,7 @@ static int make_dist(struct qpe_importer *im, const xmlNode *node, const char *k
 		if (ret)
 			return ret;
 	}
-	ret = set_mean(im, law, &v[0]);
+	ret = set_mean(im, node, law, &v[0]);
 	if (ret)
 		return ret;
 	if (law->make(d, v, &why))

@@ -50,7 +50,8 @@ int qpe_parameter(struct qpe_importer *im, const char *attribute, double *value,
 
 	if (set)
 		*set = false;
-	if (!im->path[0] || !word)
+	/* Without settings nobody asks for the names, which take more memory than the file. */
+	if (!im->path[0] || !word || !im->nr_settings)
 		return 0;
 	if (array_grow(&im->parameters, &im->cap_parameters, im->nr_parameters + 1,
 		       sizeof(*im->parameters)) ||
@@ -65,6 +66,21 @@ int qpe_parameter(struct qpe_importer *im, const char *attribute, double *value,
 			*set = true;
 	}
 	return 0;
+}
+
+bool qpe_is_set(const struct qpe_importer *im, const char *attribute)
+{
+	const char *word = qpe_settings_word(attribute);
+	size_t len = strlen(im->path);
+
+	for (size_t i = 0; i < im->nr_settings && len && word; i++) {
+		const char *name = im->settings[i].name;
+
+		if (!strncmp(name, im->path, len) && name[len] == '.' &&
+		    !strcmp(name + len + 1, word))
+			return true;
+	}
+	return false;
 }
 
 static bool qpe_settings_begins(const char *name, const char *text, size_t len)
@@ -110,12 +126,17 @@ int qpe_check_settings(struct qpe_importer *im)
 	for (size_t i = 0; i < im->nr_settings; i++) {
 		const char *name = im->settings[i].name;
 		char list[LIST_BYTES];
-		bool found = false;
+		size_t nr = 0;
 
-		for (size_t k = 0; k < im->nr_parameters && !found; k++)
-			found = !strcmp(im->parameters[k], name);
-		if (found)
+		for (size_t k = 0; k < im->nr_parameters; k++)
+			nr += !strcmp(im->parameters[k], name);
+		if (nr == 1)
 			continue;
+		if (nr)
+			return err_set(im->err, EINVAL,
+				       "%.100s: %zu numbers are named %.90s; give what they belong "
+				       "to different names in the file",
+				       im->net->file, nr, name);
 		qpe_settings_list(im, name, list);
 		return err_set(im->err, EINVAL, "%.100s: no number is named %.90s, but %s",
 			       im->net->file, name, *list ? list : "none is");

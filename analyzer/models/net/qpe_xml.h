@@ -102,7 +102,12 @@ void qpe_path_end(struct qpe_importer *im);
  * receives whether they did; it may be NULL.
  */
 int qpe_parameter(struct qpe_importer *im, const char *attribute, double *value, bool *set);
-/* Refuses a setting of a number that the file does not have, and lists what there is. */
+/* Returns whether the settings have a value for this number. */
+bool qpe_is_set(const struct qpe_importer *im, const char *attribute);
+/*
+ * Refuses a setting of a number that the file does not have, with a list of what there is, and one
+ * of a name that several numbers have.
+ */
 int qpe_check_settings(struct qpe_importer *im);
 
 /*
