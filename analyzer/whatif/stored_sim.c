@@ -22,6 +22,8 @@
  * a short load beside a much longer one.
  */
 #define REPEATS_MAX 20000000
+/* Simulations at the same time may take this much memory; one alone takes what it needs. */
+#define AT_ONCE_BYTES (1ull << 30)
 
 struct stored_lane {
 	const struct causal_lane *plan;
@@ -440,10 +442,29 @@ static int stored_run_pieces(void *ctx, size_t chunk, struct parallel_bytes *b)
 	return 0;
 }
 
+unsigned stored_sim_at_once(const struct stored_run *runs, size_t nr)
+{
+	uint64_t most = 1;
+	unsigned cpus = parallel_cpus();
+
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t bytes = 0;
+
+		/* Of each request the times of two completions are kept (struct stored_lane). */
+		for (size_t k = 0; k < runs[i].nr_plans; k++)
+			bytes += 2 * sizeof(double) * stored_plan_nr(runs[i].plans[k]);
+		most = bytes > most ? bytes : most;
+	}
+	if (AT_ONCE_BYTES / most >= cpus)
+		return cpus;
+	return AT_ONCE_BYTES > most ? (unsigned)(AT_ONCE_BYTES / most) : 1;
+}
+
 int stored_sim_run_all(const struct stored_run *runs, size_t nr, uint64_t seed, struct err *err)
 {
 	struct stored_work w = { runs, seed, calloc(nr + 1, sizeof(*w.errs)) };
 	const struct parallel p = { .nr_items = nr,
+				    .nr_threads = stored_sim_at_once(runs, nr),
 				    .work = stored_run_work,
 				    .pieces = stored_run_pieces,
 				    .ctx = &w,

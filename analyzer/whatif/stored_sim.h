@@ -55,10 +55,14 @@ struct stored_run {
 
 /*
  * Runs all simulations, on all processors and among all ranks (parallel.h). Each gives what
- * stored_sim_run() gives, for any number of processors. Memory is needed for as many simulations as
- * there are processors. Returns what the first simulation that failed returned; release all results
- * whatever this returns.
+ * stored_sim_run() gives, for any number of processors. Returns what the first simulation that
+ * failed returned; release all results whatever this returns.
  */
 int stored_sim_run_all(const struct stored_run *runs, size_t nr, uint64_t seed, struct err *err);
+/*
+ * Returns how many of the simulations run at the same time: as many as there are processors, but
+ * together they take 1 GiB beside the plans at most, or what the largest one takes alone.
+ */
+unsigned stored_sim_at_once(const struct stored_run *runs, size_t nr);
 
 #endif
