@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A change of means by this factor or less is noise that nobody can see in the answer. */
+#define MIX_CHANGE_TOLD 1.01
+
 bool mix_is_fit(const struct mix_result *r)
 {
 	return r->nr_free == 0 ? r->fits : r->nr_free == 1 ? !r->none : r->nr > 0;
@@ -170,6 +173,12 @@ struct answer *mix_answer(const struct mix_result *r)
 		answer_note(a,
 			    "The requests that the target gives are not compared with those that "
 			    "the loads offer, which needs models of read_s and write_s.");
+	if (r->mix.device && r->mix.device->most_change > MIX_CHANGE_TOLD)
+		answer_note(a,
+			    "Mean times were changed by up to %.1f %%, so that no load gets faster "
+			    "beside more others: the simulations of single mixes differ by their "
+			    "random numbers.",
+			    100 * (r->mix.device->most_change - 1));
 	if (r->mix.not_simulated && mix_is_fit(r))
 		answer_note(
 			a,

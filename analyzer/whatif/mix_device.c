@@ -2,6 +2,7 @@
 #include "analyzer/whatif/mix_device.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,9 @@ static int mix_device_simulate(const struct mix_device *d, struct mix_device_run
 	if (ret)
 		goto out;
 	*s = *d->study;
-	*sim = (struct study_simulate){ .target = d->target, .replay = plans, .seed = d->seed };
+	*sim = (struct study_simulate){
+		.target = d->target, .replay = plans, .seed = d->seed, .copies = run->counts
+	};
 	ret = mix_device_scale(d, run, s, plans);
 	if (!ret)
 		ret = study_simulate_case(sim, s, &run->answers, err);
@@ -107,7 +110,7 @@ static const struct study_answer *mix_device_answer(const struct mix_device_run 
  * More loads never make a load faster. What differs by the random numbers of the simulations is
  * corrected by the mixes that were answered before, so that the answers of one search agree.
  */
-static void mix_device_order(const struct mix_device *d, struct mix_device_run *run)
+static void mix_device_order(struct mix_device *d, struct mix_device_run *run)
 {
 	for (size_t k = 0; k < d->nr_runs; k++) {
 		const struct mix_device_run *other = &d->runs[k];
@@ -118,15 +121,14 @@ static void mix_device_order(const struct mix_device *d, struct mix_device_run *
 		for (size_t i = 0; i < run->answers.nr; i++) {
 			size_t load = run->answers.loads[i];
 			const struct study_answer *a = mix_device_answer(other, load);
-			double factor;
+			double factor, change;
 
 			if (!a)
 				continue;
 			factor = (double)run->counts[load] / (double)other->counts[load];
-			if (more)
-				study_simulate_at_least(a, factor, &run->answers.answers[i]);
-			else
-				study_simulate_at_most(a, factor, &run->answers.answers[i]);
+			change = more ? study_simulate_at_least(a, factor, &run->answers.answers[i])
+				      : study_simulate_at_most(a, factor, &run->answers.answers[i]);
+			d->most_change = fmax(d->most_change, change);
 		}
 	}
 }

@@ -30,7 +30,13 @@ struct mix_device {
 	const struct study *study;	   /* borrowed: the loads */
 	const struct study_replay *replay; /* borrowed: the plans of all loads */
 	uint64_t seed;
-	double most_requests;	     /* of one mix; 0: MIX_DEVICE_REQUESTS */
+	double most_requests; /* of one mix; 0: MIX_DEVICE_REQUESTS */
+	/*
+	 * The largest factor by which a mean was changed so that no load gets faster beside more
+	 * others; 0 or 1: none was. A factor far from 1 is more than the random numbers of the
+	 * simulations explain.
+	 */
+	double most_change;
 	struct mix_device_run *runs; /* owned: the mixes so far */
 	size_t nr_runs, cap_runs;
 };

@@ -26,6 +26,7 @@ struct scenario_device {
 	struct study_case answers;
 	const struct causal_plan *stored[STUDY_LOADS_MAX]; /* borrowed */
 	size_t vm[STUDY_LOADS_MAX];
+	size_t copies[STUDY_LOADS_MAX]; /* by load: the count of the VM */
 };
 
 static double scenario_device_factor(const struct scenario_vm *vm)
@@ -63,6 +64,7 @@ static int scenario_device_collect(struct scenario_device *d, size_t storage, st
 		d->to->rate_per_s += (double)vm->count * vm->rate_per_s;
 		d->to->nr_vms += vm->count;
 		load->facts.rate_per_s *= (double)vm->count;
+		d->copies[d->study.nr] = vm->count;
 		d->vm[d->study.nr++] = i;
 	}
 	return 0;
@@ -154,7 +156,8 @@ static int scenario_device_simulate(struct scenario_device *d, struct err *err)
 	d->study.simulated = true;
 	d->sim = (struct study_simulate){ .target = d->to->device,
 					  .replay = &d->plans,
-					  .seed = SCENARIO_SEED };
+					  .seed = SCENARIO_SEED,
+					  .copies = d->copies };
 	return study_simulate_case(&d->sim, &d->study, &d->answers, err);
 }
 

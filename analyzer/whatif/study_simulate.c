@@ -80,30 +80,58 @@ static void simulate_take(const struct study_simulate *sim, const struct load_fa
 		}
 }
 
-void study_simulate_at_least(const struct study_answer *less, double factor, struct study_answer *a)
+/*
+ * Replaces a time by that of another simulation, and keeps the relative width of its interval.
+ * Raises *change to the factor between both times if the point is a mean.
+ */
+static void simulate_move(struct study_answer *a, int type, int point, const struct study_time *to,
+			  double *change)
 {
+	const struct study_time now = simulate_time(a, type, point);
+	double factor = to->s / now.s;
+	struct study_time moved = *to;
+
+	if (now.way && isfinite(factor) && factor > 0) {
+		moved.low = now.low * factor;
+		moved.high = now.high * factor;
+		if (point == STUDY_MEAN)
+			*change = fmax(*change, fmax(factor, 1 / factor));
+	}
+	simulate_take_time(a, type, point, &moved);
+}
+
+double study_simulate_at_least(const struct study_answer *less, double factor,
+			       struct study_answer *a)
+{
+	double change = 1;
+
 	for (int type = 0; type < STUDY_TYPES; type++)
 		for (int point = 0; point < STUDY_POINTS; point++) {
 			const struct study_time least = simulate_time(less, type, point);
 			const struct study_time now = simulate_time(a, type, point);
 
 			if (least.way && (!now.way || now.s < least.s))
-				simulate_take_time(a, type, point, &least);
+				simulate_move(a, type, point, &least, &change);
 		}
 	a->rate_per_s = fmin(a->rate_per_s, factor * less->rate_per_s);
+	return change;
 }
 
-void study_simulate_at_most(const struct study_answer *more, double factor, struct study_answer *a)
+double study_simulate_at_most(const struct study_answer *more, double factor,
+			      struct study_answer *a)
 {
+	double change = 1;
+
 	for (int type = 0; type < STUDY_TYPES; type++)
 		for (int point = 0; point < STUDY_POINTS; point++) {
 			const struct study_time most = simulate_time(more, type, point);
 			const struct study_time now = simulate_time(a, type, point);
 
 			if (most.way && now.way && now.s > most.s)
-				simulate_take_time(a, type, point, &most);
+				simulate_move(a, type, point, &most, &change);
 		}
 	a->rate_per_s = fmax(a->rate_per_s, factor * more->rate_per_s);
+	return change;
 }
 
 static void simulate_look(const struct study_simulate *sim, const struct study *s,
@@ -209,6 +237,7 @@ static int simulate_finish(struct study_simulate *sim, const struct study *s,
 {
 	struct study_case *c = at->c;
 	struct stored_result *results = at->results[0];
+	bool shared = c->nr > 1 || (sim->copies && sim->copies[c->loads[0]] > 1);
 
 	for (size_t i = 0; i < c->nr && c->nr > 1; i++) {
 		int ret = simulate_add(&results[i], &at->results[1][c->nr - 1 - i]);
@@ -219,7 +248,7 @@ static int simulate_finish(struct study_simulate *sim, const struct study *s,
 	}
 	for (size_t i = 0; i < c->nr; i++)
 		simulate_take(sim, &s->loads[c->loads[i]].facts, at->plans[0][i], &results[i],
-			      c->nr > 1, &c->answers[i]);
+			      shared, &c->answers[i]);
 	simulate_look(sim, s, c, results);
 	if (c->nr == 1) {
 		sim->alone[c->loads[0]] = c->answers[0];

@@ -9,8 +9,9 @@
  * what is shorter by the random numbers of the simulation becomes the time alone.
  *
  * The 90 % intervals come from the held-out configurations of the device, which may be replaced by
- * errors of recorded applications (application_errors.h). Those of loads beside others are wider
- * (device_model_shared()).
+ * errors of recorded applications (application_errors.h). Those of loads beside others, or beside
+ * copies of themselves, are wider (device_model_shared()), also where the time alone replaces the
+ * simulated one.
  *
  *	struct study_simulate sim = { .target = &model, .replay = &plans, .seed = 1 };
  *	int ret = study_simulate_cases(&sim, &study, cases, nr, &err);
@@ -34,6 +35,11 @@ struct study_simulate {
 	 * too.
 	 */
 	bool errors_given;
+	/*
+	 * Borrowed: how many copies each load stands for, whose plan has the requests of all of
+	 * them; NULL: one of each.
+	 */
+	const size_t *copies;
 	/* The answers of loads alone, which study_simulate_cases() keeps. */
 	struct study_answer alone[STUDY_LOADS_MAX];
 	bool has_alone[STUDY_LOADS_MAX];
@@ -51,11 +57,13 @@ int study_simulate_case(struct study_simulate *sim, const struct study *s, struc
 /*
  * Replaces times of an answer that are shorter than those of the same load beside fewer others,
  * and a throughput that is higher than factor times the one there. factor is the number of copies
- * of the load divided by that number there.
+ * of the load divided by that number there. Intervals keep their width relative to the time.
+ * Returns the largest factor by which a mean was multiplied or divided, 1 where none was changed.
  */
-void study_simulate_at_least(const struct study_answer *less, double factor,
-			     struct study_answer *a);
+double study_simulate_at_least(const struct study_answer *less, double factor,
+			       struct study_answer *a);
 /* Does the opposite: `more` is the answer beside more others. */
-void study_simulate_at_most(const struct study_answer *more, double factor, struct study_answer *a);
+double study_simulate_at_most(const struct study_answer *more, double factor,
+			      struct study_answer *a);
 
 #endif

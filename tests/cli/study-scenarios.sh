@@ -129,6 +129,11 @@ is "$(jq -c "[.scenarios[0].vms[] | .read.mean_s, .write.mean_s] | $sum" "$T/out
 like "$(jq -r .conclusion "$T/out")" "^In two the target d cannot carry this load: a offered .* requests/s, it gives " "in a sentence"
 "$blkcast" study scenario "$T/device-three.yaml" --json -q >"$T/out"
 like "$(jq '.scenarios[0].vms[0].target_per_s * 3' "$T/out")" '^18[5-6][0-9]' "three of a VM get what mix finds for three: 1.86 k requests/s"
+jq '.held_out_errors = {read: {mean: {configurations: 20, mean_ratio: 0.1, log_half: 0.3}}}' "$T/device.json" >"$T/known.json"
+half() { "$blkcast" study scenario "$T/device-$1.yaml" --storage "$T/known.json" --json -q | jq '.scenarios[0].vms[0].read | .ci[1] / .mean_s | log'; }
+cp "$T/device.yaml" "$T/device-one.yaml"
+number "$(half three) > $(half one) + 0.01" "the interval of three is wider than that of one"
+number "$(half three) - $(half two) < 1e-9 && $(half two) - $(half three) < 1e-9" "and as wide as that of two VMs of different names"
 exits 0 "a cache in front of a simulated device" "$blkcast" study scenario "$T/device.yaml" "$T/device-cached.yaml" --json -q
 is "$(jq '[.scenarios[] | .vms[0]] | (.[1].hit_ratio > 0.1 and .[1].read.mean_s < .[0].read.mean_s * (1 - .[1].hit_ratio) + 2e-5 and
 	.[1].read.mean_s > 0.001 * (1 - .[1].hit_ratio) and .[1].write.mean_s <= .[0].write.mean_s)' "$T/out")" true "takes its hits away from the device"

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/models/num/parallel.h"
 #include "analyzer/models/num/rng.h"
+#include "analyzer/whatif/mix_device.h"
 #include "analyzer/whatif/stored_sim.h"
-#include "analyzer/whatif/study_simulate.h"
 #include "tests/support/tap.h"
 
 #define BEGIN_NS    1000000000ull
@@ -148,9 +149,86 @@ static void fails(void)
 	rig_free(r);
 }
 
+/* Half the width of the interval around a mean read time, as a difference of logarithms. */
+static double half_of(const struct study_answer *a)
+{
+	return log(a->high[STUDY_READ] / a->s[STUDY_READ]);
+}
+
+/* Copies of a load are beside each other, as other loads are. */
+static void copies(void)
+{
+	const double shared = device_model_shared(0.3, DEVICE_MEAN);
+	struct rig *r = rig_new();
+	struct mix_device mix = {
+		.target = &r->target, .study = &r->study, .replay = &r->replay, .seed = 1
+	};
+	struct study_case c = { .loads = { 0 }, .nr = 1 };
+	const struct study_case *out;
+	struct err err = { 0 };
+
+	for (int t = 0; t < DEVICE_NR_TYPES; t++)
+		for (int p = 0; p < DEVICE_NR_POINTS; p++)
+			r->target.errors[t][p].log_half = 0.3;
+	ok(shared > 0.3);
+	ok_int(study_simulate_case(&r->sim, &r->study, &c, &err), 0);
+	ok_near(half_of(&c.answers[0]), 0.3, 1e-9);
+	r->sim.copies = (size_t[]){ 3, 1, 1 };
+	ok_int(study_simulate_case(&r->sim, &r->study, &c, &err), 0);
+	ok_near(half_of(&c.answers[0]), shared, 1e-9);
+
+	ok_int(mix_device_solve(&mix, (size_t[]){ 1, 0, 0 }, &out, &err), 0);
+	ok_near(half_of(&out->answers[0]), 0.3, 1e-9);
+	ok_int(mix_device_solve(&mix, (size_t[]){ 3, 0, 0 }, &out, &err), 0);
+	ok_near(half_of(&out->answers[0]), shared, 1e-9);
+	ok(mix.most_change <= 1);
+	mix_device_release(&mix);
+	rig_free(r);
+}
+
+/* A time that is replaced by that of the load alone keeps the wider interval that it had. */
+static void keeps_width(void)
+{
+	const struct study_answer less = { .s = { 0.010, 0.020 },
+					   .low = { 0.009, 0.019 },
+					   .high = { 0.011, 0.021 },
+					   .rate_per_s = 100 };
+	struct study_answer a = { .s = { 0.008, 0.030 },
+				  .low = { 0.004, 0.015 },
+				  .high = { 0.016, 0.060 },
+				  .rate_per_s = 50 };
+
+	ok_near(study_simulate_at_least(&less, 1, &a), 1.25, 1e-9);
+	ok_near(a.s[0], 0.010, 1e-12);
+	ok_near(a.low[0], 0.005, 1e-12);
+	ok_near(a.high[0], 0.020, 1e-12);
+	ok(a.s[1] == 0.030 && a.high[1] == 0.060 && a.rate_per_s == 50);
+	ok_near(study_simulate_at_most(&less, 1, &a), 1.5, 1e-9);
+	ok_near(a.s[1], 0.020, 1e-12);
+	ok_near(a.high[1], 0.040, 1e-12);
+}
+
+/* What large simulations take together is bounded, and one alone is never refused. */
+static void bounded_memory(void)
+{
+	struct causal_lane few = { .nr = 1000 }, many = { .nr = 1ul << 27 };
+	const struct causal_plan plans[] = { { .lanes = &few, .nr_lanes = 1 },
+					     { .lanes = &many, .nr_lanes = 1 } };
+	const struct causal_plan *small = &plans[0], *large = &plans[1];
+	const struct stored_run runs[] = { { &small, 1, NULL, NULL }, { &large, 1, NULL, NULL } };
+
+	ok_eq(stored_sim_at_once(runs, 1), parallel_cpus());
+	ok_eq(stored_sim_at_once(runs, 2), 1);
+	many.nr = 1ul << 20;
+	ok(stored_sim_at_once(runs, 2) <= 64);
+}
+
 static const struct tap_test tests[] = {
 	{ "all cases at once have the answers of one after the other", at_once },
 	{ "a simulation that fails gives the error of all", fails },
+	{ "copies of a load have the intervals of loads beside others", copies },
+	{ "a time that is replaced keeps the width of its interval", keeps_width },
+	{ "simulations at the same time have bounded memory", bounded_memory },
 };
 
 int main(void)
