@@ -194,24 +194,29 @@ static const struct field storage_fields[] = {
 static const struct fields storage_table = { .name = "storage", .fields = storage_fields };
 
 /* Opens what a storage is asked by. A model that is a simulated device is one, as in commands. */
-static int storage_open(const struct scenario_reader *reader, struct scenario_storage_said *said,
-			struct err *err)
+static int storage_open(const struct fields_reader *r, const struct yaml_node *n,
+			struct scenario_storage_said *said)
 {
+	const struct scenario_reader *reader = r->context;
 	const struct predictor_spec *spec = &said->spec;
 	const char *device = spec->device;
 
 	if (spec->nr_models == 1 && device_model_is(spec->models[0]))
 		device = spec->models[0];
-	return device ? scenario_device(reader->files, device, &said->storage.device, err)
-		      : scenario_predictor(reader->files, &said->spec, &said->storage.predictor,
-					   err);
+	if (!device)
+		return scenario_predictor(reader->files, &said->spec, &said->storage.predictor,
+					  r->err);
+	if (spec->nr_set || spec->campaign || spec->target)
+		return fields_error(r, n,
+				    "a simulated device takes no campaign, target or set: it "
+				    "simulates the stored requests themselves");
+	return scenario_device(reader->files, device, &said->storage.device, r->err);
 }
 
 static int storage_read(const struct fields_reader *r, const struct field *f,
 			const struct yaml_node *n, void *to)
 {
-	const struct scenario_reader *reader = r->context;
-	struct scenario *s = reader->scenario;
+	struct scenario *s = ((const struct scenario_reader *)r->context)->scenario;
 	struct scenario_storage_said said = { .storage = { .hit_ratio = NAN } };
 	int ret;
 
@@ -226,7 +231,7 @@ static int storage_read(const struct fields_reader *r, const struct field *f,
 	snprintf(said.storage.name, sizeof(said.storage.name), "%s", n->key);
 	ret = fields_read(r, f->of, n, &said);
 	if (!ret)
-		ret = storage_open(reader, &said, r->err);
+		ret = storage_open(r, n, &said);
 	predictor_spec_release(&said.spec);
 	if (!ret)
 		s->storages[s->nr_storages++] = said.storage;

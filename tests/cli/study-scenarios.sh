@@ -170,6 +170,9 @@ bad "no storage" "bad.yaml:2: storage: expected a storage, but there is none, go
 bad "nobody" "bad.yaml:1: vms: expected at least one" "scenario: x\n"
 bad "no name" "scenario: missing: expected its name" "base: today.yaml\n"
 bad "no predictor" "bad.yaml:2: old: expected either models, db or device" "scenario: x\nstorages: {old: {}}\n"
+for with in "set: {x: 1}" "campaign: x" "target: x"; do
+	bad "a simulated device with ${with%%:*}" "bad.yaml:2: d: a simulated device takes no campaign, target or set" "scenario: x\nstorages: {d: {device: device.json, $with}}\n"
+done
 bad "a profile that is not there" "nobody.json" "$top  - add: {vm: c, profile: nobody.json, storage: new}\n"
 jq -s . "$T/a.json" "$T/b.json" >"$T/both.json"
 bad "several devices" "bad.yaml:3: profile: 2 devices there: expected one; device names it" "scenario: x\nbase: today.yaml\nvms: {c: {profile: both.json, storage: old}}\n"
