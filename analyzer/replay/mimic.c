@@ -27,6 +27,8 @@
 #define DEPTH_MAX      1024
 #define BURST_DEPTH    2.0 /* requests of bursts under way at most, of the mean */
 #define STEP_MAX       4.0 /* No run changes a factor by more than this. */
+/* No target has room for files of this size, and sums of several loads still fit in 64 bits. */
+#define FILES_BYTES_MAX (1ull << 56)
 
 /* The values for fio, where a run showed that the values of the profile do not give the profile. */
 struct aims {
@@ -45,8 +47,7 @@ static uint64_t mimic_total(const struct profile *p)
 	return p->requests[OPERATION_READ] + p->requests[OPERATION_WRITE];
 }
 
-static int mimic_check(const struct mimic *m, const struct profile *p,
-		       const struct mimic_options *o, struct err *err)
+static int mimic_check(const struct profile *p, const struct mimic_options *o, struct err *err)
 {
 	uint64_t others = p->requests[OPERATION_DISCARD] + p->requests[OPERATION_OTHER];
 
@@ -58,7 +59,6 @@ static int mimic_check(const struct mimic *m, const struct profile *p,
 			       "%" PRIu64 " discards and other operations beside %" PRIu64
 			       " reads and writes cannot be mimicked; --leave-out discards",
 			       others, mimic_total(p));
-	(void)m;
 	return 0;
 }
 
@@ -439,7 +439,7 @@ static int make_range(struct mimic *m, const struct profile *p, const struct mim
 	m->range_bytes = (uint64_t)d->nr_regions * d->region_bytes;
 	if (d->kind == DISTRIBUTION_UNKNOWN || !m->range_bytes) {
 		m->range_bytes = isfinite(p->locality.footprint_bytes)
-					 ? (uint64_t)p->locality.footprint_bytes
+					 ? (uint64_t)fmin(p->locality.footprint_bytes, 1e18)
 					 : 0;
 		mimic_note(m, "the access distribution is unknown: uniform over the footprint");
 	}
@@ -520,12 +520,13 @@ static void make_files(struct mimic *m, const struct profile *p, const struct mi
 	double count = p->locality.file_count_mean, bytes = p->locality.file_size_mean_bytes;
 
 	m->nr_files = 1;
-	m->file_bytes = m->range_bytes;
+	m->file_bytes = m->range_bytes < FILES_BYTES_MAX ? m->range_bytes : FILES_BYTES_MAX;
 	if (!o->directory && isfinite(count))
 		mimic_note(m, "the target is no folder: its files are not mimicked");
 	if (!o->directory || !(count >= 1) || !(bytes >= 1))
 		return;
-	m->nr_files = (unsigned int)fmin(lround(count), 100000);
+	m->nr_files = (unsigned int)lround(fmin(count, 100000));
+	bytes = fmin(bytes, (double)(FILES_BYTES_MAX / m->nr_files));
 	m->file_bytes = ((uint64_t)bytes + 4095) / 4096 * 4096;
 }
 
@@ -558,7 +559,7 @@ int mimic_make(struct mimic *m, const struct profile *p, const struct mimic_opti
 	m->directory = o->directory;
 	m->duration_s = o->duration_s > 0 ? o->duration_s : p->end_s - p->begin_s;
 	m->seed = o->seed;
-	ret = mimic_check(m, p, o, err);
+	ret = mimic_check(p, o, err);
 	if (!ret)
 		ret = mimic_aim(&aims, m, p, o, err);
 	for (int k = 0; k < 2 && !ret; k++)

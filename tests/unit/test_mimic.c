@@ -346,6 +346,33 @@ static void refusals(void)
 	profile_release(&p);
 }
 
+/* The bytes of several such loads are summed up before anything is written. */
+static void files_of_no_size(void)
+{
+	static const double counts[] = { 1, 16, 1e300 }, file_bytes[] = { 1ull << 60, 1e300 };
+	struct mimic_options folder = plain;
+	struct profile p;
+	struct mimic m;
+
+	make(&p);
+	folder.directory = true;
+	for (size_t i = 0; i < TAP_NR(counts) * TAP_NR(file_bytes); i++) {
+		p.locality.file_count_mean = counts[i % TAP_NR(counts)];
+		p.locality.file_size_mean_bytes = file_bytes[i / TAP_NR(counts)];
+		ok_int(mimic_make(&m, &p, &folder, NULL), 0);
+		ok(m.nr_files >= 1 && m.nr_files <= 100000 && m.file_bytes % 4096 == 0);
+		ok((double)m.nr_files * (double)m.file_bytes >= 1e16);
+		ok((double)m.nr_files * (double)m.file_bytes <= 1e17);
+		mimic_release(&m);
+	}
+	p.locality.file_count_mean = NAN;
+	p.locality.distribution.region_bytes = 1ull << 53;
+	ok_int(mimic_make(&m, &p, &folder, NULL), 0);
+	ok(m.nr_files == 1 && m.file_bytes <= 1ull << 57);
+	mimic_release(&m);
+	profile_release(&p);
+}
+
 static const struct tap_test tests[] = {
 	{ "a closed load keeps clients, think time and depth", closed_loads },
 	{ "an open load keeps its rate, and bursts are refused", open_loads },
@@ -356,6 +383,7 @@ static const struct tap_test tests[] = {
 	{ "sizes are whole percents that sum to 100", whole_percents },
 	{ "a bell is zones of equal probability", zones_of_a_bell },
 	{ "what cannot be mimicked is named", refusals },
+	{ "files that no folder has room for are counted in full", files_of_no_size },
 };
 
 int main(void)
