@@ -269,6 +269,7 @@ setup_wal() {
 }
 run_wal() {
 	awk 'BEGIN {
+		srand(1)
 		print "PRAGMA synchronous=FULL; PRAGMA cache_size=-2000; PRAGMA wal_autocheckpoint=400;"
 		for (;;) { for (i = 0; i < 3; i++) id[i] = 1 + int(50000 * rand())
 			printf "BEGIN; SELECT length(v) FROM t WHERE id IN (%d, %d); UPDATE t SET v = randomblob(1000) WHERE id = %d; COMMIT;\n", id[0], id[1], id[2] }
@@ -342,6 +343,7 @@ run_scan() {
 	local end=$((SECONDS + $2)) search
 	while [ $SECONDS -lt $end ]; do in_group grep -r -l blkcast "$1/tree" || true; done &
 	search=$!
+	RANDOM=1 # every run draws the same offsets
 	while [ $SECONDS -lt $end ]; do
 		dd if="$1/set" of=/dev/null iflag=direct bs=64k count=64 skip=$((RANDOM % 900)) status=none
 		dd if=/dev/zero of="$1/set" oflag=direct conv=notrunc bs=16k count=32 seek=$((RANDOM % 4000)) status=none
