@@ -104,8 +104,8 @@ static void mix_conclude(const struct mix_result *r, struct answer *a)
 	else
 		answer_conclude(
 			a,
-			"%sBetween %zu of %s alone and %zu of %s beside %zu of the former, every mix "
-			"on the frontier fits%s.",
+			"%sBetween %zu of %s alone and %zu of %s beside %zu of the former, every "
+			"mix on the frontier fits%s.",
 			lead, r->most[0], mix_free_name(r, 0), r->nr - 1, mix_free_name(r, 1),
 			r->most[r->nr - 1], given);
 }
