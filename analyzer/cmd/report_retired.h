@@ -4,7 +4,7 @@
  * summaries of a scan, adds each of their profiles to the collection (report/retired.h), and joins
  * them with the profiles of the requests that are still there (characterize/retained.h).
  *
- *	ret = report_retired_open(&r, collect, &sel, on_profile, ctx);
+ *	ret = report_retired_open(&r, collect, &sel, on_profile, ctx, &err);
  *	hooks.summary = report_retired_take, hooks.summary_ctx = &r
  *	... replay, with each profile going to retained_join(r.retained, p) ...
  *	ret = retained_emit(r.retained);
