@@ -141,7 +141,7 @@ static int study_target_plan(struct study_target *t, uint64_t *bytes, struct err
 		bytes[i] = t->replay.plans[i].end_bytes;
 	if (t->replays)
 		return 0;
-	ret = study_run_bytes(t->study, true, bytes, err);
+	ret = study_run_bytes(t->study, bytes, err);
 	if (!ret && !t->by_profile)
 		cli_note(t->cli, "the loads are run as mimics of their profiles: %s", why.line);
 	else if (ret && why.code && why.code != ENODATA)
@@ -168,7 +168,7 @@ static int study_target_open_remote(struct study_target *t, struct err *err)
 	s->run.target = t->remote.target.directory;
 	s->run.directory = true;
 	s->target.kind = TARGET_FOLDER;
-	ret = study_run_bytes(s, false, bytes, err);
+	ret = study_run_bytes(s, bytes, err);
 	if (ret)
 		return ret;
 	if (!t->by_profile)

@@ -79,11 +79,9 @@ struct study {
 int study_predict(const struct study *s, struct study_case *c, struct err *err);
 /*
  * Gives the bytes that the mimic of each load needs: the size of its files in a folder, else the
- * end of its range on the target. logs says whether fio may read a log of requests, which bursts
- * need. Returns the same errors as mimic_make().
+ * end of its range on the target. Returns the same errors as mimic_make().
  */
-int study_run_bytes(const struct study *s, bool logs, uint64_t bytes[STUDY_LOADS_MAX],
-		    struct err *err);
+int study_run_bytes(const struct study *s, uint64_t bytes[STUDY_LOADS_MAX], struct err *err);
 int study_by_run(const struct study *s, struct study_case *c, struct err *err);
 /* Fills the answer from the JSON that fio prints at its end. */
 void study_run_sum(const json_t *root, struct study_answer *a);

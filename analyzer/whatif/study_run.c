@@ -231,13 +231,12 @@ static void study_run_clean(struct one *o, size_t nr, const char *scratch)
 	rmdir(scratch);
 }
 
-int study_run_bytes(const struct study *s, bool logs, uint64_t bytes[STUDY_LOADS_MAX],
-		    struct err *err)
+int study_run_bytes(const struct study *s, uint64_t bytes[STUDY_LOADS_MAX], struct err *err)
 {
 	struct mimic_options options = s->run;
 	int ret = 0;
 
-	options.log = logs ? "log" : NULL; /* The log is only named here, not written. */
+	options.log = "log"; /* The log is only named here, not written. */
 	for (size_t i = 0; i < s->nr; i++) {
 		struct mimic m;
 
