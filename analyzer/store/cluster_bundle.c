@@ -63,10 +63,14 @@ void bundle_days_release(struct bundle_days *d)
 	*d = (struct bundle_days){ 0 };
 }
 
+/*
+ * Gives all segments of the bundle the same failure. -EEXIST is that of some unique key of the
+ * catalog, and not a conflict of two segments, which has a verdict of its own.
+ */
 static void bundle_fail(struct bundle_commit *b, int ret, const struct err *err)
 {
 	for (size_t i = 0; i < b->nr; i++) {
-		b->items[i]->ret = ret;
+		b->items[i]->ret = ret == -EEXIST ? -EIO : ret;
 		b->items[i]->err = *err;
 	}
 }

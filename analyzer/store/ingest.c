@@ -254,6 +254,24 @@ static int put(struct ingest *g, const struct segment_facts *f, const void *data
 	return ret < 0 ? ret : ingest_confirm(g, f, err);
 }
 
+/*
+ * The segment was found valid before it was stored, so that these codes come from the disk or from
+ * the engines of a cluster: a damaged file system answers EBADMSG, and an object store that refuses
+ * a request does so as well. A sender would give up its segment if it were blamed for that.
+ */
+static int ingest_code_of_home(int ret)
+{
+	switch (ret) {
+	case -EBADMSG:
+	case -EPROTONOSUPPORT:
+	case -EFBIG:
+	case -EINVAL:
+		return -EIO;
+	default:
+		return ret;
+	}
+}
+
 int ingest_put(struct ingest *g, const struct segment_name *expected, const void *data, size_t len,
 	       struct ingest_result *result, struct err *err)
 {
@@ -271,8 +289,9 @@ int ingest_put(struct ingest *g, const struct segment_name *expected, const void
 			      facts.name.boot_id, (unsigned long long)facts.name.epoch,
 			      (unsigned long long)facts.name.sequence);
 	if (ret == 0)
-		ret = g->intake ? ingest_put_home(g, &facts, data, len, &stored, err)
-				: put(g, &facts, data, len, &stored, err);
+		ret = ingest_code_of_home(
+			g->intake ? ingest_put_home(g, &facts, data, len, &stored, err)
+				  : put(g, &facts, data, len, &stored, err));
 	if (ret == 0)
 		*result = (struct ingest_result){ facts.name, facts.hash, stored };
 	else

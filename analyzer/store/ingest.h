@@ -76,7 +76,8 @@ void ingest_limit_hosts(struct ingest *g, const struct ingest_quota *quota);
  *	-EUSERS   the host has used up its quota of segments for this day
  *	-EDQUOT   the host's quota of the store or the file system's quota of this user is used up;
  *		  trying again later may help
- *	-ENOSPC, -EIO, -EROFS, ...   the disk did not take it; trying again later may help
+ *	-ENOSPC, -EIO, -EROFS, ...   the disk, or an engine of a cluster, did not take it; trying
+ *		  again later may help
  *	-ENOMEM
  */
 int ingest_put(struct ingest *g, const struct segment_name *expected, const void *data, size_t len,

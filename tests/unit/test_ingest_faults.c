@@ -4,10 +4,13 @@
  * every allocation, and power cuts: what it acknowledged is there once, and the next start takes
  * what was not. BLKCAST_ENDURANCE=1 visits every point.
  */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -262,6 +265,34 @@ static void power_cuts(void)
 	rig_release(&r);
 }
 
+/* An error that the system has for a file as well as this program for a segment: EFBIG. */
+static void a_segment_is_not_blamed_for_its_disk(void)
+{
+	struct ingest_result result;
+	struct rlimit before, none;
+	struct ingest *ingest;
+	struct store *store;
+	struct rig r;
+	int ret;
+
+	rig_make(&r);
+	ok_int(store_open(&store, r.dir, true, NULL), 0);
+	ok_int(ingest_new(&ingest, store), 0);
+	getrlimit(RLIMIT_FSIZE, &before);
+	none = before;
+	none.rlim_cur = 0;
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &none);
+	ret = ingest_put(ingest, &r.names[0], r.segments[0].data, r.segments[0].len, &result, NULL);
+	setrlimit(RLIMIT_FSIZE, &before);
+	ok_int(ret, -EIO);
+	ret = ingest_put(ingest, &r.names[0], r.segments[0].data, r.segments[0].len, &result, NULL);
+	ok_int(ret, 0);
+	ingest_free(ingest);
+	store_close(store);
+	rig_release(&r);
+}
+
 static const struct tap_test tests[] = {
 	{ "serve killed before and after each change keeps what it acknowledged",
 	  killed_at_every_point },
@@ -269,6 +300,8 @@ static const struct tap_test tests[] = {
 	  every_error_at_every_call },
 	{ "nor does want of memory at any allocation", no_memory_at_every_allocation },
 	{ "nor does a power cut after any call", power_cuts },
+	{ "an error of the disk is never told as one of the segment",
+	  a_segment_is_not_blamed_for_its_disk },
 };
 
 int main(void)
