@@ -17,7 +17,8 @@
 struct cluster_sql {
 	const struct cluster_url *url;
 	bool writes;
-	PGconn *conn; /* NULL: the next call opens it */
+	PGconn *conn;	 /* NULL: the next call opens it */
+	bool is_checked; /* The schema had the version of this program. */
 	/* The current statement gave a warning. For a writer: its commit may not be on a standby.
 	 * For a reader: its transaction ended before, because the connection was lost. */
 	bool is_warned;
@@ -189,9 +190,28 @@ void cluster_sql_close(struct cluster_sql *c)
 	free(c);
 }
 
-/* Opens the connection again if the server closed it between two calls. */
+/* Checks the schema over a connection that was opened again. */
+static int cluster_sql_check_again(struct cluster_sql *c, struct err *err)
+{
+	int ret;
+
+	c->is_checked = false; /* The statements of the check need none. */
+	ret = cluster_sql_check_schema(c, err);
+	if (ret == 0)
+		return 0;
+	c->is_checked = true;
+	cluster_sql_drop(c);
+	return ret;
+}
+
+/*
+ * Opens the connection again if the server closed it between two calls. The catalog may have been
+ * brought up to date meanwhile, and no statement of this program may reach another version of it.
+ */
 static int cluster_sql_ready(struct cluster_sql *c, struct err *err)
 {
+	int ret;
+
 	if (c->conn) {
 		struct pollfd p = { PQsocket(c->conn), POLLIN, 0 };
 
@@ -201,7 +221,8 @@ static int cluster_sql_ready(struct cluster_sql *c, struct err *err)
 			return 0;
 		cluster_sql_drop(c);
 	}
-	return cluster_sql_connect(c, err);
+	ret = cluster_sql_connect(c, err);
+	return ret == 0 && c->is_checked ? cluster_sql_check_again(c, err) : ret;
 }
 
 /* Waits until the next result can be read without blocking. */
@@ -366,8 +387,11 @@ int cluster_sql_check_schema(struct cluster_sql *c, struct err *err)
 {
 	int version, ret = cluster_sql_version(c, &version, err);
 
-	if (ret < 0 || version == CLUSTER_SCHEMA_VERSION)
+	if (ret < 0)
 		return ret;
+	c->is_checked = version == CLUSTER_SCHEMA_VERSION;
+	if (c->is_checked)
+		return 0;
 	if (version == 0)
 		return err_set(
 			err, ENOENT,

@@ -36,8 +36,11 @@ int cluster_sql_open(struct cluster_sql **out, const struct cluster_url *url, bo
 		     struct err *err);
 void cluster_sql_close(struct cluster_sql *c);
 
-/* Returns 0 if the schema has the version of this program; -ENOENT if there is none,
- * -EPROTONOSUPPORT if the version differs. */
+/*
+ * Returns 0 if the schema has the version of this program; -ENOENT if there is none,
+ * -EPROTONOSUPPORT if the version differs. After a success the same is checked whenever a call has
+ * to open the connection again, and the call fails in the same way.
+ */
 int cluster_sql_check_schema(struct cluster_sql *c, struct err *err);
 /* Gives the version of the schema: 0 if there is none. */
 int cluster_sql_version(struct cluster_sql *c, int *version, struct err *err);

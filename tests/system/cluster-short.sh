@@ -140,6 +140,24 @@ exits 0 "segments that the database refuses keep out no others" timeout 60 "$sen
 is "$(wc -l <"$T/beside") $(wc -l <"$T/odd")" "3 0" "which are acknowledged, and they are not"
 # shellcheck disable=SC2086
 kill $odd
+# A serve that loses its connections while the catalog becomes a newer one stores nothing, and its senders keep all.
+whole=tests/golden/cluster-2/a497fda04454fa9f-1.seg
+at=http://127.0.0.1:$port1/v1/segments/old/import-7248678e3d023c460d05c5811b669f8e/1767225602000000000/0
+put() { curl -sm 30 -o "$T/body" -w '%{http_code}' -T $whole -H Expect: -H "Blkcast-Hash: $1" "$at"; }
+put 00000000000000000000000000000000 >"$T/out"
+hash=$(sed -n 's/.*got \([0-9a-f]\{32\}\) of.*/\1/p' "$T/body")
+tests/cluster/up.sh psql 0 "INSERT INTO blkcast.version VALUES (99);
+	SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'blkcast'" >"$T/out"
+# Each of its two writers may first have to find out that its connection has ended.
+codes=""
+for _ in 1 2 3; do
+	codes=$codes$(put "$hash")
+	grep -q "version 99" "$T/body" && break
+done
+is "${codes//503/}" "" "a serve of an earlier version asks its senders to wait"
+like "$(cat "$T/body")" 'version 99.*newer blkcast' "and says why"
+tests/cluster/up.sh psql 0 "DELETE FROM blkcast.version WHERE version = 99"
+is "$(put "$hash")" 201 "with the catalog's version its own it stores"
 kill "${pid[1]}" && wait "${pid[1]}"
 
 exits 2 "a host's database that does not exist is bad input" \
