@@ -27,9 +27,9 @@ __asm__(".section .rodata\n"
 #define MARK "\n-- migration "
 
 /*
- * Serves may write while the schema is brought up to date. A migration therefore locks all tables
- * before it changes one, in the order in which the functions of docs/cluster.sql lock them, so that
- * it and they do not wait for each other. Whoever comes behind a lock that is waited for waits as
+ * Serves may write while the schema is brought up to date. A migration therefore locks the tables
+ * that the functions of docs/cluster.sql lock, in their order and before it changes one, so that it
+ * and they do not wait for each other. Whoever comes behind a lock that is waited for waits as
  * well, so that a try gives up soon, and the writers go on until the next one.
  */
 #define LOCK_TABLES                                                                               \
@@ -76,7 +76,9 @@ static bool cluster_schema_find(int version, const char **text, size_t *len)
 
 /*
  * Runs the next migration. The version is read at each try, because a commit whose answer was lost
- * may have succeeded, and because somebody else may have run the migration meanwhile.
+ * may have succeeded, and because somebody else may have run the migration meanwhile. It is read
+ * once more after a failure: two that run a migration at the same moment both saw the old version,
+ * and the one that commits later fails.
  */
 static int cluster_schema_step(struct cluster_sql *sql, int version, int from, struct err *err)
 {
@@ -93,9 +95,16 @@ static int cluster_schema_step(struct cluster_sql *sql, int version, int from, s
 			return ret;
 		ret = cluster_schema_run(sql, text, len, version, from, err);
 		if (ret != -EAGAIN && ret != -ETIMEDOUT)
-			return ret;
+			break;
 		nanosleep(&pause, NULL);
 	}
+	if (ret < 0 && cluster_sql_version(sql, &now, NULL) == 0 && now >= version)
+		return 0;
+	if (ret == -EAGAIN || ret == -ETIMEDOUT)
+		err_prefix(err,
+			   "schema: version %d was tried %d times, and can be tried again when no "
+			   "long query or backup holds the tables",
+			   version, MAX_TRIES);
 	return ret;
 }
 
