@@ -178,21 +178,26 @@ json_t *cluster_profiles_json(struct segment_reader **reader, const void *segmen
 	int ret = segment_reader_open(reader, segment, len, NULL);
 
 	if (ret < 0)
-		return all;
+		goto out;
 	h = segment_reader_header(*reader);
-	for (size_t i = 0; i < h->nr_profiles; i++) {
+	for (size_t i = 0; i < h->nr_profiles && ret != -ENOMEM; i++) {
 		struct profile p;
 		json_t *row = NULL;
 
 		profile_init(&p);
-		if (profile_from_json(h->profiles[i], strlen(h->profiles[i]), &p, NULL) == 0)
+		ret = profile_from_json(h->profiles[i], strlen(h->profiles[i]), &p, NULL);
+		if (ret == 0)
 			row = cluster_profile_json(&p);
-		if (row)
-			json_array_append_new(all, row);
+		if (row && json_array_append_new(all, row) < 0)
+			ret = -ENOMEM;
 		profile_release(&p);
 	}
 	segment_reader_clear(*reader);
-	return all;
+out:
+	if (ret != -ENOMEM)
+		return all;
+	json_decref(all);
+	return NULL;
 }
 
 static uint64_t cluster_column_u64(const PGresult *row, int at)
