@@ -18,8 +18,8 @@
  *
  * A host may have several tokens, so that a new token can replace an old one without a pause.
  * Tokens are random and long, and therefore a plain hash protects them well enough. A token is
- * looked up by its hash: how long that takes tells something about hashes at most, and nobody can
- * choose a token by the beginning of its hash.
+ * looked up by its hash: how long that takes tells something about hashes at most, and whoever
+ * knows the hash of such a token cannot find the token.
  *
  * All files are read again when they change. If a changed file is wrong, the module reports it and
  * keeps using what it read before. A deleted file of tokens counts as a file without tokens. From

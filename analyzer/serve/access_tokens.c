@@ -93,7 +93,6 @@ const struct access_token *access_tokens_find(const struct access_token *tokens,
 {
 	size_t first = 0, left = nr;
 
-	/* The number of steps depends only on the number of tokens, not on their content. */
 	while (left) {
 		size_t half = left / 2;
 

@@ -28,11 +28,10 @@
 #define ADMIT_PER_S	  1000
 #define ADMIT_BURST_S	  1
 #define HOST_SEGMENTS_PER_DAY \
-	1000000		      /* 750 000 requests a second; 86 400 of a second each are usual */
-#define OPEN_S		   10 /* at most, for a handshake and the first head */
-#define STACK_BYTES	   (512u << 10) /* A batch of decoded requests is kept on the stack. */
-#define STACK_MARGIN_BYTES 4096		/* for the frames of a call that gives stack back */
-#define DRAIN_S		   30		/* requests under way at SIGTERM */
+	1000000			 /* 750 000 requests a second; 86 400 of a second each are usual */
+#define OPEN_S	    10		 /* at most, for a handshake and the first head */
+#define STACK_BYTES (512u << 10) /* A batch of decoded requests is kept on the stack. */
+#define DRAIN_S	    30		 /* requests under way at SIGTERM */
 
 static const char *server_argument(struct MHD_Connection *c, const char *name)
 {

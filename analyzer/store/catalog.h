@@ -138,4 +138,5 @@ int catalog_each_damaged(struct catalog *c,
  */
 int catalog_stream(struct catalog *c, struct segment_name *n, struct err *err);
 int catalog_next_stream(struct catalog *c, struct segment_name *n, struct err *err);
+
 #endif
