@@ -215,8 +215,9 @@ static int cluster_sql_ready(struct cluster_sql *c, struct err *err)
 	if (c->conn) {
 		struct pollfd p = { PQsocket(c->conn), POLLIN, 0 };
 
-		if (poll(&p, 1, 0) > 0)
-			PQconsumeInput(c->conn);
+		/* The end of a connection comes behind the words with which the server ends it. */
+		while (poll(&p, 1, 0) > 0 && PQconsumeInput(c->conn))
+			;
 		if (PQstatus(c->conn) == CONNECTION_OK)
 			return 0;
 		cluster_sql_drop(c);

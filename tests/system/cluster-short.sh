@@ -148,7 +148,7 @@ put 00000000000000000000000000000000 >"$T/out"
 hash=$(sed -n 's/.*got \([0-9a-f]\{32\}\) of.*/\1/p' "$T/body")
 tests/cluster/up.sh psql 0 "INSERT INTO blkcast.version VALUES (99);
 	SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'blkcast'" >"$T/out"
-# Each of its two writers may first have to find out that its connection has ended.
+# A connection may end a moment after PostgreSQL was asked to end it.
 codes=""
 for _ in 1 2 3; do
 	codes=$codes$(put "$hash")
