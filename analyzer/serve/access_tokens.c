@@ -28,8 +28,8 @@ static int parse_token(struct access_token *t, const char *line, const char *pat
 	    strlen(hex) != 2 * TOKEN_HASH_BYTES || strspn(hex, DIGITS) != 2 * TOKEN_HASH_BYTES)
 		return err_set(
 			err, EINVAL,
-			"%s:%u: expected HOST, HOST* or @TENANT, and the SHA-256 of its token as 64 hexadecimal "
-			"digits",
+			"%s:%u: expected HOST, HOST* or @TENANT, and the SHA-256 of its token as "
+			"64 hexadecimal digits",
 			path, number);
 	for (int i = 0; i < TOKEN_HASH_BYTES; i++) {
 		if (sscanf(hex + 2 * i, "%2x", &byte) != 1)
