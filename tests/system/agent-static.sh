@@ -90,13 +90,13 @@ like "$(cat "$T/names")" '^analyzer.test 1$' "whose name was looked up"
 # Who the analyzer is, is checked; a name that nobody knows is told.
 start "$T/db1.log" db1 "https://localhost:$port" --sink https://nobody.test:1
 dd if="$path" of=/dev/null bs=4k count=100 iflag=direct status=none
-holds "a certificate of another name is refused" until_said 'upload_failed why="SSL (peer|.*certificate)' "$T/db1.log"
+holds "a certificate of another name is refused" until_said 'upload_failed why="sink: .*certificate does not' "$T/db1.log"
 holds "and a name that nobody has is told" until_said 'upload_failed why="nobody.test: ' "$T/db1.log"
 kill -INT "$pid"
 wait "$pid"
 cp "$T/other/ca.crt" "$r/etc/ssl/certs/ca-certificates.crt"
 start "$T/db1.log" db1 "https://analyzer.test:$port"
-holds "and one that another authority signed" until_said 'upload_failed why="SSL (peer|.*certificate)' "$T/db1.log"
+holds "and one that another authority signed" until_said 'upload_failed why="tls-ca: .*not signed' "$T/db1.log"
 kill -INT "$pid"
 wait "$pid"
 is "$(stored db1)" 0 "nothing was sent to either"
