@@ -473,7 +473,8 @@ install: programs
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$c || exit 1; done
 	install -m 644 scripts/package/monitoring/* $(DESTDIR)$(PREFIX)/share/blkcast/monitoring/
 	for f in $(shared_files); do \
-		install -D -m 644 "$$f" "$(DESTDIR)$(PREFIX)/share/blkcast/$$f" || exit 1; done
+		if [ -x "$$f" ]; then mode=755; else mode=644; fi; \
+		install -D -m $$mode "$$f" "$(DESTDIR)$(PREFIX)/share/blkcast/$$f" || exit 1; done
 	install -D -m 755 scripts/certs.sh $(DESTDIR)$(PREFIX)/share/blkcast/scripts/certs.sh
 
 uninstall:
