@@ -94,6 +94,7 @@ static int print_columns(const struct cli *cli, const struct column_sum *sums, s
 {
 	double per = nr_requests ? 1.0 / (double)nr_requests : 0;
 	struct column_sum total = { .name = "total" };
+	struct err err = { 0 };
 	struct grid g;
 	int ret;
 
@@ -120,7 +121,7 @@ static int print_columns(const struct cli *cli, const struct column_sum *sums, s
 	}
 	ret = grid_print(&g, stdout);
 	grid_release(&g);
-	return cli_status_of(ret);
+	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
 /* Column sizes belong to segments and not to requests, so files are read as they are. */

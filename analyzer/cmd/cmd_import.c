@@ -98,12 +98,15 @@ static void print_notes(const struct cli *cli, const struct import_result *r)
 			 r->stored.nr_repeated, r->stored.nr_repeated + r->stored.nr_stored);
 }
 
+/* Prints the result as one line. Returns 0, -ENOMEM or -EIO. */
 static int cmd_import_json(const struct import_result *r)
 {
 	json_t *all = import_json(r);
-	int ret = all && json_print(all, stdout, JSON_COMPACT) >= 0 ? CLI_DONE : CLI_FAILED;
+	int ret;
 
-	putchar('\n');
+	if (!all)
+		return -ENOMEM;
+	ret = json_print(all, stdout, JSON_COMPACT) || putchar('\n') == EOF ? -EIO : 0;
 	json_decref(all);
 	return ret;
 }
@@ -130,7 +133,8 @@ static int cmd_import_perform(struct cli *cli, struct import_options *o, const c
 		ret = cli_finish(cli, ret, &err, CLI_DONE);
 	} else {
 		ret = cli->json ? cmd_import_json(&result)
-				: cli_status_of(import_print(&result, cli->utc, stdout));
+				: import_print(&result, cli->utc, stdout);
+		ret = cli_finish(cli, ret, &err, CLI_DONE);
 		if (!cli->json)
 			print_notes(cli, &result);
 	}
