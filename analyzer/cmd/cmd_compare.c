@@ -222,8 +222,7 @@ static int cmd_compare_perform(struct cli *cli, const struct selection *sel, str
 	if (ret == 0 && job->nr_pairs == 0)
 		ret = err_set(err, EINVAL,
 			      "expected a device of the same name in A and B, of one host in each; "
-			      "--device and "
-			      "--host choose");
+			      "--device and --host choose");
 	if (ret == 0)
 		ret = print_end(job, cli->argv);
 	profile_set_release(&a);

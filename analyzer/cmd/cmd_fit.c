@@ -538,8 +538,7 @@ static int cmd_fit_run(struct cli *cli)
 			 "numeric columns to take as factors; columns of text are"),
 		CLI_LIST("techniques", 't', "T,...", &o->techniques,
 			 "lrm lrm-ia mars mars-ia cart m5 cubist ensemble, or auto, the default: "
-			 "all of "
-			 "these; mars-bag and gp by name only"),
+			 "all of these; mars-bag and gp by name only"),
 		CLI_FLAG("standard", 0, &o->standard, "standard parameters, no search"),
 		CLI_STRING("s3", 0, "K=V,...", &o->s3,
 			   "splits=4,explorations=5,iterations=10[,improvement=0.001]"),
@@ -586,9 +585,8 @@ const struct command command_fit = {
 	.details =
 		"Each technique's parameters are searched with S3 on the same folds; the simplest "
 		"technique\nwithin --select-within of the best is fitted to all rows and written. "
-		"--response takes any\ncolumn: one of means, or of a percentile. Of several, "
-		"none is a "
-		"predictor of another,\nand -o m.json writes m-RESPONSE.json for each.",
+		"--response takes any\ncolumn: one of means, or of a percentile. Of several, none "
+		"is a predictor of another,\nand -o m.json writes m-RESPONSE.json for each.",
 	.run = cmd_fit_run,
 	.rank_verbs = "",
 };

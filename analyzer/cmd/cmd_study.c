@@ -568,11 +568,9 @@ const struct command command_study = {
 		"that change what is (add, scale, migrate, swap, cache, remove), side by side.\n"
 		"cache: what a cache is worth, by the miss-ratio curve. mix: how many fit "
 		"together.\nWith --run stored requests are replayed on the target, or mimics of "
-		"profiles run; "
-		"else it is predicted: by\nmodels of read_s and write_s (blkcast fit), by a "
-		"calibrated net "
-		"(blkcast qpn calibrate), or from a\nmeasurement store. --help behind a verb "
-		"lists its options.",
+		"profiles run; else it is predicted: by\nmodels of read_s and write_s (blkcast "
+		"fit), by a calibrated net (blkcast qpn calibrate), or from a\nmeasurement store. "
+		"--help behind a verb lists its options.",
 	.run = cmd_study_run,
 	.rank_verbs = " migrate consolidate interference cache mix ",
 };

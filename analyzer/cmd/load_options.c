@@ -132,8 +132,7 @@ void load_options_note(const struct cli *cli, const char *name, unsigned int mis
 	if (words[0])
 		cli_note(cli,
 			 "%s: the profile does not tell: %s; the answer rests on the rest, and is "
-			 "less "
-			 "certain",
+			 "less certain",
 			 name, words);
 }
 

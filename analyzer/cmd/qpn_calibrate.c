@@ -256,8 +256,7 @@ int qpn_calibrate(struct cli *cli)
 			   "there are)"),
 		CLI_STRING("weights", 0, "RULE", &rule,
 			   "of VMs: algorithm-4, algorithm-5, clients, local or parts (default: "
-			   "the "
-			   "best)"),
+			   "the best)"),
 		CLI_DOUBLE("precision", 'p', "P", &task.precision,
 			   "of every net solved (default 0.01)"),
 		CLI_U64("seed", 's', "N", &task.seed, "of the random numbers (default 1)"),

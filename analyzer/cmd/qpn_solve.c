@@ -185,8 +185,7 @@ static int qpn_look_ahead(const struct cli *cli, const struct net *n, double *mo
 		*model_time = n->run_length;
 		cli_note(cli,
 			 "%s:%.300s: how long a run must be cannot be judged; the file's own run "
-			 "length "
-			 "of %g is taken, --model-time gives another",
+			 "length of %g is taken, --model-time gives another",
 			 n->file, p.end.line, n->run_length);
 	} else {
 		cli_note(
