@@ -346,8 +346,7 @@ static void fleet_answer_week(const struct fleet *f, struct answer *a)
 		{ .key = "requests", .unit = ANSWER_INTEGER },
 		{ .key = "requests_per_s", .unit = ANSWER_PER_S },
 	};
-	struct answer_table *t =
-		answer_table(a, "week", NULL, NULL, columns, sizeof(columns) / sizeof(*columns));
+	struct answer_table *t = answer_table(a, "week", NULL, NULL, ANSWER_COLUMNS(columns));
 
 	for (int day = 0; day < FLEET_DAYS && f->has_week; day++)
 		for (int hour = 0; hour < FLEET_HOURS; hour++) {
@@ -373,7 +372,7 @@ static void fleet_answer_days(const struct fleet *f, struct answer *a)
 	struct answer_table *t =
 		answer_table(a, NULL, "Days of the week",
 			     "Rates are over the time in which at least one host was watched.",
-			     columns, sizeof(columns) / sizeof(*columns));
+			     ANSWER_COLUMNS(columns));
 
 	for (int day = 0; day < FLEET_DAYS; day++) {
 		struct fleet_hour all = { 0 };

@@ -296,7 +296,7 @@ struct answer *slo_answer(const struct report *r)
 		"\"Slower\" is the share of requests above the limit, \"broken in\" the share of "
 		"windows in which the objective did not hold; windows with fewer than 20 requests "
 		"are not judged.",
-		columns, sizeof(columns) / sizeof(*columns));
+		ANSWER_COLUMNS(columns));
 
 	for (size_t i = 0; i < r->slo.nr; i++)
 		slo_answer_row(t, r, &r->slo.rows[i]);
