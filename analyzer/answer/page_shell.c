@@ -81,7 +81,7 @@ void page_section_end(struct buf *out)
 }
 
 /* Other machines name hosts, devices and file systems, so that any byte may be in a name. */
-#define PAGE_SHOWN_BYTES 4 /* that shown() writes for one byte at most */
+#define PAGE_SHOWN_BYTES 4 /* shown() writes at most this many bytes for one byte */
 
 int page_origins_add(struct page_origins *o, const char *fmt, ...)
 {

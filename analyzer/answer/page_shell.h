@@ -55,7 +55,10 @@ struct page_maker {
 	uint64_t made_s;	      /* CLOCK_REALTIME, of which the page shows the day */
 	struct page_origins *origins; /* borrowed; NULL: none */
 };
-/* Who made the page, when and from what, as paragraphs. m may be NULL: the version alone. */
+/*
+ * Writes paragraphs that say who made the page, when and from what. Where m is NULL, they say only
+ * the version.
+ */
 void page_made(struct buf *out, const struct page_maker *m);
 void page_end(struct buf *out, const struct page_maker *m);
 

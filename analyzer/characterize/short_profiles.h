@@ -26,7 +26,7 @@ struct short_profiles {
 	size_t nr, cap, bytes;
 	size_t max_bytes;  /* at most this memory, as summary_profile_bytes() counts it */
 	double below_s;	   /* every profile that was added and is shorter than this is there */
-	bool has_counters; /* so is every profile of counters */
+	bool has_counters; /* every profile of counters is there */
 };
 
 void short_profiles_init(struct short_profiles *s, size_t max_bytes);

@@ -87,8 +87,8 @@ struct cli_option {
 };
 
 /*
- * One line of a table of options each: name, letter, arg (not of a flag), out and help, as in
- * struct cli_option.
+ * Each of these macros makes one line of a table of options. Its arguments are name, letter, arg,
+ * out and help of struct cli_option; a flag has no arg.
  */
 #define CLI_OPTION(kind, name, letter, arg, out, help)        \
 	{                                                     \

@@ -205,7 +205,7 @@ static int cmd_headroom_show(struct job *job)
 	return cli_show(job->cli, a, job->report, &job->err);
 }
 
-/* Keeps of the operands what a model is asked with. */
+/* Reads the operands, and keeps of their profiles only the facts that a model takes. */
 static int cmd_headroom_read_loads(struct job *job)
 {
 	struct loads read = { 0 };
@@ -229,7 +229,7 @@ out:
 	return ret;
 }
 
-/* Reads the loads, and what the target is predicted by. */
+/* Reads the loads, and opens the device or the models that predict the target. */
 static int cmd_headroom_open(struct job *job)
 {
 	int ret;

@@ -56,9 +56,9 @@ int load_options_read(const struct load_options *o, const struct cli *cli, const
 
 /* Loads that were read, in the order of the operands. A zeroed struct is empty. */
 struct loads {
-	struct profile_set *sets;	     /* owned: one per operand */
-	const struct profile_group **groups; /* owned: by load */
-	const char **paths;		     /* owned: by load, the operand that has it, borrowed */
+	struct profile_set *sets;	     /* owned; one per operand */
+	const struct profile_group **groups; /* owned; the profiles of each load, in sets */
+	const char **paths;		     /* owned; the operand of each load, borrowed */
 	size_t nr_sets, nr;
 	size_t cap_sets, cap_groups, cap_paths;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * qpn_sweep: --sweep of blkcast qpn solve: the steady states of a net for values of its parameters,
- * as one table or as an array of JSON.
+ * qpn_sweep: collects for --sweep of blkcast qpn solve the steady states of a net for values of its
+ * parameters, and prints them as one table or as an array of JSON.
  *
  *	struct qpn_sweep s = { 0 };
  *	ret = arch_sweeps_read(&s.values, &words, &err);

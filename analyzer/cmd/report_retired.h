@@ -21,7 +21,7 @@ struct report_retired_time {
 	uint64_t begin_ns, end_ns; /* with PROFILE_TOUCH_S before and after the period */
 };
 
-/* A zeroed one is empty. */
+/* A zeroed struct is empty. */
 struct report_retired {
 	struct collect *collect;	   /* borrowed */
 	struct retained *retained;	   /* owned */

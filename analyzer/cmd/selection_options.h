@@ -62,8 +62,9 @@ int selection_nothing_of(const struct selection *sel, const struct cli *cli, con
 bool selection_says_nothing(const struct selection *sel, const struct cli *cli, struct err *err);
 
 /*
- * Reads to the end, for what a scan meets on its way: streams, traces and hooks. *nr receives the
- * number of requests. Returns 0 or -errno with one line in err.
+ * Reads a scan to its end without using the requests: after that the scan knows all streams and
+ * traces, and has called all hooks. *nr receives the number of requests. Returns 0 or -errno with
+ * one line in err.
  */
 int selection_read_all(struct scan *s, uint64_t *nr, struct err *err);
 

@@ -36,8 +36,8 @@ void fleet_index_release(struct fleet_index *x);
 /* Returns the size of the profile's device; NaN: unknown. */
 double fleet_index_size_bytes(const struct fleet_index *x, const struct profile *p);
 /*
- * Appends the intervals of [begin_ns, end_ns) in which the host was watched; where the scan has no
- * record of it there, the whole of it. Returns 0 or -ENOMEM.
+ * Appends the intervals of [begin_ns, end_ns) in which the host was watched. Where the scan has no
+ * record of the host there, the whole interval counts as watched. Returns 0 or -ENOMEM.
  */
 int fleet_index_watched(const struct fleet_index *x, const char *host, uint64_t begin_ns,
 			uint64_t end_ns, struct fleet_times *out);

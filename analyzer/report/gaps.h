@@ -27,7 +27,10 @@ void gaps_release(struct gaps *g);
  * by the caller. Returns 0 or -ENOMEM.
  */
 int gaps_common(const struct gaps *a, const struct gaps *b, struct gaps *out);
-/* Takes a watched interval out of the gaps; one that is empty changes nothing. 0 or -ENOMEM. */
+/*
+ * Takes a watched interval out of the gaps. An empty interval changes nothing. Returns 0 or
+ * -ENOMEM.
+ */
 int gaps_cut(struct gaps *g, uint64_t begin_ns, uint64_t end_ns);
 /* Returns the nanoseconds of [begin, end) that lie in gaps. */
 uint64_t gaps_within(const struct time_gap *items, size_t nr, uint64_t begin_ns, uint64_t end_ns);

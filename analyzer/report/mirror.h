@@ -13,7 +13,7 @@
 struct mirror {
 	const char *const *labels;     /* of the bins, short enough to stand below them */
 	double (*counts)[MIRROR_BINS]; /* [2]: up, down */
-	/* [2]: the bins from the first to the last with a count in these are drawn */
+	/* [2]: only the bins from the first to the last that has a count here are drawn */
 	double (*range)[MIRROR_BINS];
 	const char *of; /* what is counted: "requests" */
 	/* NULL: "reads" and "writes"; down "": there are no bars downwards */
