@@ -6,8 +6,9 @@
 #
 # It is scripts/study-applications.sh with other applications: each is recorded on the old volume, predicted for the new
 # one by blkcast study migrate --storage, and run there, two pairs of 5 s. docs/studies/new-cases/results.md gets the
-# tables, whatever they say. An application whose program is not installed is left out, and named there. Six minutes at
-# most. OUT (default build/study-new-cases) gets everything else; what is there already is not measured again.
+# tables, whatever they say; causes.md beside it, which is written by hand, explains them. An application whose program
+# is not installed is left out, and named there. Six minutes at most. OUT (default build/study-new-cases) gets everything
+# else; what is there already is not measured again.
 #
 #	wal	sqlite with a write-ahead log, each transaction made durable
 #	git	a repository is cloned and another commit checked out
@@ -42,8 +43,9 @@ mkdir -p "$(dirname "$RESULTS")"
 	echo "- **scan**: dd past the page cache, reading and writing, beside grep through a tree"
 	echo
 	[ ${#missing[@]} = 0 ] || echo "Left out, because the program is not installed: ${missing[*]}."
-	echo "$SECONDS_EACH s of each run, $REPEATS pairs, every $EVERY. configuration of the campaign with an interval of $INTERVAL."
+	echo "$SECONDS_EACH s of each run, $REPEATS pairs, one in $EVERY configurations of the campaign with an interval of $INTERVAL."
 	echo "[applications](../applications/results.md) says how volumes and answers are made, and what the columns are."
+	echo "[causes](causes.md) says why some of these answers were far off."
 	echo
 	sed -n 's/^interval of .*\(The machine had\)/\1/p' "$OUT/results.md"
 	echo
