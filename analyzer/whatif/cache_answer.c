@@ -110,7 +110,7 @@ static void cache_answer_sizes(const struct cache_result *r, struct answer *a)
 		{ .title = "" },
 	};
 	struct answer_table *t = answer_table(a, NULL, "By the size of a cache of its own", NULL,
-					      columns, sizeof(columns) / sizeof(*columns));
+					      ANSWER_COLUMNS(columns));
 	char name[128];
 
 	for (size_t i = 0; i < r->nr; i++) {
@@ -135,8 +135,8 @@ static void cache_answer_parts(const struct cache_result *r, struct answer *a)
 		{ .title = "hits", .unit = ANSWER_RATIO },
 	};
 	const double *const ways[] = { r->shared, r->equal, r->parted };
-	struct answer_table *t = answer_table(a, NULL, "One cache for all, by load", NULL, columns,
-					      sizeof(columns) / sizeof(*columns));
+	struct answer_table *t =
+		answer_table(a, NULL, "One cache for all, by load", NULL, ANSWER_COLUMNS(columns));
 	char name[128];
 
 	for (size_t i = 0; i < r->nr; i++) {

@@ -371,9 +371,9 @@ static void device_answer_rows(const struct device_study *s, struct answer *a)
 		{ .key = "delta_rt", .unit = ANSWER_RATIO },
 		{ .key = "why" },
 	};
-	struct answer_table *t = answer_table(a, "results", "Response times",
-					      "Before is where the load was recorded.", columns,
-					      sizeof(columns) / sizeof(*columns));
+	struct answer_table *t =
+		answer_table(a, "results", "Response times",
+			     "Before is where the load was recorded.", ANSWER_COLUMNS(columns));
 
 	for (size_t i = 0; i < s->nr_rows; i++) {
 		const struct device_study_row *row = &s->rows[i];
@@ -406,8 +406,8 @@ static void device_answer_throughput(const struct device_study *s, struct answer
 		  .interval = "ci" },
 		{ .key = "limited_by", .title = "limited by" },
 	};
-	struct answer_table *t = answer_table(a, "throughput", "Requests per second", NULL, columns,
-					      sizeof(columns) / sizeof(*columns));
+	struct answer_table *t =
+		answer_table(a, "throughput", "Requests per second", NULL, ANSWER_COLUMNS(columns));
 
 	for (size_t i = 0; i < s->nr; i++) {
 		const struct device_study_result *r = &s->results[i];

@@ -201,7 +201,7 @@ static void headroom_answer_table(const struct headroom_result *results, size_t 
 		answer_table(a, NULL, "Objectives",
 			     "How many times today's load keeps each objective, with the "
 			     "90 % interval.",
-			     columns, sizeof(columns) / sizeof(*columns));
+			     ANSWER_COLUMNS(columns));
 	char text[UNITS_BYTES], load[LOAD_BYTES];
 
 	for (size_t i = 0; i < nr; i++) {

@@ -122,7 +122,7 @@ static void mix_answer_frontier(const struct mix_result *r, struct answer *a)
 		a, NULL, "Mixes that fit",
 		"The most of the second load for each count of the first; the last column goes by "
 		"the upper ends of the 90 % intervals.",
-		columns, sizeof(columns) / sizeof(*columns));
+		ANSWER_COLUMNS(columns));
 
 	for (size_t k = 0; k < r->nr; k++) {
 		answer_number(t, (double)k);
@@ -146,8 +146,7 @@ static void mix_answer_loads(const struct mix_result *r, struct answer *a)
 		{ .key = "load" },
 		{ .key = "count", .unit = ANSWER_INTEGER },
 	};
-	struct answer_table *t =
-		answer_table(a, "loads", NULL, NULL, columns, sizeof(columns) / sizeof(*columns));
+	struct answer_table *t = answer_table(a, "loads", NULL, NULL, ANSWER_COLUMNS(columns));
 
 	for (size_t i = 0; i < r->mix.nr; i++) {
 		answer_words(t, "%s", r->mix.loads[i].name);

@@ -256,8 +256,8 @@ static void scenario_answer_storages(const struct scenario_result *r, bool utc, 
 	};
 	struct answer_table *t =
 		answer_table(a, NULL, "Storages",
-			     "What each storage is asked for, and when most of that came.", columns,
-			     sizeof(columns) / sizeof(*columns));
+			     "What each storage is asked for, and when most of that came.",
+			     ANSWER_COLUMNS(columns));
 
 	for (size_t i = 0; i < r->nr; i++) {
 		const struct scenario *s = &r->scenarios[i];
@@ -302,8 +302,8 @@ static void scenario_answer_times(const struct scenario_result *r, struct answer
 		{ .title = "response", .unit = ANSWER_SECONDS, .interval = "ci" },
 		{ .title = r->nr > 1 ? "change" : "beside today", .unit = ANSWER_CHANGE },
 	};
-	struct answer_table *t = answer_table(a, NULL, "Mean response times", NULL, columns,
-					      sizeof(columns) / sizeof(*columns));
+	struct answer_table *t =
+		answer_table(a, NULL, "Mean response times", NULL, ANSWER_COLUMNS(columns));
 	struct scenario_row row;
 
 	for (size_t k = 0; scenario_row_of(r, k, &row); k++) {

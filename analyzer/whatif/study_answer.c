@@ -390,7 +390,7 @@ static void study_answer_rows(const struct study_result *r, struct answer *a)
 	struct answer_table *t =
 		answer_table(a, "results", "Response times",
 			     "Before is where the load was characterized, or alone on the target.",
-			     columns, sizeof(columns) / sizeof(*columns));
+			     ANSWER_COLUMNS(columns));
 	char name[128], at[64];
 	bool has_measured = false;
 
@@ -500,7 +500,7 @@ static void study_answer_peak(const struct study_result *r, bool utc, struct ans
 		units_count(r->peak.max_per_s, sum),
 		units_instant((uint64_t)(r->peak.max_begin_s * 1e9), utc, 0, at),
 		units_count(r->peak.own_peaks_per_s, own));
-	t = answer_table(a, NULL, title, NULL, columns, sizeof(columns) / sizeof(*columns));
+	t = answer_table(a, NULL, title, NULL, ANSWER_COLUMNS(columns));
 	for (size_t i = 0; i < r->peak.nr_makers; i++) {
 		study_name(r->study, r->peak.makers[i].stream, name);
 		answer_words(t, "%s", name);

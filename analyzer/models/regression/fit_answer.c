@@ -82,8 +82,7 @@ static void fit_answer_variables(const struct schema *s, struct answer *a)
 		{ .title = "taken for" },
 		{ .title = "values" },
 	};
-	struct answer_table *t = answer_table(a, NULL, "Variables", NULL, columns,
-					      sizeof(columns) / sizeof(*columns));
+	struct answer_table *t = answer_table(a, NULL, "Variables", NULL, ANSWER_COLUMNS(columns));
 
 	for (size_t v = 0; v < s->nr; v++)
 		fit_answer_variable(&s->variables[v], t);
@@ -127,7 +126,7 @@ static void fit_answer_candidates(const struct fit_summary *s, struct answer *a)
 		{ .title = "to standard", .right = true },
 	};
 	struct answer_table *t = answer_table(a, NULL, "Techniques, on rows that they had not seen",
-					      NULL, columns, sizeof(columns) / sizeof(*columns));
+					      NULL, ANSWER_COLUMNS(columns));
 
 	for (size_t i = 0; i < s->nr; i++)
 		fit_answer_candidate(&s->candidates[i], i == s->best, t);

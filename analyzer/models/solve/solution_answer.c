@@ -186,8 +186,8 @@ struct answer *bounds_answer(const struct net *n, const struct product_form *p,
 		{ .title = "at most" },
 	};
 	struct answer *a = answer_new("blkcast.qpn-bounds/1", n->name);
-	struct answer_table *t = answer_table(a, NULL, "Bounds of the throughput", NULL, columns,
-					      sizeof(columns) / sizeof(*columns));
+	struct answer_table *t =
+		answer_table(a, NULL, "Bounds of the throughput", NULL, ANSWER_COLUMNS(columns));
 	json_t *rows = json_array();
 
 	for (uint32_t i = 0; i < n->nr_slots; i++) {
@@ -241,8 +241,8 @@ static void solution_transient_table(const struct net *n, const struct transient
 		{ .title = "throughput", .around = true },
 		{ .title = "residence time", .around = true },
 	};
-	struct answer_table *table = answer_table(a, NULL, "Over time", NULL, columns,
-						  sizeof(columns) / sizeof(*columns));
+	struct answer_table *table =
+		answer_table(a, NULL, "Over time", NULL, ANSWER_COLUMNS(columns));
 
 	for (unsigned p = 0; p < t->nr_points; p++) {
 		for (uint32_t i = 0; i < t->nr_slots; i++) {
