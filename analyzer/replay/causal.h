@@ -64,7 +64,7 @@ struct causal_request {
 	uint32_t after_lane, after;
 	uint8_t operation; /* read, write, flush */
 	bool durable;	   /* forced unit access */
-	/* of simulations: a cache serves it in the plan's cached_s; the storage is not asked */
+	/* only in simulations: a cache serves the request in the plan's cached_s */
 	bool cached;
 };
 

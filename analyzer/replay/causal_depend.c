@@ -26,8 +26,10 @@
 #define CONSTANT_RATIO 1.15
 
 /*
- * A lane follows completions if so many times as many of its requests do as by chance, and so many
- * standard deviations more. With twice as many, the better half of them are no coincidence.
+ * A lane follows completions of others if the number of its requests that come directly after one
+ * is above FOLLOWS_FACTOR times the number that would do so by chance, and also FOLLOWS_SIGMAS
+ * standard deviations above that number. At a factor of two, at least half of these requests are no
+ * coincidence.
  */
 #define FOLLOWS_FACTOR 2.0
 #define FOLLOWS_SIGMAS 5.0
@@ -92,9 +94,9 @@ static int think_of(const struct causal_times *t, size_t l, struct thinking *out
 }
 
 /*
- * Gives the same while `other` had requests under way, and while it was stuck: it had requests
- * under way, and no event for the mean think time of the lane, which always thinks like `always`.
- * The walk ends after DEPEND_MOST requests.
+ * Sums up the lane's think times while `other` had requests under way (*busy), and while `other`
+ * was stuck (*stuck): it had requests under way, and had no event for the lane's mean think time.
+ * `always` has all think times of the lane. The walk ends after DEPEND_MOST requests.
  */
 static void think_stuck(const struct causal_times *t, size_t l, size_t other,
 			const struct thinking *always, struct thinking *busy,
@@ -189,10 +191,11 @@ int causal_depends(const struct causal_times *t, size_t l, uint64_t *depends, bo
 	return ret;
 }
 
-/* What a lane sends after it was idle for longer than CAUSAL_FOLLOW_NS, and what covers that. */
+/* The idle times of a lane that exceed CAUSAL_FOLLOW_NS, and the requests that end them. */
 struct following {
 	double nr, nr_follow; /* requests; those that follow a completion of another lane */
-	double ns, covered_ns;
+	double ns;	      /* idle time, without the first CAUSAL_FOLLOW_NS of each */
+	double covered_ns;    /* the part of ns within CAUSAL_FOLLOW_NS after a completion */
 };
 
 /*

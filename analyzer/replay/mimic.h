@@ -49,7 +49,7 @@ enum mimic_leave {
 	MIMIC_LEAVE_LOCALITY = 1u << 2,
 };
 
-/* Adds what the name says ("discards", "bursts", "locality") to a set; false: it says nothing. */
+/* Adds "discards", "bursts" or "locality" to the set. Returns false for any other name. */
 bool mimic_leave_out(unsigned int *set, const char *name);
 
 struct mimic_options {

@@ -143,7 +143,7 @@ static json_t *capacity_use_json(const struct capacity_use *u)
 			 "extrapolated_requests", (json_int_t)u->extrapolated);
 }
 
-/* Adds how much each load uses, and for people all together in a row of the same table. */
+/* Adds how much each load uses. The table for people has a row for all of them together, too. */
 static void capacity_show_uses(const struct capacity_result *r, struct answer *a)
 {
 	static const struct answer_column columns[] = {

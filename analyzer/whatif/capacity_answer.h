@@ -20,7 +20,7 @@ struct capacity_result {
 	struct capacity_value *totals;
 	struct capacity_check *checks;
 	size_t nr_checks;
-	double bound;
+	double bound; /* |deviation_ratio| of a check beyond which C is not constant */
 	/* borrowed, by load */
 	const struct profile_group *const *loads;
 	size_t nr_loads;

@@ -156,9 +156,10 @@ void scenario_judge(struct scenario_result *r)
 }
 
 /*
- * What comes before the conclusion: "Cannot tell: ..." of the first scenario that allows none, or
- * that a simulated storage cannot carry its load. A simulation slows the load down, so that this is
- * its answer. "": nothing.
+ * Writes the words that stand before the conclusion: "Cannot tell: ..." for the first scenario that
+ * allows no conclusion, or the sentence that a simulated storage cannot carry its load. The latter
+ * is an answer and no "Cannot tell", because a simulation slows the load down as the storage would.
+ * out becomes "" where there is nothing to say.
  */
 static void scenario_lead(const struct scenario_result *r, char *out, size_t size)
 {

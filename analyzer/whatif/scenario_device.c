@@ -16,7 +16,7 @@
 
 #define SCENARIO_SEED 1
 
-/* One storage with its VMs: one load for each of them, however many it counts. */
+/* One storage with its VMs. All copies of a VM together are one load of the study. */
 struct scenario_device {
 	struct scenario *scenario;
 	struct scenario_storage *to;
@@ -161,7 +161,10 @@ static int scenario_device_simulate(struct scenario_device *d, struct err *err)
 	return study_simulate_case(&d->sim, &d->study, &d->answers, err);
 }
 
-/* Turns the answer about all of a VM into that about one of them, with the reads that hit. */
+/*
+ * Computes the answer about one copy of a VM from the answer about all its copies, and adds the
+ * reads that hit the cache.
+ */
 static void scenario_device_take(const struct scenario_device *d, size_t i)
 {
 	struct scenario_vm *vm = &d->scenario->vms[d->vm[i]];

@@ -3,9 +3,9 @@
  * scenario_device: this module solves a storage of a scenario that is a simulated device.
  *
  * The stored requests of each VM are multiplied by its count and its load (stored_scale.h), and all
- * VMs of the storage are simulated together (study_simulate.h). Of the reads as many as hit the
- * cache, by the miss-ratio curves, are chosen at random; they take the cache's time and never reach
- * the device.
+ * VMs of the storage are simulated together (study_simulate.h). The miss-ratio curves say how many
+ * reads hit the cache. That share of the reads is chosen at random; these reads take the cache's
+ * time and never reach the device.
  */
 #ifndef ANALYZER_WHATIF_SCENARIO_DEVICE_H
 #define ANALYZER_WHATIF_SCENARIO_DEVICE_H

@@ -193,7 +193,10 @@ static const struct field storage_fields[] = {
 };
 static const struct fields storage_table = { .name = "storage", .fields = storage_fields };
 
-/* Opens what a storage is asked by. A model that is a simulated device is one, as in commands. */
+/*
+ * Opens the predictor or the simulated device of a storage. A device may also be named under
+ * "models", as --model of the commands allows.
+ */
 static int storage_open(const struct fields_reader *r, const struct yaml_node *n,
 			struct scenario_storage_said *said)
 {

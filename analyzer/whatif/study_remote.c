@@ -65,7 +65,10 @@ static void study_remote_put_word(struct buf *out, const char *text)
 	buf_release(&word);
 }
 
-/* Appends what makes the job of a load there, and its files. */
+/*
+ * Appends the commands that write the job of a load and lay out its files there. Raises *longest_s
+ * to the load's duration, and adds the size of its files to *bytes.
+ */
 static int study_remote_put_load(const struct study *s, const struct study_load *load,
 				 const char *folder, size_t i, struct buf *script,
 				 double *longest_s, uint64_t *bytes, struct err *err)

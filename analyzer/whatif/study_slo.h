@@ -41,8 +41,8 @@ struct study_slo_worst {
  */
 int study_slo_add(struct study_slo *s, const char *text, struct err *err);
 /*
- * Judges objective k for one load, whose time is at_s, and up to high_s; NaN: there is no such
- * time.
+ * Judges objective k for one load. at_s is the load's time and high_s the upper end of its
+ * interval; both are NaN where the answer has no such time. *w keeps the worst judgement.
  */
 void study_slo_judge(const struct study_slo *s, size_t k, const char *name, double at_s,
 		     double high_s, struct study_slo_worst *w);

@@ -68,7 +68,7 @@ out:
 	return ret;
 }
 
-/* A mean may be set of the laws whose only number says it in another way. */
+/* Takes the mean from the settings, for laws that have one number, which the mean determines. */
 static int set_mean(struct qpe_importer *im, const xmlNode *node, const struct dist_law *law,
 		    double *number)
 {

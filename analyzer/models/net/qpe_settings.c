@@ -9,7 +9,7 @@
 #include "analyzer/models/net/qpe_xml.h"
 #include "base/array.h"
 
-/* Of the list in an error; a longer one ends with how many more there are. */
+/* Space for the list of names in an error. A longer list ends with the number of names left out. */
 #define LIST_BYTES 280
 
 void qpe_path(struct qpe_importer *im, const char *fmt, ...)

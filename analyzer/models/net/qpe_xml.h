@@ -38,7 +38,7 @@ struct qpe_importer {
 	char prefix[QPE_NAME_BYTES]; /* "outer/inner/" while subnets are read */
 	const struct net_setting *settings;
 	size_t nr_settings;
-	/* Before the names of the numbers that are read now: "queue.cpu"; "": they have none. */
+	/* The names of the numbers that are read now begin so: "queue.cpu"; "": they have no name. */
 	char path[QPE_PATH_BYTES];
 	char **parameters; /* owned: the names of all numbers that can be set */
 	size_t nr_parameters, cap_parameters;
