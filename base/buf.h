@@ -6,8 +6,8 @@
  * encoder checks once at its end. The cursor never moves past its end: a short read returns
  * -EBADMSG and leaves it where it was.
  */
-#ifndef FORMATS_BUF_H
-#define FORMATS_BUF_H
+#ifndef BASE_BUF_H
+#define BASE_BUF_H
 
 #include <stddef.h>
 #include <stdint.h>

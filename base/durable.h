@@ -7,8 +7,8 @@
  * So a file is never synced a second time: the bytes are written once more to a new file, and where
  * this fails too the caller must declare the loss.
  */
-#ifndef AGENT_DURABLE_H
-#define AGENT_DURABLE_H
+#ifndef BASE_DURABLE_H
+#define BASE_DURABLE_H
 
 #include <stddef.h>
 #include <sys/types.h>

@@ -7,8 +7,8 @@
  * what was expected. main() prints the line and chooses the exit status. A NULL struct err is
  * always allowed.
  */
-#ifndef FORMATS_ERR_H
-#define FORMATS_ERR_H
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
 
 #define ERR_LINE_BYTES 512
 

@@ -6,8 +6,8 @@
  * back; the next line of the event that is printed says how many. Thread-safe. A NULL log prints
  * nothing.
  */
-#ifndef AGENT_LOG_H
-#define AGENT_LOG_H
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
 
 #define LOG_BURST    5
 #define LOG_PERIOD_S 10

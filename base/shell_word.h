@@ -3,8 +3,8 @@
  * shell_word: writes a text as one word of a shell command, so that a copied command keeps its
  * meaning.
  */
-#ifndef ANALYZER_REPORT_SHELL_WORD_H
-#define ANALYZER_REPORT_SHELL_WORD_H
+#ifndef BASE_SHELL_WORD_H
+#define BASE_SHELL_WORD_H
 
 #include "base/buf.h"
 

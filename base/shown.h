@@ -7,8 +7,8 @@
  * and of anything that is not UTF-8 becomes \xHH. All other text stays unchanged, so text may be
  * passed through shown() twice.
  */
-#ifndef FORMATS_SHOWN_H
-#define FORMATS_SHOWN_H
+#ifndef BASE_SHOWN_H
+#define BASE_SHOWN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /*
  * stop: notices that the user wants a command to end early; the command then leaves nothing behind.
  */
-#ifndef ANALYZER_STOP_H
-#define ANALYZER_STOP_H
+#ifndef BASE_STOP_H
+#define BASE_STOP_H
 
 #include <signal.h>
 

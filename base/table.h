@@ -5,8 +5,8 @@
  * an unused column may hold anything. Errors name file, line, row and column. Where the header has
  * semicolons or tabs and no comma, these separate the cells; lines may end with LF, CR LF or CR.
  */
-#ifndef FORMATS_TABLE_H
-#define FORMATS_TABLE_H
+#ifndef BASE_TABLE_H
+#define BASE_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

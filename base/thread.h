@@ -6,8 +6,8 @@
  * forbids (rseq, set_robust_list). A thread started here has made them by the time thread_start()
  * returns.
  */
-#ifndef AGENT_THREAD_H
-#define AGENT_THREAD_H
+#ifndef BASE_THREAD_H
+#define BASE_THREAD_H
 
 #include <pthread.h>
 

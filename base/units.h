@@ -5,8 +5,8 @@
  * To read: a number of digits, with or without a fraction, and a unit in upper or lower case, with
  * or without a blank between them. To write: three digits and a unit; NaN becomes "-".
  */
-#ifndef FORMATS_UNITS_H
-#define FORMATS_UNITS_H
+#ifndef BASE_UNITS_H
+#define BASE_UNITS_H
 
 #include <stdbool.h>
 #include <stdint.h>

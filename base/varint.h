@@ -7,8 +7,8 @@
  * 10. Only the shortest encoding is accepted. Signed numbers are first mapped to unsigned ones
  * (zig-zag): 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
  */
-#ifndef FORMATS_VARINT_H
-#define FORMATS_VARINT_H
+#ifndef BASE_VARINT_H
+#define BASE_VARINT_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* when: reads an instant as people type it. base/units.h writes instants. */
-#ifndef ANALYZER_WHEN_H
-#define ANALYZER_WHEN_H
+#ifndef BASE_WHEN_H
+#define BASE_WHEN_H
 
 #include <stdbool.h>
 #include <stdint.h>

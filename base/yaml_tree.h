@@ -7,8 +7,8 @@
  * at most YAML_MAX_NODES nodes and a depth of YAML_MAX_DEPTH. It is immutable once read, so any
  * number of threads may read it.
  */
-#ifndef FORMATS_YAML_TREE_H
-#define FORMATS_YAML_TREE_H
+#ifndef BASE_YAML_TREE_H
+#define BASE_YAML_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>
