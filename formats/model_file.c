@@ -36,15 +36,17 @@ int model_file_read(const char *path, json_t **root, const char **kind, struct e
 int model_file_write(const char *path, const json_t *root, struct err *err)
 {
 	struct output_file file;
-	int ret = output_file_begin(&file, path, 0666, err);
+	int code, ret = output_file_begin(&file, path, 0666, err);
 
 	if (ret)
 		return ret;
+	errno = 0;
 	if (json_dumpf(root, file.out, JSON_REAL_PRECISION(17) | JSON_COMPACT) ||
 	    fputc('\n', file.out) == EOF || fflush(file.out) ||
-	    (file.beside && fsync(fileno(file.out))))
-		ret = err_set(err, errno ? errno : EIO,
-			      "%s: the model cannot be written in full: %s", path,
-			      strerror(errno ? errno : EIO));
+	    (file.beside && fsync(fileno(file.out)))) {
+		code = errno ? errno : EIO;
+		ret = err_set(err, code, "%s: the model cannot be written in full: %s", path,
+			      strerror(code));
+	}
 	return output_file_end(&file, ret, err);
 }

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/output_file.h"
+#include "formats/model_file.h"
 #include "tests/support/sample.h"
 #include "tests/support/tap.h"
 
@@ -154,11 +156,31 @@ static void devices_and_pipes_stay(void)
 	sample_remove(dir);
 }
 
+/* jansson refuses values that hold each other, and sets no errno. */
+static void an_old_error_is_not_told(void)
+{
+	const char *dir = sample_folder();
+	json_t *outer = json_object(), *inner = json_object();
+	struct err err = { 0 };
+
+	ok(!json_object_set(outer, "inner", inner) && !json_object_set(inner, "outer", outer));
+	/* Before the file is made, its path is not found. */
+	ok_int(model_file_write(path_in(dir, "model"), outer, &err), -EIO);
+	ok(strstr(err.line, "model: the model cannot be written in full: Input/output error"));
+	ok_eq(nr_entries(dir), 0);
+	json_object_clear(inner);
+	json_decref(inner);
+	json_decref(outer);
+	sample_remove(dir);
+}
+
 static const struct tap_test tests[] = {
 	{ "a file is there whole, or as it was", whole_or_not },
 	{ "a file that is replaced keeps its rights", rights_stay },
 	{ "a link stays one, and what it leads to is replaced", links_stay },
 	{ "devices and pipes are written to and stay", devices_and_pipes_stay },
+	{ "a model that cannot be printed is not told by an older error",
+	  an_old_error_is_not_told },
 };
 
 int main(void)
