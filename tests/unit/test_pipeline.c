@@ -12,6 +12,7 @@
 #include "agent/capture/pipeline.h"
 #include "agent/send/sender.h"
 #include "agent/capture/stream.h"
+#include "base/clock.h"
 #include "tests/support/segment_files.h"
 #include "tests/support/synthetic_source.h"
 #include "tests/support/tap.h"
@@ -103,14 +104,6 @@ static void set_plan(uint64_t requests_per_s, uint32_t latency_ns)
 	synthetic_plan.begin_ns = stream_anchor().monotonic_ns;
 }
 
-static uint64_t test_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /*
  * Waits until every request of a plan with a limit stands on the board, for at most 20 s.
  * started_ns is a time before the pipeline began, so that its windows reach at least to
@@ -125,7 +118,7 @@ static bool wait_for_the_whole_plan(const struct rig *rig, uint64_t started_ns)
 	for (int i = 0; i < 2000; i++) {
 		synthetic_completed(DEVICE, &completed);
 		if (!over_ns && completed >= synthetic_plan.limit)
-			over_ns = test_now_ns();
+			over_ns = clock_monotonic_ns();
 		board_lock(rig->board, &nr, &totals);
 		board_unlock(rig->board);
 		if (over_ns && started_ns + (uint64_t)(totals.watched_s * 1e9) > over_ns)
@@ -221,7 +214,7 @@ static void board_adds_up(void)
 	const struct board_device *d;
 	struct segment_files files;
 	struct err err = { 0 };
-	uint64_t requests = 0, started_ns = test_now_ns();
+	uint64_t requests = 0, started_ns = clock_monotonic_ns();
 	struct rig rig;
 	size_t nr;
 
@@ -259,7 +252,7 @@ static void live_view_learns_who(void)
 	const struct board_device *d;
 	struct who processes, cgroups;
 	struct err err = { 0 };
-	uint64_t requests = 0, started_ns = test_now_ns();
+	uint64_t requests = 0, started_ns = clock_monotonic_ns();
 	struct rig rig;
 	size_t nr;
 

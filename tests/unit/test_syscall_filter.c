@@ -168,8 +168,8 @@ static void what_is_not_listed_is_not_there(void)
 }
 
 /*
- * A name server on loopback, which answers over TCP alone: each question for an IPv4 address with
- * 127.0.0.1, any other one with nothing.
+ * The address of a name server on loopback. It answers each question for an IPv4 address with
+ * 127.0.0.1, and any other question with nothing, either over TCP or over UDP.
  */
 static struct sockaddr_in name_server;
 
@@ -187,8 +187,8 @@ static size_t name_server_answer(uint8_t *text, size_t len)
 	return len + sizeof(record);
 }
 
-/* Answers the questions of all connections until it is ended by a signal. */
-static void name_server_run(int fd)
+/* Answers the questions of one TCP connection after another until it is ended by a signal. */
+static void name_server_run_tcp(int fd)
 {
 	uint8_t text[2 + 1024];
 
@@ -254,51 +254,42 @@ static int look_up_one_family_at_once(void)
 	return look_up(0);
 }
 
-static void names_are_looked_up_over_udp(void)
+/* Looks a name up within the filter while a child process is the name server. */
+static void name_is_looked_up(int type, void (*serve)(int), int (*act)(void), const char *what)
 {
 	static const struct syscall_use sends = { .sends = true };
 	socklen_t len = sizeof(name_server);
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 	pid_t child;
+	int fd;
 
 	if (!has_filters())
 		tap_skip("seccomp", "no filters of system calls here");
+	fd = socket(AF_INET, type, 0);
 	name_server = (struct sockaddr_in){ .sin_family = AF_INET,
 					    .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	if (!ok(fd >= 0 && !bind(fd, (struct sockaddr *)&name_server, len) &&
+		(type != SOCK_STREAM || !listen(fd, 8)) &&
 		!getsockname(fd, (struct sockaddr *)&name_server, &len)))
 		return;
 	child = fork();
 	if (!child)
-		name_server_run_udp(fd);
+		serve(fd);
 	close(fd);
-	answers(&sends, look_up_one_family_at_once, 0, "a look-up of one family at once");
+	answers(&sends, act, 0, what);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
+}
+
+static void names_are_looked_up_over_udp(void)
+{
+	name_is_looked_up(SOCK_DGRAM, name_server_run_udp, look_up_one_family_at_once,
+			  "a look-up of one family at once");
 }
 
 /* As where an answer is too large for UDP. */
 static void names_are_looked_up_over_tcp(void)
 {
-	static const struct syscall_use sends = { .sends = true };
-	socklen_t len = sizeof(name_server);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	pid_t child;
-
-	if (!has_filters())
-		tap_skip("seccomp", "no filters of system calls here");
-	name_server = (struct sockaddr_in){ .sin_family = AF_INET,
-					    .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	if (!ok(fd >= 0 && !bind(fd, (struct sockaddr *)&name_server, len) && !listen(fd, 8) &&
-		!getsockname(fd, (struct sockaddr *)&name_server, &len)))
-		return;
-	child = fork();
-	if (!child)
-		name_server_run(fd);
-	close(fd);
-	answers(&sends, look_up_over_tcp, 0, "a look-up over TCP");
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
+	name_is_looked_up(SOCK_STREAM, name_server_run_tcp, look_up_over_tcp, "a look-up over TCP");
 }
 
 /* docs/security.md gives the same figures as the lists: 27 to 41, and with a terminal. */
