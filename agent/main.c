@@ -47,8 +47,8 @@ static void look_names_up_alone(void)
 }
 
 /*
- * Makes the resolver ask for the addresses of IPv4 and of IPv6 by one call of the system each,
- * which the filter allows. Options that the user gave in the variable stay in force.
+ * Makes the resolver ask for the addresses of IPv4 and of IPv6 by one system call each, which
+ * the filter allows. Options that the user gave in the variable stay in force.
  */
 static void ask_for_one_family_at_once(void)
 {

@@ -28,7 +28,7 @@ struct json_region_block;
 /* A region of zeros is empty and ready for use. */
 struct json_region {
 	struct json_region_block *first, *at; /* at: the block that is being filled */
-	void *last; /* the newest piece, where its end is the end of use */
+	void *last; /* the newest piece; NULL where there is none, or where it was released */
 };
 
 /* Makes jansson take its memory from the entered region, or from the heap where there is none. */

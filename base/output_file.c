@@ -138,7 +138,7 @@ static int output_file_open_beside(const struct output_file *o, mode_t mode, con
 {
 	int fd;
 
-	/* A file of this name can only be left from a process that was killed. */
+	/* Within one PID namespace only a process that was killed can have left such a file. */
 	unlink(o->beside);
 	fd = open(o->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 		  old->st_mode ? 0600 : mode);

@@ -8,8 +8,8 @@
  * that is no regular file (a device, a pipe) is written to directly and stays. Standard output by
  * a name (/dev/stdout) is continued, also where it is a file.
  */
-#ifndef FORMATS_OUTPUT_FILE_H
-#define FORMATS_OUTPUT_FILE_H
+#ifndef BASE_OUTPUT_FILE_H
+#define BASE_OUTPUT_FILE_H
 
 #include <stdio.h>
 #include <sys/types.h>
@@ -25,8 +25,8 @@ struct output_file {
 };
 
 /*
- * mode applies to a new file and is reduced by the umask; a file that is replaced has no right then
- * that mode does not have. Returns 0, or -errno with one line in err; after a failure there is
+ * mode applies to a new file and is reduced by the umask; a file that is replaced keeps those of
+ * its rights that mode has too. Returns 0, or -errno with one line in err; after a failure there is
  * nothing to end.
  */
 int output_file_begin(struct output_file *o, const char *path, mode_t mode, struct err *err);

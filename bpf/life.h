@@ -54,9 +54,9 @@ static __always_inline struct inflight *line_claim(struct inflight *set, __u64 k
 }
 
 enum line_found {
-	LINE_GONE,   /* it was freed, or another request has it */
-	LINE_UNSEEN, /* nobody has recorded the earlier request */
-	LINE_TOLD,   /* the agent has recorded it */
+	LINE_GONE,   /* The line was freed, or another request has it. */
+	LINE_UNSEEN, /* Nobody has recorded the earlier request. */
+	LINE_TOLD,   /* The agent has recorded the earlier request. */
 };
 
 /*

@@ -12,7 +12,8 @@
 #define ANCHOR_TRIES	 4
 #define ANCHOR_SPREAD_NS 1000000u
 #define MAX_PROFILES	 256 /* A segment that reaches this number of profiles is closed early. */
-#define KEPT_TEXT_BYTES	 (1u << 20) /* of the profiles of one segment, for those of the next */
+/* The next segment uses the memory of this one's profiles again if it is at most so large. */
+#define KEPT_TEXT_BYTES (1u << 20)
 
 struct device_count {
 	uint32_t device;

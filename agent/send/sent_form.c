@@ -13,13 +13,21 @@
 
 #define RECORD_BYTES 64 /* within one sector, so that no power cut tears it */
 
+/* Writes the path of the file to path. Returns 0 or -ENAMETOOLONG. */
+static int sent_form_path(const struct sent_form *f, char path[PATH_MAX])
+{
+	int len = snprintf(path, PATH_MAX, "%s/" SENT_FORM_FILE, f->dir);
+
+	return len >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
 /* Opens the file, whose path is written to path. Returns the descriptor or -errno. */
 static int sent_form_fd(const struct sent_form *f, int flags, char path[PATH_MAX])
 {
-	int fd;
+	int fd, ret = sent_form_path(f, path);
 
-	if (snprintf(path, PATH_MAX, "%s/" SENT_FORM_FILE, f->dir) >= PATH_MAX)
-		return -ENAMETOOLONG;
+	if (ret)
+		return ret;
 	fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	return fd < 0 ? -errno : fd;
 }
@@ -125,10 +133,9 @@ void sent_form_decide(struct sent_form *f, const struct spool_name *name, enum s
 
 void sent_form_end(struct sent_form *f)
 {
-	char path[4096];
+	char path[PATH_MAX];
 
-	if (!f->has_file ||
-	    snprintf(path, sizeof(path), "%s/" SENT_FORM_FILE, f->dir) >= (int)sizeof(path))
+	if (!f->has_file || sent_form_path(f, path))
 		return;
 	if (unlinkat(AT_FDCWD, path, 0) && errno != ENOENT)
 		return;

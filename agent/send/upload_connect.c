@@ -87,11 +87,13 @@ static int on_progress(void *ctx, curl_off_t a, curl_off_t b, curl_off_t c, curl
 	return atomic_load(u->abort_flag);
 }
 
+/*
+ * Sets an option of a socket. A kernel that refuses the option is no error: the connection is then
+ * given up only when the time for the whole transfer is over.
+ */
 static void set_number(curl_socket_t fd, int level, int option, int value)
 {
-	/* Without the option the connection is kept until the time of the transfer is over. */
-	if (setsockopt(fd, level, option, &value, sizeof(value)))
-		errno = 0;
+	(void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 
 /* Called by curl for each new socket: makes the kernel notice that the other machine is gone. */
