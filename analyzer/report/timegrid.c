@@ -133,7 +133,7 @@ int timegrid_spread(struct timegrid *g, uint64_t begin_ns, uint64_t end_ns, cons
 {
 	uint64_t length_ns = end_ns - begin_ns, from = 0;
 
-	/* With both ends there, the columns between them exist and keep their width. */
+	/* Once both ends are in the grid, the columns between them exist and keep their width. */
 	if (!timegrid_at(g, begin_ns) || !timegrid_at(g, end_ns - 1) || !timegrid_at(g, begin_ns))
 		return -ENOMEM;
 	for (uint64_t at = begin_ns; at < end_ns;) {
