@@ -45,39 +45,46 @@ struct check_finding *check_note(struct check_report *r, const char *path,
 	return f;
 }
 
-int check_read(const char *path, struct buf *out, struct err *err)
+int check_read(const char *path, size_t max_bytes, struct buf *out, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	/* A pipe that has taken the place of the file must not hold the reader. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
-	ssize_t nr = 1;
 	int ret = 0;
 
 	buf_clear(out);
 	if (fd < 0)
 		return err_set(err, errno, "%s", strerror(errno));
 	if (fstat(fd, &st))
-		ret = -errno;
-	else if (!S_ISREG(st.st_mode) || st.st_size > (off_t)SEGMENT_MAX_BYTES)
-		ret = -EFBIG;
-	else
-		ret = buf_reserve(out, (size_t)st.st_size + 1);
-	while (!ret && nr > 0 && out->len < (size_t)st.st_size) {
-		nr = read(fd, out->data + out->len, (size_t)st.st_size - out->len);
-		if (nr < 0 && errno != EINTR)
-			ret = -errno;
-		else if (nr > 0)
-			out->len += (size_t)nr;
-		else if (nr < 0)
-			nr = 1;
+		ret = err_set(err, errno, "%s", strerror(errno));
+	else if (!S_ISREG(st.st_mode))
+		ret = err_set(err, EINVAL, "type: expected a regular file");
+	else if (st.st_size > (off_t)max_bytes)
+		ret = err_set(err, EFBIG, "%s", strerror(EFBIG));
+	else if (buf_reserve(out, (size_t)st.st_size + 1) < 0)
+		ret = err_set(err, ENOMEM, "%s", strerror(ENOMEM));
+	if (ret < 0)
+		goto out;
+	while (out->len < (size_t)st.st_size) {
+		ssize_t nr = read(fd, out->data + out->len, (size_t)st.st_size - out->len);
+
+		if (nr < 0 && errno == EINTR)
+			continue;
+		if (nr < 0)
+			ret = err_set(err, errno, "%s", strerror(errno));
+		if (nr <= 0)
+			break;
+		out->len += (size_t)nr;
 	}
+out:
 	close(fd);
-	return ret ? err_set(err, -ret, "%s", strerror(-ret)) : 0;
+	return ret;
 }
 
 int check_segment(struct check_report *r, const char *path, struct buf *data,
 		  struct segment_facts *f, struct err *err)
 {
-	int ret = check_read(path, data, err);
+	int ret = check_read(path, SEGMENT_MAX_BYTES, data, err);
 
 	if (!ret && !data->len)
 		ret = err_set(err, EBADMSG, "empty: expected a segment");

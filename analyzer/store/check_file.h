@@ -13,8 +13,8 @@
 /* Adds a finding, whose text the caller fills in. Returns NULL where memory is short. */
 struct check_finding *check_note(struct check_report *r, const char *path,
 				 enum check_problem problem, const char *why, const char *cure);
-/* Reads a file of at most SEGMENT_MAX_BYTES. Returns 0, or -errno with the reason. */
-int check_read(const char *path, struct buf *out, struct err *err);
+/* Reads a regular file of at most max_bytes. Returns 0, or -errno with the reason. */
+int check_read(const char *path, size_t max_bytes, struct buf *out, struct err *err);
 /* Reads and decodes a segment into f, which must be released on success, and counts it. */
 int check_segment(struct check_report *r, const char *path, struct buf *data,
 		  struct segment_facts *f, struct err *err);

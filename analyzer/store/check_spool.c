@@ -77,7 +77,7 @@ static int visit_ledger(struct check *c, const char *path, const char *below)
 	struct account_file file;
 	struct err why = { 0 };
 	char to[4096];
-	int ret = check_read(path, &c->data, &why);
+	int ret = check_read(path, SEGMENT_MAX_BYTES, &c->data, &why);
 
 	if (!ret && c->data.len != sizeof(file))
 		ret = err_set(&why, EBADMSG, "length: expected %zu bytes, got %zu", sizeof(file),

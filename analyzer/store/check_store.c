@@ -201,7 +201,7 @@ static bool is_written(const char *file)
 /* Looks at a journal that nobody holds. A running serve takes care of its own. */
 static int visit_journal(struct check *c, const char *path, const char *below)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
 	struct check_finding *f;
 

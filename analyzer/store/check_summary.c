@@ -1,42 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/store/check_summary.h"
+#include "analyzer/store/check_file.h"
 #include "base/array.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-static int read_file(const char *path, struct buf *out, struct err *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), ret = 0;
-	struct stat st;
-
-	buf_clear(out);
-	if (fd < 0)
-		return err_set(err, errno, "%s", strerror(errno));
-	if (fstat(fd, &st))
-		ret = -errno;
-	else if (!S_ISREG(st.st_mode) || st.st_size > (off_t)SUMMARY_MAX_BYTES)
-		ret = -EFBIG;
-	else
-		ret = buf_reserve(out, (size_t)st.st_size + 1);
-	while (!ret && out->len < (size_t)st.st_size) {
-		ssize_t nr = read(fd, out->data + out->len, (size_t)st.st_size - out->len);
-
-		if (nr < 0 && errno != EINTR)
-			ret = -errno;
-		else if (nr == 0)
-			break;
-		else if (nr > 0)
-			out->len += (size_t)nr;
-	}
-	close(fd);
-	return ret ? err_set(err, -ret, "%s", strerror(-ret)) : 0;
-}
 
 /* Reads a summary and checks that its path agrees with its content. */
 static int read_summary(const char *path, const char *below, struct summary *s, size_t *bytes,
@@ -49,7 +19,7 @@ static int read_summary(const char *path, const char *below, struct summary *s, 
 
 	buf_init(&data);
 	summary_init(s);
-	ret = read_file(path, &data, err);
+	ret = check_read(path, SUMMARY_MAX_BYTES, &data, err);
 	if (!ret)
 		ret = summary_read(s, data.data, data.len, err);
 	*bytes = data.len;

@@ -38,6 +38,13 @@ is "$("$b" check --store "$T/store" --json | jq -r '.findings[].problem')" catal
 "$b" check --store "$T/store" --repair >/dev/null
 is $? 0 "and made anew"
 is "$("$b" ls --store "$T/store" --json | jq '[.hosts[].segments] | add')" 7 "with all that is there"
+mkfifo "$web/0000000055.seg" "$web/0000000066.sum" "$T/store/journal-0000000001.log"
+timeout 20 "$b" check --store "$T/store" --json >"$T/found"
+is "$? $(jq -r '.findings[] | .problem + " " + (.path | split("/") | last) + " " + .why' "$T/found")" \
+"1 leftover journal-0000000001.log what a serve that was killed took and may not have put in place
+damaged 0000000055.seg type: expected a regular file
+damaged 0000000066.sum type: expected a regular file" "pipes in the place of files do not hold it"
+rm "$web/0000000055.seg" "$web/0000000066.sum" "$T/store/journal-0000000001.log"
 
 mkdir "$T/spool"
 for i in 0 1 2 3; do cp "$web/000000000$i.seg" "$T/spool/00000000000000000005-000000000$i.seg"; done
