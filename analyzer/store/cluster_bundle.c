@@ -139,20 +139,22 @@ static int bundle_sql(struct bundle_commit *b, struct err *err)
 /* Finds the segments that the catalog already has; these need not be written again. */
 static int bundle_look_up(struct bundle_commit *b, struct err *err)
 {
-	json_t *names = json_array(), *all = json_pack("{s:o}", "segments", names);
+	json_t *names = json_array(), *all;
 	const char *values[1];
 	PGresult *r = NULL;
 	char *text;
-	int ret;
+	int ret, failed = 0;
 
 	for (size_t i = 0; i < b->nr; i++) {
 		json_t *name = cluster_name_json(&b->items[i]->segment.facts->name);
 
 		b->items[i]->is_known = false;
-		json_object_set_new(name, "i", json_integer((json_int_t)i));
-		json_array_append_new(names, name);
+		failed |= json_object_set_new(name, "i", json_integer((json_int_t)i));
+		failed |= json_array_append_new(names, name);
 	}
-	values[0] = text = json_dumps(all, JSON_COMPACT);
+	/* A name that lacks its number would mark another segment as known. */
+	all = json_pack("{s:o}", "segments", cluster_whole_array(names, failed));
+	values[0] = text = all ? json_dumps(all, JSON_COMPACT) : NULL;
 	json_decref(all);
 	ret = text ? cluster_sql_call(*b->sql, "SELECT known($1::jsonb)", 1, values, &r, err)
 		   : err_set(err, ENOMEM, "out of memory");

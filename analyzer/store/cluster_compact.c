@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "analyzer/store/cluster.h"
+#include "analyzer/store/cluster_facts.h"
 #include "analyzer/store/cluster_sweep.h"
 #include "analyzer/store/compact_plan.h"
 #include "analyzer/store/segment_place.h"
@@ -304,19 +305,21 @@ static json_t *compact_json(const struct compact_step *t, int token, const char 
 {
 	json_t *rows = json_array();
 	uint64_t at = 0;
+	int failed = 0;
 
 	for (size_t i = 0; i < t->nr_segments; i++) {
 		const struct compact_segment *s = &t->segments[i];
 
-		json_array_append_new(rows,
-				      json_pack("[I, I, I, I, s]", (json_int_t)s->stream,
-						(json_int_t)s->sequence, (json_int_t)s->bundle,
-						(json_int_t)at, s->day));
+		failed |= json_array_append_new(
+			rows,
+			json_pack("[I, I, I, I, s]", (json_int_t)s->stream, (json_int_t)s->sequence,
+				  (json_int_t)s->bundle, (json_int_t)at, s->day));
 		at += s->bytes;
 	}
 	return json_pack("{s:s, s:i, s:s, s:I, s:s, s:i, s:s, s:o}", "holder", t->c->holder,
 			 "token", token, "key", key, "bytes", (json_int_t)bytes, "sha256", sha256,
-			 "generation", (int)copies, "day", t->day, "segments", rows);
+			 "generation", (int)copies, "day", t->day, "segments",
+			 cluster_whole_array(rows, failed));
 }
 
 /* Moves the rows, unless another process got the lease since token was given. */

@@ -26,39 +26,56 @@ json_t *cluster_name_json(const struct segment_name *n)
 			 cluster_integer(n->epoch), "sequence", cluster_integer(n->sequence));
 }
 
+json_t *cluster_whole_array(json_t *array, int failed)
+{
+	if (array && !failed)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+static json_t *cluster_counts_json(const uint64_t counts[NR_OPERATIONS])
+{
+	json_t *all = json_array();
+	int failed = 0;
+
+	for (int op = 0; op < NR_OPERATIONS; op++)
+		failed |= json_array_append_new(all, cluster_integer(counts[op]));
+	return cluster_whole_array(all, failed);
+}
+
 static json_t *cluster_devices_json(const struct segment_facts *f)
 {
 	json_t *all = json_array();
+	int failed = 0;
 
 	for (size_t i = 0; i < f->nr_devices; i++) {
 		const struct device_facts *d = &f->devices[i];
-		json_t *requests = json_array(), *bytes = json_array();
 
-		for (int op = 0; op < NR_OPERATIONS; op++) {
-			json_array_append_new(requests, cluster_integer(d->requests[op]));
-			json_array_append_new(bytes, cluster_integer(d->bytes[op]));
-		}
-		json_array_append_new(
-			all, json_pack("[I, o, o, o, o]", (json_int_t)d->device, json_text(d->name),
-				       cluster_integer(d->size_bytes), requests, bytes));
+		failed |= json_array_append_new(
+			all,
+			json_pack("[I, o, o, o, o]", (json_int_t)d->device, json_text(d->name),
+				  cluster_integer(d->size_bytes), cluster_counts_json(d->requests),
+				  cluster_counts_json(d->bytes)));
 	}
-	return all;
+	return cluster_whole_array(all, failed);
 }
 
 static json_t *cluster_losses_json(const struct segment_facts *f)
 {
 	json_t *all = json_array();
+	int failed = 0;
 
 	for (size_t i = 0; i < f->ledger.nr; i++) {
 		const struct loss *l = &f->ledger.losses[i];
 
-		json_array_append_new(all, json_pack("[i, o, i, I, o, o]", l->cause,
-						     cluster_integer(l->count), l->count_known,
-						     (json_int_t)l->device,
-						     cluster_integer(l->begin_real_ns),
-						     cluster_integer(l->end_real_ns)));
+		failed |= json_array_append_new(
+			all, json_pack("[i, o, i, I, o, o]", l->cause, cluster_integer(l->count),
+				       l->count_known, (json_int_t)l->device,
+				       cluster_integer(l->begin_real_ns),
+				       cluster_integer(l->end_real_ns)));
 	}
-	return all;
+	return cluster_whole_array(all, failed);
 }
 
 json_t *cluster_facts_json(const struct segment_facts *f)
@@ -93,13 +110,12 @@ json_t *cluster_facts_json(const struct segment_facts *f)
 }
 
 /* Unknown values are left out of the JSON, and are therefore null in the table. */
-static void cluster_set_double(json_t *row, const char *name, double value)
+static int cluster_set_double(json_t *row, const char *name, double value)
 {
-	if (isfinite(value))
-		json_object_set_new(row, name, json_real(value));
+	return isfinite(value) ? json_object_set_new(row, name, json_real(value)) : 0;
 }
 
-static void cluster_set_time(json_t *row, const char *name, double real_s)
+static int cluster_set_time(json_t *row, const char *name, double real_s)
 {
 	time_t whole = (time_t)real_s;
 	char text[64];
@@ -107,14 +123,14 @@ static void cluster_set_time(json_t *row, const char *name, double real_s)
 	size_t len;
 
 	if (!gmtime_r(&whole, &tm))
-		return;
+		return 0;
 	len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
 	snprintf(text + len, sizeof(text) - len, ".%06dZ", (int)((real_s - (double)whole) * 1e6));
-	json_object_set_new(row, name, json_string(text));
+	return json_object_set_new(row, name, json_string(text));
 }
 
-static void cluster_set_direction(json_t *row, const char *name, const struct profile *p, int op,
-				  const struct direction_profile *d)
+static int cluster_set_direction(json_t *row, const char *name, const struct profile *p, int op,
+				 const struct direction_profile *d)
 {
 	static const struct {
 		const char *name;
@@ -122,21 +138,23 @@ static void cluster_set_direction(json_t *row, const char *name, const struct pr
 	} quantiles[] = { { "p50", 0.5 }, { "p95", 0.95 }, { "p99", 0.99 } };
 	double length_s = p->end_s - p->begin_s;
 	char column[48];
+	int ret = 0;
 
 	if (!(p->unknown & (1u << op))) {
 		snprintf(column, sizeof(column), "%s_per_s", name);
-		cluster_set_double(row, column, (double)p->requests[op] / length_s);
+		ret |= cluster_set_double(row, column, (double)p->requests[op] / length_s);
 		snprintf(column, sizeof(column), "%s_bytes_per_s", name);
-		cluster_set_double(row, column, (double)p->bytes[op] / length_s);
+		ret |= cluster_set_double(row, column, (double)p->bytes[op] / length_s);
 	}
 	snprintf(column, sizeof(column), "%s_mean_s", name);
-	cluster_set_double(row, column, profile_mean_s(&d->response, STAGE_TOTAL));
+	ret |= cluster_set_double(row, column, profile_mean_s(&d->response, STAGE_TOTAL));
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
 		snprintf(column, sizeof(column), "%s_%s_s", name, quantiles[i].name);
-		cluster_set_double(row, column,
-				   histogram_quantile_s(&d->response.stage[STAGE_TOTAL],
-							quantiles[i].p));
+		ret |= cluster_set_double(row, column,
+					  histogram_quantile_s(&d->response.stage[STAGE_TOTAL],
+							       quantiles[i].p));
 	}
+	return ret;
 }
 
 /*
@@ -146,29 +164,32 @@ static void cluster_set_direction(json_t *row, const char *name, const struct pr
 #define PROFILE_FIRST_S 0.0
 #define PROFILE_LAST_S	9.2e9 /* in the year 2261 */
 
-static json_t *cluster_profile_json(const struct profile *p)
+/* Appends the row of a profile, unless its times are hostile. Returns 0 or -ENOMEM. */
+static int cluster_profile_append(json_t *rows, const struct profile *p)
 {
 	const char grade[2] = { p->quality.grade ? p->quality.grade : 'E', '\0' };
 	json_t *row;
 	double requests = 0;
+	int ret = 0;
 
 	if (!(p->begin_s >= PROFILE_FIRST_S && p->end_s > p->begin_s && p->end_s < PROFILE_LAST_S))
-		return NULL;
+		return 0;
 	for (int op = 0; op < NR_OPERATIONS; op++)
 		requests += (double)p->requests[op];
 	row = json_pack("{s:o, s:o, s:s, s:o}", "device", json_text(p->device), "device_name",
 			json_text(p->device_name), "grade", grade, "lost",
 			cluster_integer(p->lost));
-	cluster_set_time(row, "begin_at", p->begin_s);
-	cluster_set_time(row, "end_at", p->end_s);
-	cluster_set_double(row, "requests_per_s", requests / (p->end_s - p->begin_s));
-	cluster_set_direction(row, "read", p, OPERATION_READ, &p->read);
-	cluster_set_direction(row, "write", p, OPERATION_WRITE, &p->write);
-	cluster_set_double(row, "sequential_ratio", p->all_sequential_ratio);
-	cluster_set_double(row, "in_flight_mean", p->closed.in_flight_mean);
+	ret |= cluster_set_time(row, "begin_at", p->begin_s);
+	ret |= cluster_set_time(row, "end_at", p->end_s);
+	ret |= cluster_set_double(row, "requests_per_s", requests / (p->end_s - p->begin_s));
+	ret |= cluster_set_direction(row, "read", p, OPERATION_READ, &p->read);
+	ret |= cluster_set_direction(row, "write", p, OPERATION_WRITE, &p->write);
+	ret |= cluster_set_double(row, "sequential_ratio", p->all_sequential_ratio);
+	ret |= cluster_set_double(row, "in_flight_mean", p->closed.in_flight_mean);
 	if (!(p->unknown & UNKNOWN_ERRORS))
-		json_object_set_new(row, "errors", cluster_integer(p->errors));
-	return row;
+		ret |= json_object_set_new(row, "errors", cluster_integer(p->errors));
+	ret |= json_array_append_new(rows, row);
+	return ret ? -ENOMEM : 0;
 }
 
 json_t *cluster_profiles_json(struct segment_reader **reader, const void *segment, size_t len)
@@ -180,17 +201,17 @@ json_t *cluster_profiles_json(struct segment_reader **reader, const void *segmen
 	if (ret < 0)
 		goto out;
 	h = segment_reader_header(*reader);
-	for (size_t i = 0; i < h->nr_profiles && ret != -ENOMEM; i++) {
+	for (size_t i = 0; i < h->nr_profiles; i++) {
 		struct profile p;
-		json_t *row = NULL;
 
 		profile_init(&p);
+		/* A text that is not a profile of this version has no row. */
 		ret = profile_from_json(h->profiles[i], strlen(h->profiles[i]), &p, NULL);
 		if (ret == 0)
-			row = cluster_profile_json(&p);
-		if (row && json_array_append_new(all, row) < 0)
-			ret = -ENOMEM;
+			ret = cluster_profile_append(all, &p);
 		profile_release(&p);
+		if (ret == -ENOMEM)
+			break;
 	}
 	segment_reader_clear(*reader);
 out:

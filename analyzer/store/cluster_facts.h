@@ -12,6 +12,11 @@
 #include "analyzer/store/segment_facts.h"
 #include "base/err.h"
 
+/*
+ * Takes an array over and returns it, or NULL if it is NULL or a value could not be appended, which
+ * failed says. An array that lacks a value would reach the catalog as if it were whole.
+ */
+json_t *cluster_whole_array(json_t *array, int failed);
 /* Return the name, and the facts that segments and summaries have in common; NULL if memory is
  * out. */
 json_t *cluster_name_json(const struct segment_name *n);

@@ -199,14 +199,15 @@ static json_t *cluster_summary_json(const struct store_replacement *r, const cha
 	const struct segment_facts *f = r->facts;
 	json_t *row = cluster_facts_json(f);
 	json_t *sequences = json_array(), *hashes = json_array(), *more;
+	int failed = 0;
 
 	for (size_t i = 0; i < r->summary->nr_members; i++) {
 		char text[SEGMENT_HASH_TEXT];
 
 		segment_hash_text(&r->summary->members[i].hash, text);
-		json_array_append_new(sequences,
-				      json_integer((json_int_t)r->summary->members[i].sequence));
-		json_array_append_new(hashes, json_string(text));
+		failed |= json_array_append_new(
+			sequences, json_integer((json_int_t)r->summary->members[i].sequence));
+		failed |= json_array_append_new(hashes, json_string(text));
 	}
 	more = json_pack("{s:I, s:I, s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "first",
 			 (json_int_t)f->name.sequence, "last", (json_int_t)f->last_sequence,
@@ -214,8 +215,9 @@ static json_t *cluster_summary_json(const struct store_replacement *r, const cha
 			 "segments", (json_int_t)f->nr_segments, "segment_bytes",
 			 (json_int_t)f->segment_bytes, "dropped", (json_int_t)f->nr_dropped,
 			 "dropped_begin", (json_int_t)f->dropped_begin_real_ns, "dropped_end",
-			 (json_int_t)f->dropped_end_real_ns, "sequences", sequences, "hashes",
-			 hashes);
+			 (json_int_t)f->dropped_end_real_ns, "sequences",
+			 cluster_whole_array(sequences, failed), "hashes",
+			 cluster_whole_array(hashes, failed));
 	if (row && more && json_object_update(row, more) == 0) {
 		json_decref(more);
 		return row;
@@ -230,16 +232,19 @@ static json_t *cluster_replacement_json(struct cluster *c, const struct store_re
 {
 	json_t *removed = json_array(), *replaced = json_array();
 	const struct segment_name *n = &r->facts->name;
+	int failed = 0;
 
 	for (size_t i = 0; i < r->nr_names; i++)
-		json_array_append_new(removed, json_integer((json_int_t)r->names[i].sequence));
+		failed |= json_array_append_new(removed,
+						json_integer((json_int_t)r->names[i].sequence));
 	for (size_t i = 0; i < r->nr_replaced; i++)
-		json_array_append_new(replaced,
-				      json_pack("[I, I]", (json_int_t)r->replaced[i].first.sequence,
-						(json_int_t)r->replaced[i].generation));
+		failed |= json_array_append_new(
+			replaced, json_pack("[I, I]", (json_int_t)r->replaced[i].first.sequence,
+					    (json_int_t)r->replaced[i].generation));
 	return json_pack("{s:s, s:i, s:s, s:s, s:I, s:o, s:o, s:o}", "holder", c->holder, "token",
 			 token, "host", n->host, "boot_id", n->boot_id, "epoch",
-			 (json_int_t)n->epoch, "removed", removed, "replaced", replaced, "summary",
+			 (json_int_t)n->epoch, "removed", cluster_whole_array(removed, failed),
+			 "replaced", cluster_whole_array(replaced, failed), "summary",
 			 cluster_summary_json(r, key, sha256));
 }
 
