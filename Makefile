@@ -252,8 +252,8 @@ test-vm:
 	$(Q)+$(MAKE) CROSS=s390x guests
 	$(Q)BLKCAST_REQUIRE=vm BUILD=$(BUILD) scripts/run-tests.sh $(wildcard tests/vm/*.sh)
 
-# The agent with AddressSanitizer and UBSan in guests: each source, three kernels, both byte orders. The guests that
-# measure times, move or are stopped say nothing of memory that these do not.
+# The agent runs with AddressSanitizer and UBSan in guests: each source, three kernels, both byte orders. The other
+# guests, which check times, pauses and refusals of the kernel, are left out to save time.
 vm_asan := amd64-5.10 amd64-6.12 amd64-no-bpf s390x
 test-vm-asan: export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
 test-vm-asan:
@@ -392,8 +392,9 @@ check-valgrind:
 check-tsan:
 	$(Q)+$(MAKE) BUILD=$(BUILD)/tsan SAN=thread test-only
 
-# MemorySanitizer sees branches on what was never set, also in decoders that valgrind would take hours for. Its
-# targets need no library that is not built with it but those of tests/fuzz/memory_borders.c.
+# MemorySanitizer finds branches on memory that was never set, also in decoders for which valgrind would take hours. A
+# library that is not built with it would cause false reports, so tests/fuzz/memory_borders.c stands in for the calls in
+# memory_calls and marks what they return as set. The targets need no other such library.
 memory_targets := account blktrace import profile segment spool summary trace_format trace_page
 memory_calls := ZSTD_compress ZSTD_compress2 ZSTD_decompressDCtx ZSTD_decompressStream inflate msgpack_unpack_next \
 	json_loadb json_dump_callback XXH3_64bits XXH128_canonicalFromHash

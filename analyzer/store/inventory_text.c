@@ -64,7 +64,7 @@ static json_t *inventory_gaps_json(const struct inventory_host *h)
 	return gaps;
 }
 
-/* Returns whether an unknown number of requests was lost in it. */
+/* Returns whether an unknown number of requests was lost in the interval. */
 static bool inventory_is_uncounted(const struct loss *l)
 {
 	return !l->count_known;
