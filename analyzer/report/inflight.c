@@ -47,14 +47,22 @@ int inflight_add(struct inflight *f, uint64_t arrival_ns, uint64_t dispatch_ns,
  * or dispatches. So a mean m over a period of length L is a sum of completions of m L without any
  * arrival; what is not inside the device is taken off again by the sum of dispatches.
  */
+/* Profiles come from guests, and may state times that no request takes. */
+static uint64_t inflight_amount(double sum_ns)
+{
+	if (!(sum_ns > 0))
+		return 0;
+	return sum_ns < 0x1p63 ? (uint64_t)sum_ns : UINT64_MAX / 2;
+}
+
 int inflight_spread(struct inflight *f, uint64_t begin_ns, uint64_t end_ns, double all,
 		    double inside)
 {
 	double length_ns = (double)(end_ns - begin_ns);
 	uint64_t amounts[NR_ROWS] = { 0 };
 
-	amounts[SUM(COMPLETION)] = (uint64_t)(all * length_ns);
-	amounts[SUM(DISPATCH)] = (uint64_t)((all - inside) * length_ns);
+	amounts[SUM(COMPLETION)] = inflight_amount(all * length_ns);
+	amounts[SUM(DISPATCH)] = inflight_amount((all - inside) * length_ns);
 	return timegrid_spread(&f->grid, begin_ns, end_ns, amounts);
 }
 

@@ -27,7 +27,9 @@ static void retired_add_size(uint64_t *classes, uint64_t *all, bool write, doubl
 {
 	uint32_t size = bytes < (double)UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 	unsigned int class = size_class_of(size);
-	uint64_t sum = (uint64_t)((double)requests * bytes + 0.5);
+	double product = (double)requests * bytes + 0.5;
+	/* Profiles come from guests, and may state sizes and counts that no device reaches. */
+	uint64_t sum = product < 0x1p63 ? (uint64_t)product : UINT64_MAX / 2;
 
 	classes[intensity_row(INTENSITY_REQUESTS, class, write)] += requests;
 	classes[intensity_row(INTENSITY_BYTES, class, write)] += sum;

@@ -273,6 +273,9 @@ static const json_t *profile_read_find(const json_t *root, const char *path)
 	return json_object_get(root, path);
 }
 
+/* Instants become nanoseconds in 64 bits, which end here. */
+#define PROFILE_END_S_MAX 18446744073.0
+
 static int get_all(const json_t *root, struct profile *p, struct err *err)
 {
 	struct profile_reading r = { .err = err };
@@ -292,7 +295,12 @@ static int get_all(const json_t *root, struct profile *p, struct err *err)
 		if (ret)
 			return ret;
 	}
+	snprintf(r.path, sizeof(r.path), "begin_s");
+	if (p->begin_s < 0)
+		return profile_read_expected(&r, "seconds since 1970, not below 0");
 	snprintf(r.path, sizeof(r.path), "end_s");
+	if (p->end_s >= PROFILE_END_S_MAX)
+		return profile_read_expected(&r, "seconds since 1970, below 18446744073");
 	return p->end_s <= p->begin_s ? profile_read_expected(&r, "a time after begin_s") : 0;
 }
 

@@ -485,6 +485,8 @@ static void errors_name_the_path(void)
 	refuses("requests.read", "1.5",
 		"requests.read: expected a whole number of 0 or more, and not too large");
 	refuses("end_s", "5", "end_s: expected a time after begin_s");
+	refuses("begin_s", "-1", "begin_s: expected seconds since 1970, not below 0");
+	refuses("end_s", "1e300", "end_s: expected seconds since 1970, below 18446744073");
 	refuses("quality.lost_ratio", "1.5", "quality.lost_ratio: expected a number of 0 to 1");
 	refuses("source", "\"magic\"", "source: expected one of the names that the format knows");
 	refuses("intensity.open.idc", "[[1, 2], [3]]",
