@@ -8,6 +8,7 @@
 #include "agent/confine/privileges.h"
 #include "agent/confine/syscall_filter.h"
 #include "formats/request.h"
+#include "base/order.h"
 
 /* The sanitizers examine their own process by system calls that nothing else makes. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -101,13 +102,6 @@ int confine_drop(const struct config *config, uint64_t needs, struct err *err)
 	return check_folders(config, err);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /*
  * glibc's qsort(3) asks the system once for the amount of memory when it sorts more than a
  * kilobyte. This call makes it ask before the filter is in place.
@@ -118,7 +112,7 @@ static void let_qsort_ask(void)
 
 	for (size_t i = 0; i < 512; i++)
 		numbers[i] = 512 - i;
-	qsort(numbers, 512, sizeof(numbers[0]), by_value);
+	qsort(numbers, 512, sizeof(numbers[0]), order_u64);
 }
 
 int confine_run(const struct config *config, const struct source_ops *source, struct log *log,

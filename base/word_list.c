@@ -28,21 +28,29 @@ static size_t word_distance(const char *a, const char *b)
 	return row[nr];
 }
 
-const char *word_list_nearest(const char *text, const char *const *words)
+const char *word_list_within(const char *text, const char *const *words, size_t nr, size_t most)
 {
-	size_t best = strlen(text) / 2 + 1;
 	const char *nearest = NULL;
 
 	if (strlen(text) >= WORD_BYTES_MAX)
 		return NULL;
-	for (; *words; words++) {
-		size_t edits =
-			strlen(*words) < WORD_BYTES_MAX ? word_distance(text, *words) : SIZE_MAX;
+	for (size_t i = 0; i < nr; i++) {
+		size_t edits = strlen(words[i]) < WORD_BYTES_MAX ? word_distance(text, words[i])
+								 : SIZE_MAX;
 
-		if (edits < best) {
-			best = edits;
-			nearest = *words;
+		if (edits < (nearest ? most : most + 1)) {
+			most = edits;
+			nearest = words[i];
 		}
 	}
 	return nearest;
+}
+
+const char *word_list_nearest(const char *text, const char *const *words)
+{
+	size_t nr = 0;
+
+	while (words[nr])
+		nr++;
+	return word_list_within(text, words, nr, strlen(text) / 2);
 }

@@ -17,5 +17,10 @@ struct word_list {
 
 /* The one of the words (ended by NULL) that is most like text, or NULL where none is near. */
 const char *word_list_nearest(const char *text, const char *const *words);
+/*
+ * The first of nr words that is most like text, or NULL where each differs from it by more than
+ * `most` insertions, removals and replacements of a byte.
+ */
+const char *word_list_within(const char *text, const char *const *words, size_t nr, size_t most);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "workload/hotspot_fit.h"
 #include "workload/zipf_fit.h"
+#include "base/order.h"
 
 #define ACCESSES_PER_REGION 8.0
 #define COARSEST_REGIONS    64
@@ -327,13 +328,6 @@ int hotspot_fit(const struct hotspot *h, struct access_distribution *out)
 	return ret == -ENODATA ? 0 : ret;
 }
 
-static int hotspot_fit_falling(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (y > x) - (y < x);
-}
-
 int hotspot_law(const struct hotspot *h, struct hotspot_law *out)
 {
 	struct access_distribution d;
@@ -346,7 +340,7 @@ int hotspot_law(const struct hotspot *h, struct hotspot_law *out)
 	out->mass = calloc(f.nr, sizeof(*out->mass));
 	if (out->mass) {
 		memcpy(out->mass, f.chosen, f.nr * sizeof(*out->mass));
-		qsort(out->mass, f.nr, sizeof(*out->mass), hotspot_fit_falling);
+		qsort(out->mass, f.nr, sizeof(*out->mass), order_double_falling);
 	}
 	fit_release(&f);
 	return out->mass ? 0 : -ENOMEM;

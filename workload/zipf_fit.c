@@ -7,6 +7,7 @@
 #include "workload/block_hash.h"
 #include "workload/hotspot_fit.h"
 #include "workload/zipf_fit.h"
+#include "base/order.h"
 
 /*
  * So many items per region are placed one by one. The items after them are nearly equal and are
@@ -75,13 +76,6 @@ static void masses_in_order(const struct layout *l, double theta)
 	}
 }
 
-static int by_mass_falling(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x < *y) - (*x > *y);
-}
-
 static void masses_scattered(const struct layout *l, double theta)
 {
 	double nr_items = (double)l->nr_regions * (double)l->items_per_region;
@@ -93,7 +87,7 @@ static void masses_scattered(const struct layout *l, double theta)
 		l->mass[r] = rest * ((double)l->items_per_region - (double)l->nr_in[r]);
 	for (size_t i = 0; i < l->nr_placed; i++)
 		l->mass[l->region[i]] += exp(-theta * l->log_item[i]);
-	qsort(l->mass, l->nr_regions, sizeof(*l->mass), by_mass_falling);
+	qsort(l->mass, l->nr_regions, sizeof(*l->mass), order_double_falling);
 }
 
 /* Fills mass, normalized, and returns the log-likelihood. */

@@ -92,60 +92,12 @@ int cli_fail(const struct cli *cli, const struct err *err)
 	return cli_status_of(err->code);
 }
 
-static size_t cli_min3(size_t a, size_t b, size_t c)
-{
-	size_t least = a < b ? a : b;
-
-	return least < c ? least : c;
-}
-
-/*
- * Computes Levenshtein's edit distance, one row at a time. Both words have at most NEAREST_LETTERS
- * letters.
- */
-static size_t edit_distance(const char *a, const char *b)
-{
-	size_t row[NEAREST_LETTERS + 1];
-	size_t na = strlen(a), nb = strlen(b);
-
-	for (size_t j = 0; j <= nb; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= na; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= nb; j++) {
-			size_t above = row[j];
-
-			row[j] = cli_min3(above + 1, row[j - 1] + 1,
-					  diagonal + (a[i - 1] != b[j - 1]));
-			diagonal = above;
-		}
-	}
-	return row[nb];
-}
-
 const char *cli_nearest(const char *got, const char *const *names, size_t nr)
 {
-	const char *best = NULL;
-	size_t best_distance = 0;
 	size_t len = strlen(got);
 
-	if (len == 0 || len > NEAREST_LETTERS)
-		return NULL;
-	for (size_t i = 0; i < nr; i++) {
-		size_t distance;
-
-		if (strlen(names[i]) > NEAREST_LETTERS)
-			continue;
-		distance = edit_distance(got, names[i]);
-		/* One letter in three may be wrong, and at least one. */
-		if (distance > (len + 2) / 3 || (best && distance >= best_distance))
-			continue;
-		best = names[i];
-		best_distance = distance;
-	}
-	return best;
+	/* One letter in three may be wrong, and at least one. */
+	return len > NEAREST_LETTERS ? NULL : word_list_within(got, names, nr, (len + 2) / 3);
 }
 
 static size_t count_options(const struct cli_option *options)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 void retain_share_release(struct retain_share *s)
 {
 	free(s->hosts);
@@ -50,13 +52,6 @@ int retain_share_add(struct retain_share *s, const char *host, uint64_t at_ns, u
 	return 0;
 }
 
-static int compare_bytes(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Returns the bytes that each host may have so that all together keep within the limit. */
 static uint64_t share_of_each(const struct retain_share *s, uint64_t limit)
 {
@@ -66,7 +61,7 @@ static uint64_t share_of_each(const struct retain_share *s, uint64_t limit)
 		return limit / s->nr_hosts;
 	for (size_t i = 0; i < s->nr_hosts; i++)
 		bytes[i] = s->hosts[i].bytes;
-	qsort(bytes, s->nr_hosts, sizeof(*bytes), compare_bytes);
+	qsort(bytes, s->nr_hosts, sizeof(*bytes), order_u64);
 	for (size_t i = 0; i < s->nr_hosts; i++) {
 		uint64_t share = left / (s->nr_hosts - i);
 

@@ -14,6 +14,7 @@
 #include "analyzer/characterize/replay.h"
 #include "analyzer/store/store_replace.h"
 #include "base/err.h"
+#include "base/order.h"
 #include "formats/summary/segment_summary.h"
 
 /*
@@ -78,13 +79,6 @@ static int profile_range(struct taker *t, const char *const *paths, size_t nr,
 	return ret == 0 ? replay(*scan, &config, err) : ret;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Returns the numbers of the summary's devices, ascending, or NULL where memory is short. */
 static uint32_t *device_numbers(const struct summary *s)
 {
@@ -93,7 +87,7 @@ static uint32_t *device_numbers(const struct summary *s)
 	for (size_t i = 0; numbers && i < s->nr_devices; i++)
 		numbers[i] = s->devices[i].device;
 	if (numbers && s->nr_devices)
-		qsort(numbers, s->nr_devices, sizeof(*numbers), compare_numbers);
+		qsort(numbers, s->nr_devices, sizeof(*numbers), order_u32);
 	return numbers;
 }
 

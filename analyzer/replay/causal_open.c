@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
+
 /* What the arrivals of a lane find, and what there is over time. */
 struct causal_view {
 	double nr, nr_busy; /* arrivals; those that find others of the lane under way */
@@ -13,13 +15,6 @@ struct causal_view {
 	double *spans_ns; /* lengths of the intervals between completions */
 	size_t nr_ages, nr_spans;
 };
-
-static int causal_open_ascending(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
 
 /*
  * Walks through the arrivals of the first nr requests, and the completions until then, from the
@@ -98,7 +93,7 @@ int causal_is_open(const struct causal_times *t, size_t l, bool *open)
 		return -ENOMEM;
 	}
 	causal_open_look(&v, &t->requests[s->first], s, nr);
-	qsort(v.spans_ns, v.nr_spans, sizeof(*v.spans_ns), causal_open_ascending);
+	qsort(v.spans_ns, v.nr_spans, sizeof(*v.spans_ns), order_double);
 	median = causal_open_median(v.spans_ns, v.nr_spans);
 	for (size_t i = 0; i < v.nr_ages; i++)
 		above += v.ages_ns[i] > median;

@@ -18,6 +18,7 @@
 #include "analyzer/models/num/rng.h"
 #include "analyzer/replay/aio.h"
 #include "base/clock.h"
+#include "base/order.h"
 
 #define EVENTS	   64
 #define POLL_NS	   1000000 /* how often who waits for other lanes looks */
@@ -61,13 +62,6 @@ struct lane {
 	uint64_t nr[3], sum_ns[3];
 };
 
-static int causal_run_later(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Returns the median of the delays with which a sleep ends. */
 static uint64_t wake_latency(void)
 {
@@ -82,7 +76,7 @@ static uint64_t wake_latency(void)
 		late[i] = clock_monotonic_ns() - begin;
 		late[i] = late[i] > WAKE_NS ? late[i] - WAKE_NS : 0;
 	}
-	qsort(late, WAKE_TRIES, sizeof(*late), causal_run_later);
+	qsort(late, WAKE_TRIES, sizeof(*late), order_u64);
 	return late[WAKE_TRIES / 2];
 }
 

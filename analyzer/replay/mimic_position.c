@@ -12,6 +12,7 @@
 
 #include "analyzer/replay/mimic_walk.h"
 #include "workload/sequential.h"
+#include "base/order.h"
 
 #define DRAWS 200000 /* drawn offsets: they give a share of 0.2 with an error of 0.001 */
 #define SEED  1	     /* the answer depends on the profile alone */
@@ -132,13 +133,6 @@ uint64_t mimic_grain(const struct mimic *m)
 	return least;
 }
 
-static int by_count(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x < y) - (x > y);
-}
-
 double mimic_scattered_top_20(const struct mimic *m)
 {
 	uint32_t nr = m->distribution.nr_regions, *counts = calloc(nr ? nr : 1, sizeof(*counts));
@@ -151,7 +145,7 @@ double mimic_scattered_top_20(const struct mimic *m)
 	rng_seed(&p.rng, SEED);
 	for (int i = 0; i < DRAWS; i++)
 		counts[(uint64_t)((double)zipf_place(&p) / (double)p.nr * nr)]++;
-	qsort(counts, nr, sizeof(*counts), by_count);
+	qsort(counts, nr, sizeof(*counts), order_u32_falling);
 	for (uint32_t i = 0; i < nr / 5; i++)
 		top += counts[i];
 	free(counts);

@@ -5,13 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/report/regions.h"
-
-static int regions_falling(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (y > x) - (y < x);
-}
+#include "base/order.h"
 
 /*
  * Sorts the weights, the largest first, and scales them to a sum of one. Returns -ENODATA where
@@ -27,7 +21,7 @@ static int regions_rank(double *weights, size_t nr)
 		return -ENODATA;
 	for (size_t i = 0; i < nr; i++)
 		weights[i] /= sum;
-	qsort(weights, nr, sizeof(*weights), regions_falling);
+	qsort(weights, nr, sizeof(*weights), order_double_falling);
 	return 0;
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 struct cluster_sweeper {
 	struct cluster *c;
 	double orphan_s;
@@ -121,11 +123,6 @@ int cluster_sweep_garbage(struct cluster *c, uint64_t *nr_deleted, struct err *e
 	return ret;
 }
 
-static int cluster_sweep_compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static int cluster_sweep_name(struct cluster_sweeper *w, struct err *err)
 {
 	struct cluster_sql *sql;
@@ -150,7 +147,7 @@ static int cluster_sweep_name(struct cluster_sweeper *w, struct err *err)
 	PQclear(r);
 	if (!w->named || ret < 0)
 		return err_set(err, ENOMEM, "out of memory");
-	qsort(w->named, w->nr_named, sizeof(*w->named), cluster_sweep_compare);
+	qsort(w->named, w->nr_named, sizeof(*w->named), order_text);
 	return 0;
 }
 
@@ -183,8 +180,7 @@ static int cluster_sweep_object(void *ctx, const char *key, uint64_t bytes, doub
 
 	if (age_s < w->orphan_s)
 		return 0;
-	if (w->nr_named &&
-	    bsearch(&key, w->named, w->nr_named, sizeof(*w->named), cluster_sweep_compare))
+	if (w->nr_named && bsearch(&key, w->named, w->nr_named, sizeof(*w->named), order_text))
 		return 0;
 	return cluster_sweep_is_orphan(w->c, key) ? w->found(w->ctx, key, bytes) : 0;
 }

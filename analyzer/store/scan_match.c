@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 void scan_match_init(struct scan_match *m, const struct scan_filter *filter)
 {
 	*m = (struct scan_match){ .filter = filter };
@@ -19,16 +20,9 @@ void scan_match_release(struct scan_match *m)
 	*m = (struct scan_match){ .filter = m->filter };
 }
 
-static int compare_u64(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static bool scan_match_holds(const uint64_t *ids, size_t nr, uint64_t id)
 {
-	return nr && bsearch(&id, ids, nr, sizeof(id), compare_u64);
+	return nr && bsearch(&id, ids, nr, sizeof(id), order_u64);
 }
 
 static bool is_number(const char *text, uint64_t *out)
@@ -81,7 +75,7 @@ static int match_cgroups(struct scan_match *m, const struct segment_header *h)
 				ret = ids_add(&m->cgroups, &m->nr_cgroups, h->cgroups[j].id);
 	}
 	if (m->nr_cgroups)
-		qsort(m->cgroups, m->nr_cgroups, sizeof(*m->cgroups), compare_u64);
+		qsort(m->cgroups, m->nr_cgroups, sizeof(*m->cgroups), order_u64);
 	return ret;
 }
 
@@ -101,7 +95,7 @@ static int match_processes(struct scan_match *m, const struct segment_header *h)
 				ret = ids_add(&m->processes, &m->nr_processes, h->processes[j].pid);
 	}
 	if (m->nr_processes)
-		qsort(m->processes, m->nr_processes, sizeof(*m->processes), compare_u64);
+		qsort(m->processes, m->nr_processes, sizeof(*m->processes), order_u64);
 	return ret;
 }
 

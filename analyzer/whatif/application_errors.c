@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/models/regression/conformal.h"
+#include "base/order.h"
 #include "base/table.h"
 
 struct errors_row {
@@ -41,11 +42,6 @@ static int errors_type(const struct table *t, int column, size_t row, struct err
 		       (unsigned long long)t->lines[row], cell);
 }
 
-static int errors_compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Returns the distinct names of the applications in ascending order; NULL if memory is out. */
 static const char **errors_names(const struct table *t, size_t column, size_t *nr)
 {
@@ -55,7 +51,7 @@ static const char **errors_names(const struct table *t, size_t column, size_t *n
 	if (!names)
 		return NULL;
 	memcpy(names, t->columns[column].cells, t->nr_rows * sizeof(*names));
-	qsort(names, t->nr_rows, sizeof(*names), errors_compare_names);
+	qsort(names, t->nr_rows, sizeof(*names), order_text);
 	for (size_t i = 0; i < t->nr_rows; i++)
 		if (!*nr || strcmp(names[*nr - 1], names[i]) != 0)
 			names[(*nr)++] = names[i];
@@ -158,7 +154,7 @@ int application_errors_read(struct application_errors *e, const char *path, doub
 		if (ret)
 			goto out;
 		found = bsearch(&t.columns[columns[0]].cells[i], applications, nr_applications,
-				sizeof(*applications), errors_compare_names);
+				sizeof(*applications), order_text);
 		rows[nr].application = (uint32_t)(found - applications);
 		nr += has;
 	}

@@ -10,6 +10,7 @@
 
 #include "formats/segment/plane.h"
 #include "formats/segment/segment_read_state.h"
+#include "base/order.h"
 #include "base/varint.h"
 
 /* Reads one field. The fields of the kind and issuer tables follow in the order of segment.md. */
@@ -261,13 +262,6 @@ static int check_no_pauses(const struct ledger *l, struct err *err)
 	return 0;
 }
 
-static int compare_device(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Readers hold estimators for each device, so their memory grows with the number of devices. */
 static int check_devices(const struct segment_reader *s, struct err *err)
 {
@@ -279,7 +273,7 @@ static int check_devices(const struct segment_reader *s, struct err *err)
 	for (size_t i = 0; i < s->kinds.nr; i++)
 		devices[i] = s->kinds.entries[i].device;
 	if (s->kinds.nr)
-		qsort(devices, s->kinds.nr, sizeof(*devices), compare_device);
+		qsort(devices, s->kinds.nr, sizeof(*devices), order_u32);
 	for (size_t i = 0; i < s->kinds.nr; i++)
 		nr += i == 0 || devices[i] != devices[i - 1];
 	free(devices);

@@ -5,6 +5,7 @@
 #include <gsl/gsl_cdf.h>
 
 #include "analyzer/models/num/stats.h"
+#include "base/order.h"
 
 double stats_mean(const double *v, size_t nr)
 {
@@ -28,17 +29,10 @@ double stats_sd(const double *v, size_t nr)
 	return nr > 1 ? sqrt(sum / (double)(nr - 1)) : NAN;
 }
 
-static int stats_ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 void stats_sort(double *v, size_t nr)
 {
 	if (nr)
-		qsort(v, nr, sizeof(*v), stats_ascending);
+		qsort(v, nr, sizeof(*v), order_double);
 }
 
 double stats_quantile(const double *sorted, size_t nr, double q)

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
+
 /* Sums of shares are compared with the level. This tolerance absorbs their rounding errors. */
 #define ROUNDING 1e-12
 
@@ -60,13 +62,6 @@ static double conformal_share(const struct conformal_error *errors, size_t nr, d
 	return sum;
 }
 
-static int conformal_ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 double conformal_bound(struct conformal_error *errors, size_t nr, double level)
 {
 	double applications = (double)conformal_nr_applications(errors, nr), *sorted;
@@ -80,7 +75,7 @@ double conformal_bound(struct conformal_error *errors, size_t nr, double level)
 	}
 	for (size_t i = 0; i < nr; i++)
 		sorted[i] = errors[i].error;
-	qsort(sorted, nr, sizeof(*sorted), conformal_ascending);
+	qsort(sorted, nr, sizeof(*sorted), order_double);
 	/*
 	 * Finds the smallest error up to which the share is large enough. The share up to the last
 	 * error always is.

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyzer/models/sim/qpn_state.h"
+#include "base/order.h"
 
 /* Families of random streams, so that a new stream in one family does not change the others. */
 enum stream {
@@ -68,19 +69,12 @@ void qpn_sim_free(struct qpn_sim *s)
 	free(s);
 }
 
-static int compare_falling(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x < y) - (x > y);
-}
-
 /* Sorts priorities, the highest first, and removes repetitions. Returns how many are left. */
 static uint32_t rank_priorities(uint32_t *p, uint32_t nr)
 {
 	uint32_t out = 0;
 
-	qsort(p, nr, sizeof(*p), compare_falling);
+	qsort(p, nr, sizeof(*p), order_u32_falling);
 	for (uint32_t i = 0; i < nr; i++)
 		if (!out || p[i] != p[out - 1])
 			p[out++] = p[i];

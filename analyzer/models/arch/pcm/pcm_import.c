@@ -9,6 +9,7 @@
 #include "analyzer/models/arch/arch_bind.h"
 #include "analyzer/models/arch/pcm/pcm_import.h"
 #include "analyzer/models/arch/pcm/pcm_parts.h"
+#include "base/order.h"
 
 #define ALLOCATION ".allocation"
 #define USAGE	   ".usagemodel"
@@ -30,11 +31,6 @@ static void release_names(struct names *n)
 	for (uint32_t i = 0; i < n->nr; i++)
 		free(n->items[i]);
 	free(n->items);
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* Lists the files of a directory that have this ending, sorted. */
@@ -61,7 +57,7 @@ static int pcm_import_list(struct pcm_importer *im, const char *ending, struct n
 		}
 	}
 	if (out->nr)
-		qsort(out->items, out->nr, sizeof(*out->items), compare_names);
+		qsort(out->items, out->nr, sizeof(*out->items), order_text);
 out:
 	closedir(d);
 	return ret;
