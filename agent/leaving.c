@@ -284,8 +284,10 @@ static int example_make(struct example *e, const struct config *c, struct err *e
 	example_requests(e, begin.monotonic_ns, c->layer);
 	leaving_hide(e);
 	ret = example_profile(e, &begin, &end, c->layer);
-	if (!ret)
-		ret = example_segment(e, &begin, &end, c->layer);
+	if (ret)
+		goto out;
+	ret = example_segment(e, &begin, &end, c->layer);
+out:
 	return ret ? err_set(err, -ret, "the example: %s", strerror(-ret)) : 0;
 }
 

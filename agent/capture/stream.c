@@ -421,8 +421,10 @@ static void close_segment(struct stream *s, const struct clock_anchor *end,
 	}
 	o->sequence = s->sequence;
 	ret = fill_counts(s, o, end);
-	if (!ret)
-		ret = stream_encode(s, o, end);
+	if (ret)
+		goto out;
+	ret = stream_encode(s, o, end);
+out:
 	if (ret)
 		fail_segment(s, o, ret);
 	else

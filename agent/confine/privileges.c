@@ -62,8 +62,10 @@ int privileges_drop(uint64_t keep, struct err *err)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return err_set(err, errno, "privileges: no_new_privs: %s", strerror(errno));
 	ret = set_held(held & keep);
-	if (!ret && privileges_held() & ~keep)
-		ret = -EPERM;
+	if (ret)
+		goto out;
+	ret = privileges_held() & ~keep ? -EPERM : 0;
+out:
 	return ret ? err_set(err, -ret, "privileges: capabilities cannot be given up: %s",
 			     strerror(-ret))
 		   : 0;

@@ -79,8 +79,9 @@ static int info_read(const char *folder, const char *name, struct device_info *o
 
 	path_make(path, "%s/dev", folder);
 	ret = line_read(path, text, sizeof(text));
-	if (!ret)
-		ret = number_parse(text, &info.device);
+	if (ret)
+		return ret;
+	ret = number_parse(text, &info.device);
 	if (ret)
 		return ret;
 	snprintf(info.name, sizeof(info.name), "%s", name);
@@ -115,15 +116,18 @@ int device_list(int (*each)(void *ctx, const struct device_info *info), void *ct
 
 	if (!dir)
 		return -errno;
-	while (!ret && (entry = readdir(dir))) {
+	while ((entry = readdir(dir))) {
 		char link[PATH_MAX], folder[PATH_MAX];
 		struct device_info info;
 
 		path_make(link, SYSFS_CLASS "/%s", entry->d_name);
 		if (entry->d_name[0] == '.' || !realpath(link, folder))
 			continue;
-		if (!info_read(folder, entry->d_name, &info))
-			ret = each(ctx, &info);
+		if (info_read(folder, entry->d_name, &info))
+			continue;
+		ret = each(ctx, &info);
+		if (ret)
+			break;
 	}
 	closedir(dir);
 	return ret;

@@ -104,14 +104,17 @@ int reach_new(struct reach **out, const char *url, const char *proxy, struct err
 		r->names[i].found_s = -KEEP_S;
 	}
 	ret = proxy && *proxy ? take_name(&r->names[PROXY], proxy, true, err) : 0;
-	if (!ret && (!proxy || !*proxy || !proxy_looks_up(proxy)))
+	if (ret)
+		goto out;
+	if (!proxy || !*proxy || !proxy_looks_up(proxy))
 		ret = take_name(&r->names[RECEIVER], url, false, err);
-	if (ret) {
-		reach_free(r);
-		return ret;
-	}
+	if (ret)
+		goto out;
 	*out = r;
 	return 0;
+out:
+	reach_free(r);
+	return ret;
 }
 
 int reach_start(struct reach *r, struct err *err)
@@ -144,7 +147,7 @@ void reach_free(struct reach *r)
 static int reach_renew(struct reach *r, struct name *name, double wait_s,
 		       const atomic_bool *abort_flag, struct err *err)
 {
-	struct buf found;
+	struct buf found, old;
 	int ret;
 
 	if (!name->host || clock_monotonic_s() - name->found_s < KEEP_S)
@@ -152,15 +155,16 @@ static int reach_renew(struct reach *r, struct name *name, double wait_s,
 	buf_init(&found);
 	buf_printf(&found, "%s:%s:", name->host, name->port);
 	ret = lookup_addresses(r->lookup, name->host, wait_s, abort_flag, &found, err);
-	if (!ret)
-		ret = buf_put_u8(&found, 0);
-	if (!ret) {
-		struct buf old = name->entry;
-
-		name->entry = found;
-		found = old;
-		name->found_s = clock_monotonic_s();
-	}
+	if (ret)
+		goto out;
+	ret = buf_put_u8(&found, 0);
+	if (ret)
+		goto out;
+	old = name->entry;
+	name->entry = found;
+	found = old;
+	name->found_s = clock_monotonic_s();
+out:
 	buf_release(&found);
 	return ret && name->entry.len && ret != -ECANCELED ? 0 : ret;
 }
@@ -169,30 +173,35 @@ int reach_find(struct reach *r, CURL *curl, double wait_s, const atomic_bool *ab
 	       struct err *err)
 {
 	struct curl_slist *list = NULL;
-	int ret = 0;
+	int ret;
 
-	for (int i = 0; i < NR_NAMES && !ret; i++) {
+	for (int i = 0; i < NR_NAMES; i++) {
 		struct name *name = &r->names[i];
 		struct curl_slist *more;
 
 		ret = reach_renew(r, name, wait_s, abort_flag, err);
-		if (ret || !name->host)
+		if (ret)
+			goto out;
+		if (!name->host)
 			continue;
 		more = curl_slist_append(list, (const char *)name->entry.data);
-		if (!more)
-			ret = err_set(err, ENOMEM, "no memory for the HTTP sink");
-		else
-			list = more;
+		ret = more ? 0 : err_set(err, ENOMEM, "no memory for the HTTP sink");
+		if (ret)
+			goto out;
+		list = more;
 	}
-	if (!ret && curl_easy_setopt(curl, CURLOPT_RESOLVE, list))
+	if (curl_easy_setopt(curl, CURLOPT_RESOLVE, list))
 		ret = err_set(err, ENOMEM, "no memory for the HTTP sink");
-	if (ret) {
-		curl_slist_free_all(list);
-		return ret;
-	}
+	else
+		ret = 0;
+	if (ret)
+		goto out;
 	curl_slist_free_all(r->list);
 	r->list = list;
 	return 0;
+out:
+	curl_slist_free_all(list);
+	return ret;
 }
 
 void reach_doubt(struct reach *r)

@@ -113,17 +113,17 @@ static int open_account(struct sender *s, const struct sender_config *config, st
 	int ret = 0;
 
 	buf_init(&path);
-	for (size_t i = 0; i < s->nr_sinks && !s->account && !ret; i++) {
+	for (size_t i = 0; i < s->nr_sinks && !s->account; i++) {
 		if (!s->sinks[i].ops->segment)
 			continue;
 		ret = s->sinks[i].ops->account_path(s->sinks[i].sink, &path);
 		account.path = (const char *)path.data;
 		account.ctx = &s->sinks[i];
 		s->owner = &s->sinks[i];
-		if (!ret)
-			ret = account_open(&s->account, &account, err);
-		else
-			err_set(err, -ret, "no memory for the agent's account");
+		ret = ret ? err_set(err, -ret, "no memory for the agent's account")
+			  : account_open(&s->account, &account, err);
+		if (ret)
+			break;
 	}
 	buf_release(&path);
 	return ret;
@@ -150,18 +150,22 @@ int sender_new(struct sender **out, const struct sender_config *config, struct e
 		ret = err_set(err, ENOMEM, "no memory for the sinks");
 	if (config->nr_urls > SENDER_MAX_SINKS)
 		ret = err_set(err, EINVAL, "sink: expected at most %d", SENDER_MAX_SINKS);
-	for (size_t i = 0; i < config->nr_urls && !ret; i++) {
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < config->nr_urls; i++) {
 		ret = open_sink(s, config, config->urls[i], is_first, err);
+		if (ret)
+			goto out;
 		is_first &= !!strncmp(config->urls[i], "http", 4);
 	}
-	if (!ret && config->has_trace)
-		ret = open_account(s, config, err);
-	if (ret) {
-		sender_free(s, 0);
-		return ret;
-	}
+	ret = config->has_trace ? open_account(s, config, err) : 0;
+	if (ret)
+		goto out;
 	*out = s;
 	return 0;
+out:
+	sender_free(s, 0);
+	return ret;
 }
 
 struct account *sender_account(struct sender *s)
@@ -347,15 +351,18 @@ static void *send_loop(void *ctx)
 
 int sender_start(struct sender *s, uint64_t epoch, struct err *err)
 {
-	int ret = 0;
+	int ret;
 
 	s->epoch = epoch;
-	for (size_t i = 0; i < s->nr_sinks && !ret; i++)
-		if (s->account && s->sinks[i].ops->attach)
-			ret = s->sinks[i].ops->attach(s->sinks[i].sink, s->account,
-						      s->owner == &s->sinks[i], epoch, err);
-	if (ret)
-		return ret;
+	for (size_t i = 0; i < s->nr_sinks; i++) {
+		struct opened *sink = &s->sinks[i];
+
+		if (!s->account || !sink->ops->attach)
+			continue;
+		ret = sink->ops->attach(sink->sink, s->account, s->owner == sink, epoch, err);
+		if (ret)
+			return ret;
+	}
 	ret = thread_start(&s->thread, "sender", send_loop, s);
 	if (ret)
 		return err_set(err, -ret, "cannot start the sender thread: %s", strerror(-ret));

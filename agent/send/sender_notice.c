@@ -83,8 +83,7 @@ void sender_tell_loss(struct sender *s, const struct outgoing *o)
 	const struct ledger nothing = { 0 };
 	struct ledger lost;
 	struct buf notice;
-	bool is_last;
-	int ret;
+	bool is_last, is_told = false;
 
 	pthread_mutex_lock(&s->lock);
 	is_last = s->is_last;
@@ -93,12 +92,13 @@ void sender_tell_loss(struct sender *s, const struct outgoing *o)
 		return;
 	ledger_init(&lost);
 	buf_init(&notice);
-	ret = account_take(s->account, o->sequence, &lost);
-	if (!ret && lost.nr)
-		ret = notice_make(o->data.data, o->data.len, &lost, &notice);
-	if (!ret && lost.nr)
-		ret = send_notice(s, o, &notice);
-	if (!ret && lost.nr)
+	if (account_take(s->account, o->sequence, &lost) || !lost.nr)
+		goto out;
+	if (notice_make(o->data.data, o->data.len, &lost, &notice))
+		goto out;
+	is_told = !send_notice(s, o, &notice);
+out:
+	if (is_told)
 		account_commit(s->account, o->sequence);
 	else /* A later segment is to carry the losses. */
 		account_give_up(s->account, o->sequence, NULL, 0, &nothing);

@@ -138,16 +138,18 @@ static int store_reserve_use(struct store_reserve *r, int dir_fd, const char *na
 	if (!ret && (ftruncate(fd, (off_t)len) || fsync(fd)))
 		ret = -errno;
 	close(fd);
-	if (!ret && renameat(AT_FDCWD, path, dir_fd, name))
-		ret = -errno;
-	if (ret) {
-		unlinkat(AT_FDCWD, path, 0);
-		return ret;
-	}
+	if (ret)
+		goto out;
+	ret = renameat(AT_FDCWD, path, dir_fd, name) ? -errno : 0;
+	if (ret)
+		goto out;
 	/* The file counts from now on, whether or not its name would survive a power cut. */
 	if (fsync(dir_fd))
 		errno = 0;
 	return 0;
+out:
+	unlinkat(AT_FDCWD, path, 0);
+	return ret;
 }
 
 /* Removes the files. */
@@ -228,16 +230,20 @@ static int file_open(struct sink **out, const struct sink_config *config, struct
 		ret = err_set(err, ENOMEM, "no memory for the store");
 	else
 		ret = make_folder("segments", dir, err);
-	if (!ret)
-		ret = make_folder("agent", dir, err);
-	if (!ret && store_reserve_init(&s->reserve, dir, config->host))
+	if (ret)
+		goto out;
+	ret = make_folder("agent", dir, err);
+	if (ret)
+		goto out;
+	if (store_reserve_init(&s->reserve, dir, config->host))
 		ret = err_set(err, ENOMEM, "no memory for the store");
-	if (ret) {
-		file_close(s, 0, NULL);
-		return ret;
-	}
+	if (ret)
+		goto out;
 	*out = s;
 	return 0;
+out:
+	file_close(s, 0, NULL);
+	return ret;
 }
 
 static int epoch_path(const struct sink *s, uint64_t epoch, char *out, size_t size)
@@ -281,8 +287,9 @@ static int file_segment(struct sink *s, const struct sink_segment *segment)
 		close(s->epoch_fd);
 		s->epoch_fd = -1;
 		ret = enter_epoch(s, segment->epoch);
-		if (!ret)
-			ret = durable_write(s->epoch_fd, name, segment->data, segment->len, NULL);
+		if (ret)
+			return ret;
+		ret = durable_write(s->epoch_fd, name, segment->data, segment->len, NULL);
 	}
 	if (ret)
 		return ret;

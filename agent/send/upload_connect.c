@@ -340,14 +340,16 @@ int upload_new(struct upload **out, const char *url, const struct upload_access 
 		ret = err_set(err, ENOMEM, "no memory for the HTTP sink");
 	else
 		ret = upload_refresh(u, true, err);
-	if (!ret)
-		ret = reach_new(&u->reach, u->base, access->proxy, err);
-	if (ret) {
-		upload_free(u);
-		return ret;
-	}
+	if (ret)
+		goto out;
+	ret = reach_new(&u->reach, u->base, access->proxy, err);
+	if (ret)
+		goto out;
 	*out = u;
 	return 0;
+out:
+	upload_free(u);
+	return ret;
 }
 
 int upload_start(struct upload *u, struct err *err)

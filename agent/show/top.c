@@ -79,31 +79,42 @@ static int histogram_since(struct histogram *out, const struct histogram *now,
 	return 0;
 }
 
-static int fill_times(struct top_row *row, struct seen_device *seen, const struct board_device *d)
+/* Takes the times of one stage, of all directions together; seen holds those of the last call. */
+static int fill_stage(struct top_row *row, struct histogram *seen, const struct board_device *d,
+		      int stage)
 {
+	struct histogram both, since;
 	int ret = 0;
 
-	for (int stage = 0; stage < NR_STAGES; stage++) {
-		struct histogram both, since;
+	histogram_init(&both);
+	histogram_init(&since);
+	row->mean_s[stage] = row->p99_s[stage] = NAN;
+	for (int i = 0; i < BOARD_DIRECTIONS; i++) {
+		ret = histogram_merge(&both, &d->duration[i][stage]);
+		if (ret)
+			goto out;
+	}
+	ret = histogram_since(&since, &both, seen);
+	if (ret)
+		goto out;
+	if (since.nr) {
+		row->mean_s[stage] = histogram_mean_s(&since);
+		row->p99_s[stage] = histogram_quantile_s(&since, 0.99);
+	}
+	histogram_release(seen);
+	*seen = both;
+	histogram_init(&both);
+out:
+	histogram_release(&both);
+	histogram_release(&since);
+	return ret;
+}
 
-		histogram_init(&both);
-		histogram_init(&since);
-		for (int i = 0; i < BOARD_DIRECTIONS && !ret; i++)
-			ret = histogram_merge(&both, &d->duration[i][stage]);
-		if (!ret)
-			ret = histogram_since(&since, &both, &seen->stage[stage]);
-		row->mean_s[stage] = row->p99_s[stage] = NAN;
-		if (!ret && since.nr) {
-			row->mean_s[stage] = histogram_mean_s(&since);
-			row->p99_s[stage] = histogram_quantile_s(&since, 0.99);
-		}
-		if (!ret) {
-			histogram_release(&seen->stage[stage]);
-			seen->stage[stage] = both;
-		} else {
-			histogram_release(&both);
-		}
-		histogram_release(&since);
+static int fill_times(struct top_row *row, struct seen_device *seen, const struct board_device *d)
+{
+	for (int stage = 0; stage < NR_STAGES; stage++) {
+		int ret = fill_stage(row, &seen->stage[stage], d, stage);
+
 		if (ret)
 			return ret;
 	}

@@ -75,10 +75,12 @@ static int disks_read(const struct source *s, struct disk **out, size_t *out_nr,
 	struct disk *disks = NULL, *more;
 	size_t nr = 0, cap = 0, line_bytes = 0;
 	char *line = NULL;
-	int ret = f ? 0 : -errno;
+	int ret = 0;
 
+	if (!f)
+		return -errno;
 	*at_ns = clock_read_ns(CLOCK_MONOTONIC);
-	while (!ret && getline(&line, &line_bytes, f) >= 0) {
+	while (getline(&line, &line_bytes, f) >= 0) {
 		struct disk_counters c;
 
 		if (disk_counters_parse(&c, line))
@@ -86,19 +88,17 @@ static int disks_read(const struct source *s, struct disk **out, size_t *out_nr,
 		if (nr == cap) {
 			cap = cap ? 2 * cap : 64;
 			more = realloc(disks, cap * sizeof(*disks));
-			if (!more) {
-				ret = -ENOMEM;
-				break;
-			}
+			ret = more ? 0 : -ENOMEM;
+			if (ret)
+				goto out;
 			disks = more;
 		}
 		disks[nr++] = (struct disk){ .counters = c, .is_partition = is_partition(s, &c) };
 	}
+	ret = nr ? 0 : -ENODATA;
+out:
 	free(line);
-	if (f)
-		fclose(f);
-	if (!ret && !nr)
-		ret = -ENODATA;
+	fclose(f);
 	if (ret) {
 		free(disks);
 		return ret;

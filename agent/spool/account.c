@@ -150,14 +150,14 @@ int account_open(struct account **out, const struct account_config *config, stru
 	memccpy(a->boot_id, config->boot_id, 0, sizeof(a->boot_id) - 1);
 	a->copies.log = config->log;
 	ret = copies_open(&a->copies, config->path, err);
+	if (ret)
+		goto out;
 	a->path = strdup(config->path);
-	if (!ret && !a->path)
+	if (!a->path)
 		ret = err_set(err, ENOMEM, "no memory for the agent's account");
+	if (ret)
+		goto out;
 	a->damaged_since_ns = a->copies.modified_ns;
-	if (ret) {
-		account_close(a);
-		return ret;
-	}
 	if (config->last_epoch)
 		a->last_epoch = config->last_epoch(config->ctx);
 	take_up(a);
@@ -166,6 +166,9 @@ int account_open(struct account **out, const struct account_config *config, stru
 	account_settle(a, config);
 	*out = a;
 	return 0;
+out:
+	account_close(a);
+	return ret;
 }
 
 void account_end(struct account *a)
@@ -257,12 +260,13 @@ int account_take(struct account *a, uint64_t sequence, struct ledger *out)
 	pthread_mutex_lock(&a->copies.lock);
 	if (copies_stream(&a->copies)->nr_losses) {
 		s = copies_edit_stream(&a->copies);
-		for (uint32_t i = 0; i < s->nr_losses && !ret; i++) {
+		for (uint32_t i = 0; i < s->nr_losses; i++) {
 			if (s->losses[i].carried_by != ACCOUNT_NOT_CARRIED)
 				continue;
 			ret = ledger_add(out, &s->losses[i].loss);
-			if (!ret)
-				s->losses[i].carried_by = sequence;
+			if (ret)
+				break;
+			s->losses[i].carried_by = sequence;
 		}
 		copies_publish_stream(&a->copies);
 	}

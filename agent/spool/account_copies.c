@@ -183,8 +183,11 @@ int copies_open(struct account_copies *c, const char *path, struct err *err)
 	c->modified_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u;
 	c->modified_ns += (uint64_t)st.st_mtim.tv_nsec;
 	ret = posix_fallocate(c->fd, 0, sizeof(*c->file));
-	if (!ret && (size_t)st.st_size < sizeof(*c->file))
+	if (ret)
+		goto out;
+	if ((size_t)st.st_size < sizeof(*c->file))
 		ret = fsync(c->fd) ? errno : -durable_sync_parent(path);
+out:
 	if (ret)
 		return err_set(err, ret, "%s: cannot reserve %zu bytes: %s", path, sizeof(*c->file),
 			       strerror(ret));

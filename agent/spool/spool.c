@@ -130,8 +130,11 @@ static int take_up_all(struct spool *s, struct err *err)
 			close(fd);
 		return ret;
 	}
-	while (!ret && (file = readdir(dir)))
+	while ((file = readdir(dir))) {
 		ret = take_up(s, file->d_name);
+		if (ret)
+			break;
+	}
 	closedir(dir);
 	if (ret)
 		return err_set(err, -ret, "%s: no memory for the spool's index", s->config.dir);
@@ -175,15 +178,17 @@ int spool_open(struct spool **out, const struct spool_config *config, struct err
 	ret = s->dir ? spool_folder_open(&s->folder, s->dir, s->user, err)
 		     : err_set(err, ENOMEM, "no memory for the spool");
 	s->dir_fd = s->folder.dir_fd;
-	if (!ret)
-		ret = take_up_all(s, err);
-	if (ret < 0) {
-		spool_close(s);
-		return ret;
-	}
+	if (ret)
+		goto out;
+	ret = take_up_all(s, err);
+	if (ret)
+		goto out;
 	sync_folder(s);
 	*out = s;
 	return 0;
+out:
+	spool_close(s);
+	return ret;
 }
 
 void spool_close(struct spool *s)
@@ -202,8 +207,7 @@ int spool_read_file(int dir_fd, const char *file, struct buf *out)
 {
 	int fd = openat(dir_fd, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct stat st;
-	ssize_t nr = 1;
-	int ret = 0;
+	int ret;
 
 	if (fd < 0)
 		return -errno;
@@ -214,13 +218,17 @@ int spool_read_file(int dir_fd, const char *file, struct buf *out)
 		ret = -EFBIG;
 	else
 		ret = buf_reserve(out, (size_t)st.st_size);
-	while (!ret && nr > 0 && out->len < (size_t)st.st_size) {
-		nr = read(fd, out->data + out->len, (size_t)st.st_size - out->len);
-		if (nr < 0)
-			ret = -errno;
-		else
-			out->len += (size_t)nr;
+	if (ret)
+		goto out;
+	while (out->len < (size_t)st.st_size) {
+		ssize_t nr = read(fd, out->data + out->len, (size_t)st.st_size - out->len);
+
+		ret = nr < 0 ? -errno : 0;
+		if (nr <= 0)
+			goto out;
+		out->len += (size_t)nr;
 	}
+out:
 	close(fd);
 	return ret;
 }
@@ -372,13 +380,15 @@ static int drop_one(struct spool *s)
 
 int spool_make_room(struct spool *s, size_t len)
 {
-	int ret = 0;
-
 	if (len > s->config.max_bytes)
 		return -EFBIG;
-	while (!ret && !has_room(s, len))
-		ret = drop_one(s);
-	return ret == -ENOENT ? -ENOSPC : ret;
+	while (!has_room(s, len)) {
+		int ret = drop_one(s);
+
+		if (ret)
+			return ret == -ENOENT ? -ENOSPC : ret;
+	}
+	return 0;
 }
 
 int spool_append(struct spool *s, const struct spool_name *name, const void *data, size_t len,

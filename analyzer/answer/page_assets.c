@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* page.css and page.js as they are in the tree, by the assembler: no copy to keep in step. */
-#include "analyzer/answer/page_shell.h"
 
 /* clang-format off */
 __asm__(".section .rodata\n"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzer/characterize/short_profiles.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 

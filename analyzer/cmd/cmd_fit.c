@@ -11,7 +11,6 @@
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/fit_state.h"
 #include "analyzer/cmd/show.h"
-#include "analyzer/cmd/table_options.h"
 #include "analyzer/measure/table_where.h"
 #include "analyzer/models/regression/fit_answer.h"
 #include "analyzer/measure/results.h"
@@ -26,7 +25,6 @@
 #include "base/json.h"
 #include "base/output_file.h"
 #include "formats/model_file.h"
-#include "base/units.h"
 
 /*
  * fit_update: blkcast fit --update: tests whether new rows fit a saved model, and fits the model to

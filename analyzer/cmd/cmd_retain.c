@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +15,6 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/shown.h"
-#include "base/units.h"
 
 static int print_json(const char *dir, const struct retain_counts *c)
 {

@@ -8,7 +8,6 @@
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/show.h"
-#include "analyzer/measure/results.h"
 #include "analyzer/measure/results_table.h"
 #include "analyzer/models/storage/device_answer.h"
 #include "analyzer/models/storage/device_calibrate.h"

@@ -15,7 +15,6 @@
 #include "analyzer/models/storage/calibration_answer.h"
 #include "analyzer/models/storage/campaign_table.h"
 #include "analyzer/whatif/origins.h"
-#include "base/json.h"
 #include "base/output_file.h"
 #include "formats/model_file.h"
 

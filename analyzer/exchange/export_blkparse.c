@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "analyzer/exchange/export_formats.h"
-#include "analyzer/exchange/request_csv.h"
 #include "base/array.h"
 
 #define S_NS 1000000000u

@@ -4,8 +4,6 @@
 #include "analyzer/exchange/request_csv.h"
 #include "base/shown.h"
 
-#include <errno.h>
-
 /* One row for each request; docs/guide/fleet.md describes the columns. */
 enum parquet_request_column {
 	COLUMN_ARRIVAL,

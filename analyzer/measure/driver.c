@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/measure/driver.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

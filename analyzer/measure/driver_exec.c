@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <jansson.h>
-#include <math.h>
 #include <string.h>
 
 #include "analyzer/measure/driver.h"

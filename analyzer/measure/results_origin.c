@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/measure/results_origin.h"
 
-#include <errno.h>
-
 #include "analyzer/measure/results_sql.h"
 #include "base/units.h"
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/measure/results_sql.h"
 #include "analyzer/measure/run_once.h"
 #include "analyzer/measure/sequential_design.h"
 #include "analyzer/measure/target.h"

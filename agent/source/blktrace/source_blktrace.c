@@ -351,21 +351,25 @@ int source_blktrace_open_on(struct source **out, const struct source_config *con
 	struct source *s;
 	int ret = refuse_config(config, err);
 
-	if (!ret)
-		ret = blktrace_check(kernel, err);
+	if (ret)
+		return ret;
+	ret = blktrace_check(kernel, err);
 	if (ret)
 		return ret;
 	if (source_new(&s, config, kernel))
 		return err_set(err, ENOMEM, "blktrace: out of memory");
 	ret = source_blktrace_scan(s, true, err);
-	if (!ret && !s->nr_disks && s->nr_wanted)
+	if (ret)
+		goto out;
+	if (!s->nr_disks && s->nr_wanted)
 		ret = err_set(err, ENODEV, "blktrace: none of the disks named is there");
-	if (ret) {
-		source_blktrace_free(s);
-		return ret;
-	}
+	if (ret)
+		goto out;
 	*out = s;
 	return 0;
+out:
+	source_blktrace_free(s);
+	return ret;
 }
 
 static int source_blktrace_open(struct source **out, const struct source_config *config,

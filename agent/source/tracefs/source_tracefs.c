@@ -332,13 +332,15 @@ static int event_enable(struct source *s, const char *event, const struct source
 		buf_printf(&filter, "%sdev == %u", i ? " || " : "", config->devices[i]);
 	if (filter.error)
 		ret = err_set(err, ENOMEM, "tracefs: out of memory");
-	if (!ret && filter.len) {
-		snprintf(path, sizeof(path), "events/block/%s/filter", event);
-		ret = source_tracefs_set(s, path, (const char *)filter.data, err);
-	}
-	snprintf(path, sizeof(path), "events/block/%s/enable", event);
 	if (ret)
 		goto out;
+	if (filter.len) {
+		snprintf(path, sizeof(path), "events/block/%s/filter", event);
+		ret = source_tracefs_set(s, path, (const char *)filter.data, err);
+		if (ret)
+			goto out;
+	}
+	snprintf(path, sizeof(path), "events/block/%s/enable", event);
 	ret = source_tracefs_set(s, path, "1", err);
 out:
 	buf_release(&filter);

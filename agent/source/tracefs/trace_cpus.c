@@ -249,9 +249,13 @@ static int cpus_open(struct trace_cpus *t, struct err *err)
 			close(fd);
 		return err_set(err, -ret, "tracefs: per_cpu: %s", strerror(-ret));
 	}
-	while (!ret && (entry = readdir(dir)) && t->nr_cpus < CPUS_MAX)
-		if (sscanf(entry->d_name, "cpu%u", &number) == 1)
-			ret = cpu_open(t, number, err);
+	while ((entry = readdir(dir)) && t->nr_cpus < CPUS_MAX) {
+		if (sscanf(entry->d_name, "cpu%u", &number) != 1)
+			continue;
+		ret = cpu_open(t, number, err);
+		if (ret)
+			break;
+	}
 	closedir(dir);
 	if (ret)
 		return ret;

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <libxml/parser.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/models/net/qpe_import.h"

@@ -4,7 +4,6 @@
  * the net. Tokens that are put into it arrive at its place "input-place", and tokens that are
  * taken from it come from its "output-place". "actual population" becomes an ordinary place.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

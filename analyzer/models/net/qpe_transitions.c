@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Transitions of a .qpe file, of the net itself or of a subnet: modes and their connections. */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/models/net/qpe_xml.h"

@@ -10,7 +10,6 @@
  * neighbours needs no new fit.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,16 +87,17 @@ static int cubist_open(void **sweep, const struct technique *t, const struct swe
 	c->in = in;
 	c->single = t == &technique_m5;
 	ret = m5_ground_init(&c->ground, in->schema, in->train);
-	if (!ret) {
-		c->train_rows = dataset_rows(in->train);
-		ret = c->train_rows ? 0 : -ENOMEM;
-	}
-	if (ret) {
-		cubist_close(c);
-		return ret;
-	}
+	if (ret)
+		goto out;
+	c->train_rows = dataset_rows(in->train);
+	ret = c->train_rows ? 0 : -ENOMEM;
+	if (ret)
+		goto out;
 	*sweep = c;
 	return 0;
+out:
+	cubist_close(c);
+	return ret;
 }
 
 static int committee_new(struct cubist *c, size_t least_cover, size_t max_leaves,
@@ -193,18 +193,25 @@ static int committee_of(struct cubist *c, double nsplits, size_t ntrees, struct 
 	bool limited = false;
 	int ret = find_or_make(c, least_cover, SIZE_MAX, &k);
 
+	if (ret)
+		return ret;
 	/* The limit changes nothing as long as no unlimited tree has more leaves. */
-	for (size_t i = 0; i < ntrees && !ret && !limited; i++) {
-		if (i == k->nr)
-			ret = add_member(c, k);
-		limited = !ret && (double)k->members[i].natural > nsplits;
+	for (size_t i = 0; i < ntrees && !limited; i++) {
+		ret = i == k->nr ? add_member(c, k) : 0;
+		if (ret)
+			return ret;
+		limited = (double)k->members[i].natural > nsplits;
 	}
-	if (!ret && limited)
-		ret = find_or_make(c, least_cover, (size_t)nsplits, &k);
-	while (!ret && k->nr < ntrees)
+	ret = limited ? find_or_make(c, least_cover, (size_t)nsplits, &k) : 0;
+	if (ret)
+		return ret;
+	while (k->nr < ntrees) {
 		ret = add_member(c, k);
+		if (ret)
+			return ret;
+	}
 	*out = k;
-	return ret;
+	return 0;
 }
 
 static void mean_of(const double *sum, size_t ntrees, size_t nr, double *out)

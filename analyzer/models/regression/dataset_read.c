@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/models/regression/dataset.h"
+#include "base/order.h"
 #include "base/units.h"
 
 static bool dataset_read_named(const char *const *names, size_t nr, const char *name)
@@ -16,16 +17,11 @@ static bool dataset_read_named(const char *const *names, size_t nr, const char *
 	return false;
 }
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static int by_number(const void *a, const void *b)
 {
 	double x = strtod(*(char *const *)a, NULL), y = strtod(*(char *const *)b, NULL);
 
-	return x != y ? (x > y) - (x < y) : by_text(a, b);
+	return x != y ? (x > y) - (x < y) : order_text(a, b);
 }
 
 static int dataset_read_missing(const struct table *t, size_t column, size_t row, struct err *err)
@@ -42,15 +38,15 @@ static int take_levels(struct variable *v, const struct table *t, size_t column,
 
 	if (!cells)
 		return -ENOMEM;
-	for (size_t i = 0; i < t->nr_rows && !ret; i++) {
+	for (size_t i = 0; i < t->nr_rows; i++) {
 		cells[i] = t->columns[column].cells[i];
-		if (table_missing(t, column, i))
-			ret = dataset_read_missing(t, column, i, err);
+		if (!table_missing(t, column, i))
+			continue;
+		ret = dataset_read_missing(t, column, i, err);
+		goto out;
 	}
-	if (!ret)
-		qsort(cells, t->nr_rows, sizeof(*cells),
-		      table_numeric(t, column) ? by_number : by_text);
-	for (size_t i = 0; i < t->nr_rows && !ret; i++) {
+	qsort(cells, t->nr_rows, sizeof(*cells), table_numeric(t, column) ? by_number : order_text);
+	for (size_t i = 0; i < t->nr_rows; i++) {
 		char **grown;
 
 		if (i && strcmp(cells[i], cells[i - 1]) == 0)
@@ -59,16 +55,20 @@ static int take_levels(struct variable *v, const struct table *t, size_t column,
 			ret = err_set(err, EINVAL,
 				      "%s: factor '%s' has more than %d levels: is it a number?",
 				      t->source, v->name, DATASET_LEVELS_MAX);
-			break;
+			goto out;
 		}
 		grown = reallocarray(v->levels, v->nr_levels + 1, sizeof(*grown));
-		if (grown)
-			v->levels = grown;
-		if (!grown || !(v->levels[v->nr_levels] = strdup(cells[i])))
-			ret = -ENOMEM;
-		else
-			v->nr_levels++;
+		ret = -ENOMEM;
+		if (!grown)
+			goto out;
+		v->levels = grown;
+		grown[v->nr_levels] = strdup(cells[i]);
+		if (!grown[v->nr_levels])
+			goto out;
+		v->nr_levels++;
 	}
+	ret = 0;
+out:
 	free(cells);
 	return ret;
 }
@@ -166,14 +166,14 @@ static int take_schema(struct schema *s, const struct table *t, const struct dat
 		       size_t **at, struct err *err)
 {
 	size_t nr = spec->nr_predictors ? spec->nr_predictors : t->nr_columns;
-	int ret = 0;
+	int ret;
 
 	*at = calloc(nr + 1, sizeof(**at));
 	s->variables = calloc(nr + 1, sizeof(*s->variables));
 	s->response = strdup(spec->response);
 	if (!*at || !s->variables || !s->response)
 		return -ENOMEM;
-	for (size_t i = 0; i < nr && !ret; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		int column = spec->nr_predictors ? table_find(t, spec->predictors[i], err) : (int)i;
 		const char *name;
 
@@ -195,9 +195,9 @@ static int take_schema(struct schema *s, const struct table *t, const struct dat
 				return err_set(err, EINVAL, "'%s' is a predictor twice", name);
 		(*at)[s->nr] = (size_t)column;
 		ret = take_variable(s, t, (size_t)column, spec, err);
+		if (ret)
+			return ret;
 	}
-	if (ret)
-		return ret;
 	if (!s->nr)
 		ret = err_set(err, EINVAL, "%s: no independent variable beside the response '%s'",
 			      t->source, spec->response);
@@ -303,10 +303,10 @@ static int take_rows(struct dataset *d, const struct schema *s, const struct tab
 		goto out;
 	for (size_t i = 0; i < t->nr_rows; i++) {
 		ret = dataset_encode(s, t, at, i, row, err);
-		for (size_t v = 0; v < s->nr && !ret; v++)
-			d->x[v * d->nr_rows + i] = row[v];
 		if (ret)
 			goto out;
+		for (size_t v = 0; v < s->nr; v++)
+			d->x[v * d->nr_rows + i] = row[v];
 	}
 out:
 	free(row);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

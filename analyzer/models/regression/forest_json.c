@@ -4,7 +4,6 @@
  * could be invalid.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

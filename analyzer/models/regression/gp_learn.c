@@ -84,14 +84,17 @@ static int gp_search_init(struct gp_search *w, const struct schema *s, const str
 	int ret = gp_sample(&w->data, d);
 	size_t n = w->data.nr_rows;
 
+	if (ret)
+		return ret;
 	w->schema = s;
-	if (!ret)
-		ret = gp_alloc(&w->gp, n, d->nr_vars);
+	ret = gp_alloc(&w->gp, n, d->nr_vars);
+	if (ret)
+		return ret;
 	w->range = calloc(d->nr_vars + 1, sizeof(*w->range));
 	w->gradient = calloc(d->nr_vars + 2, sizeof(*w->gradient));
 	w->matrix = reallocarray(NULL, n * n + 1, sizeof(*w->matrix));
 	w->inverse = reallocarray(NULL, n * n + 1, sizeof(*w->inverse));
-	return !ret && w->range && w->gradient && w->matrix && w->inverse ? 0 : -ENOMEM;
+	return w->range && w->gradient && w->matrix && w->inverse ? 0 : -ENOMEM;
 }
 
 /* Decides which numbers enter by their logarithms, and computes their ranges. */

@@ -7,7 +7,6 @@
  * ones get the coefficient 0, as in R's lm, and are left out of the formula.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +28,9 @@ static int add_products(struct terms *t, const struct design *g, size_t from,
 {
 	int ret = terms_add(t, 0, chosen, nr);
 
-	for (size_t c = from; c < g->nr_columns && !ret && nr < degree; c++) {
+	if (ret || nr == degree)
+		return ret;
+	for (size_t c = from; c < g->nr_columns; c++) {
 		const struct design_column *col = &g->columns[c];
 
 		if (nr && chosen[nr - 1].variable == col->variable)
@@ -42,8 +43,10 @@ static int add_products(struct terms *t, const struct design *g, size_t from,
 			.at = col->level < 0 ? 0 : col->level,
 		};
 		ret = add_products(t, g, c + 1, chosen, nr + 1, degree);
+		if (ret)
+			return ret;
 	}
-	return ret;
+	return 0;
 }
 
 /*
@@ -52,14 +55,16 @@ static int add_products(struct terms *t, const struct design *g, size_t from,
  */
 static int order_terms(struct terms *out, const struct terms *in, size_t nr_vars)
 {
-	int ret = 0;
-
 	for (size_t degree = 0; degree <= nr_vars; degree++) {
-		for (size_t j = 0; j < in->nr && !ret; j++)
+		for (size_t j = 0; j < in->nr; j++) {
+			const struct term_factor *factors = in->factors + terms_begin(in, j);
+			int ret = 0;
+
 			if (in->ends[j] - terms_begin(in, j) == degree)
-				ret = terms_add(out, 0, in->factors + terms_begin(in, j), degree);
-		if (ret)
-			return ret;
+				ret = terms_add(out, 0, factors, degree);
+			if (ret)
+				return ret;
+		}
 	}
 	return 0;
 }
@@ -102,21 +107,26 @@ static int keep_used(struct terms *t, const struct lsq_result *r)
 {
 	struct terms kept = { 0 };
 	double *errors = calloc(t->nr + 1, sizeof(*errors));
-	int ret = errors ? 0 : -ENOMEM;
+	int ret;
 
-	for (size_t j = 0; j < t->nr && !ret; j++) {
+	if (!errors)
+		return -ENOMEM;
+	kept.standard_errors = errors;
+	for (size_t j = 0; j < t->nr; j++) {
 		if (j && !r->used[j])
 			continue;
 		errors[kept.nr] = r->standard_errors[j];
 		ret = terms_add(&kept, r->coefficients[j], t->factors + terms_begin(t, j),
 				t->ends[j] - terms_begin(t, j));
+		if (ret)
+			goto out;
 	}
-	kept.standard_errors = errors;
-	terms_release(ret ? &kept : t);
-	if (ret)
-		return ret;
+	terms_release(t);
 	*t = kept;
 	return 0;
+out:
+	terms_release(&kept);
+	return ret;
 }
 
 static int lrm_fit(struct lrm *l)
@@ -145,8 +155,9 @@ static int lrm_fit(struct lrm *l)
 	problem.x = x;
 	problem.refine = true;
 	ret = lsq_solve(&problem, &r);
-	if (!ret)
-		ret = keep_used(&l->terms, &r);
+	if (ret)
+		goto out;
+	ret = keep_used(&l->terms, &r);
 out:
 	design_release(&g);
 	free(x);

@@ -97,8 +97,9 @@ static int branch_of(struct mars *m, const double *p, struct branch **out, size_
 	struct branch *b;
 	int ret = forward_prefix(&m->forward, p[NNODES], p[THRESHOLD], &nr_terms);
 
-	if (!ret)
-		ret = room_for_branch(m, nr_terms);
+	if (ret)
+		return ret;
+	ret = room_for_branch(m, nr_terms);
 	if (ret)
 		return ret;
 	if (!m->branches[nr_terms]) {

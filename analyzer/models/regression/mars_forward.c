@@ -336,9 +336,12 @@ static int mars_forward_step(struct forward *f)
 	}
 	for (size_t j = before; j < f->nr_terms; j++)
 		forward_candidates_update(f, j);
-	for (size_t j = before; j < f->nr_terms && !ret; j++)
+	for (size_t j = before; j < f->nr_terms; j++) {
 		ret = add_candidates(f, j);
-	return ret ? ret : mars_forward_record(f, (rss - f->rss) / f->rss0);
+		if (ret)
+			return ret;
+	}
+	return mars_forward_record(f, (rss - f->rss) / f->rss0);
 }
 
 int forward_prefix(struct forward *f, double nnodes, double threshold, size_t *nr_terms)

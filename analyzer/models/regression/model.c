@@ -78,10 +78,11 @@ int model_fit(struct model *m, const struct technique *t, const double *p, const
 	m->technique = t;
 	memcpy(m->parameters, p, t->nr_parameters * sizeof(*p));
 	m->quality = (struct quality){ NAN, NAN, NAN, NAN };
-	ret = schema_copy(&m->schema, s);
-	if (!ret)
-		ret = copy_data(&m->data, d);
 	m->limits = limits_of(d);
+	ret = schema_copy(&m->schema, s);
+	if (ret)
+		goto out;
+	ret = copy_data(&m->data, d);
 	if (ret)
 		goto out;
 	ret = t->open(&sweep, t, &in);
@@ -144,7 +145,7 @@ static int model_predict_alone(const struct model *m, const double *rows, size_t
 static int model_predict_learned(const struct model *m, const double *rows, size_t nr, double *out)
 {
 	double *one;
-	int ret = 0;
+	int ret;
 
 	if (m->form != MODEL_MEMBERS)
 		return model_predict_alone(m, rows, nr, out);
@@ -152,11 +153,15 @@ static int model_predict_learned(const struct model *m, const double *rows, size
 	if (!one)
 		return -ENOMEM;
 	memset(out, 0, nr * sizeof(*out));
-	for (size_t k = 0; k < m->nr_members && !ret; k++) {
+	for (size_t k = 0; k < m->nr_members; k++) {
 		ret = model_predict_alone(&m->members[k], rows, nr, one);
-		for (size_t i = 0; i < nr && !ret; i++)
+		if (ret)
+			goto out;
+		for (size_t i = 0; i < nr; i++)
 			out[i] += m->members[k].share * one[i];
 	}
+	ret = 0;
+out:
 	free(one);
 	return ret;
 }

@@ -197,18 +197,23 @@ int reach_init(struct reach *r, const struct schema *s, const struct dataset *d)
 	r->points = calloc(r->nr_rows * r->nr_vars + 1, sizeof(*r->points));
 	r->variables = calloc(r->nr_vars + 1, sizeof(*r->variables));
 	ret = r->points && r->variables ? 0 : -ENOMEM;
-	for (size_t v = 0; v < s->nr && !ret; v++)
-		if (!s->variables[v].factor)
-			ret = reach_take_variable(r, v, d);
-	for (size_t i = 0; i < r->nr_rows && !ret; i++) {
+	if (ret)
+		goto out;
+	for (size_t v = 0; v < s->nr; v++) {
+		if (s->variables[v].factor)
+			continue;
+		ret = reach_take_variable(r, v, d);
+		if (ret)
+			goto out;
+	}
+	for (size_t i = 0; i < r->nr_rows; i++) {
 		size_t from = i * d->nr_rows / r->nr_rows;
 
 		for (size_t v = 0; v < s->nr; v++)
 			row[v] = d->x[v * d->nr_rows + from];
 		reach_place(r, s, row, r->points + i * r->nr_vars);
 	}
-	if (!ret)
-		ret = reach_take_bound(r, s);
+	ret = reach_take_bound(r, s);
 out:
 	free(row);
 	if (ret)

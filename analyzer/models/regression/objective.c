@@ -90,8 +90,9 @@ static int split_init(struct objective *o, uint32_t i)
 		ret = objective_bootstrap(s, c->data, i);
 	} else {
 		ret = dataset_subset(&s->train, c->data, i, false);
-		if (!ret)
-			ret = dataset_subset(&s->test, c->data, i, true);
+		if (ret)
+			return ret;
+		ret = dataset_subset(&s->test, c->data, i, true);
 	}
 	if (ret)
 		return ret;
@@ -226,12 +227,14 @@ static int objective_pieces(void *ctx, size_t chunk, struct parallel_bytes *b)
 {
 	struct objective *o = ctx;
 	struct split *s = &o->splits[chunk];
-	int ret = 0;
+	int ret;
 
-	for (size_t i = 0; i < o->nr_points && !ret; i++)
+	for (size_t i = 0; i < o->nr_points; i++) {
 		ret = parallel_piece(b, &o->rmse[i * o->nr_splits + chunk], sizeof(*o->rmse));
-	if (!ret)
-		ret = parallel_piece(b, s->predicted, s->test.nr_rows * sizeof(*s->predicted));
+		if (ret)
+			return ret;
+	}
+	ret = parallel_piece(b, s->predicted, s->test.nr_rows * sizeof(*s->predicted));
 	return ret ? ret : parallel_piece(b, &s->nr_fits, sizeof(s->nr_fits));
 }
 
@@ -281,11 +284,14 @@ int objective_eval(struct objective *o, const double *points, size_t nr, double 
 		return ret;
 	if (!c || !checkpoint_find(c, objective_key(o, points, nr), own, nr_errors)) {
 		ret = objective_work(o, points, nr, own);
-		if (!ret && c)
-			ret = checkpoint_add(c, objective_key(o, points, nr), own, nr_errors);
+		if (ret)
+			goto out;
+		ret = c ? checkpoint_add(c, objective_key(o, points, nr), own, nr_errors) : 0;
+		if (ret)
+			goto out;
 	}
-	if (!ret)
-		ret = objective_mean(o, own, nr, cost);
+	ret = objective_mean(o, own, nr, cost);
+out:
 	if (!rmse)
 		free(own);
 	return ret;

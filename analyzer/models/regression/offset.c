@@ -50,21 +50,21 @@ static int read_rest(struct offset *o, const char *text, const char **end, const
 int offset_read(struct offset *o, const char *text, const struct schema *s, struct err *err)
 {
 	struct offset read = { 0 };
-	int ret = 0;
+	int ret;
 
-	for (const char *at = text, *end; !ret; at = end + 1) {
+	for (const char *at = text, *end;; at = end + 1) {
 		end = at + strcspn(at, "*");
 		if (*at == '(')
 			ret = read_rest(&read, at, &end, s, err);
 		else
 			ret = offset_put(&read, at, (size_t)(end - at), false, 0, s, err);
-		if (!ret && *end && *end != '*')
-			ret = err_set(err, EINVAL, "--offset: expected * before '%.60s'", end);
-		if (!ret && !*end)
+		if (ret)
+			return ret;
+		if (!*end)
 			break;
+		if (*end != '*')
+			return err_set(err, EINVAL, "--offset: expected * before '%.60s'", end);
 	}
-	if (ret)
-		return ret;
 	*o = read;
 	return 0;
 }

@@ -161,8 +161,9 @@ static int check_applications(struct check *c, const struct predict_rows *rows,
 
 	if (!errors || !covered || !first)
 		ret = -ENOMEM;
-	if (!ret)
-		ret = check_first_rows(t, (size_t)column, first);
+	if (ret)
+		goto out;
+	ret = check_first_rows(t, (size_t)column, first);
 	if (ret)
 		goto out;
 	c->applications_covered = 0;
@@ -334,10 +335,12 @@ int predict_check(struct answer **out, const struct predict_check *ask,
 		goto out;
 	ret = validate(rows->rows, ask->model->schema.nr, c.measured, rows->predicted, c.nr,
 		       &c.of_model);
-	if (!ret && ask->other)
-		ret = check_other(&c, rows, t, err);
-	if (!ret && ask->by)
-		ret = check_applications(&c, rows, t, err);
+	if (ret)
+		goto out;
+	ret = ask->other ? check_other(&c, rows, t, err) : 0;
+	if (ret)
+		goto out;
+	ret = ask->by ? check_applications(&c, rows, t, err) : 0;
 	if (ret)
 		goto out;
 	c.covered = check_share_covered(&c, rows);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,29 +72,35 @@ int rules_end_set(struct rules *r)
 static int append_rule(struct rules *to, const struct rules *from, const struct rule *rule,
 		       const struct schema *s)
 {
-	int ret = 0;
+	int ret;
 
-	for (uint32_t k = 0; k < rule->nr_conditions && !ret; k++) {
+	for (uint32_t k = 0; k < rule->nr_conditions; k++) {
 		const struct rule_condition *c = &from->conditions[rule->conditions_at + k];
 		const struct variable *v = &s->variables[c->variable];
 
 		ret = rules_add_condition(to, c, v->factor ? from->levels + c->levels_at : NULL,
 					  v->factor ? v->nr_levels : 0);
+		if (ret)
+			return ret;
 	}
-	for (uint32_t k = 0; k < rule->nr_parts && !ret; k++)
+	for (uint32_t k = 0; k < rule->nr_parts; k++) {
 		ret = rules_add_part(to, &from->parts[rule->parts_at + k]);
-	return ret ? ret : rules_add(to, rule);
+		if (ret)
+			return ret;
+	}
+	return rules_add(to, rule);
 }
 
 int rules_append(struct rules *to, const struct rules *from, const struct schema *s)
 {
-	int ret = 0;
+	int ret;
 
 	for (size_t set = 0; set < from->nr_sets; set++) {
-		for (size_t i = rules_begin(from, set); i < from->ends[set] && !ret; i++)
+		for (size_t i = rules_begin(from, set); i < from->ends[set]; i++) {
 			ret = append_rule(to, from, &from->rules[i], s);
-		if (ret)
-			return ret;
+			if (ret)
+				return ret;
+		}
 		ret = rules_end_set(to);
 		if (ret)
 			return ret;

@@ -199,12 +199,13 @@ static int s3_iterate(struct search *s, unsigned int iteration, double *values, 
 {
 	size_t known = s->r->nr, nr_pivots = s->nr_best;
 	double before = s->r->points[s->best[0]].cost;
-	int ret = 0;
+	int ret;
 
-	for (size_t h = 0; h < nr_pivots && !ret; h++)
+	for (size_t h = 0; h < nr_pivots; h++) {
 		ret = s3_explore(s, s->best[h], known, iteration, values);
-	if (ret)
-		return ret;
+		if (ret)
+			return ret;
+	}
 	s->r->iterations = iteration;
 	/* no new point was found, and no later iteration would find one */
 	*stop = s->r->nr == known;

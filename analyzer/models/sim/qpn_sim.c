@@ -2,7 +2,6 @@
 /* Moves tokens, enables modes, fires transitions and advances the time. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

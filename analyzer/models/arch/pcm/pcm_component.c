@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Basic components: roles, passive resources, and one behaviour per signature. */
-#include <errno.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/models/arch/pcm/pcm_parts.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Types of resources, containers with their resources, and links. */
-#include <ctype.h>
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The system: composites are flattened to instances in containers, and connectors become wires. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
