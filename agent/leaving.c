@@ -22,29 +22,29 @@
 #define HEADER_AT     28u /* offset of the header in a segment */
 #define VALUE_COLUMNS 44
 
-#define FIELD(member, what)                                                                       \
+#define LEAVING(member, what)                                                                     \
 	{                                                                                         \
 #member, offsetof(struct request, member), sizeof(((struct request *)0)->member), \
 			what                                                                      \
 	}
 /* clang-format off: one field, one line */
 const struct leaving_field leaving_request_fields[] = {
-	FIELD(arrival_ns, "when it was queued, CLOCK_MONOTONIC"),
-	FIELD(dispatch_ns, "when the driver got it"),
-	FIELD(completion_ns, "when it ended"),
-	FIELD(sector, "its place on the device"),
-	FIELD(cgroup_id, "number of the cgroup"),
-	FIELD(bytes, "its length"),
-	FIELD(device, "number of the disk"),
-	FIELD(tid, "number of the thread that submitted it"),
-	FIELD(pid, "number of its process"),
-	FIELD(flags, "sync, metadata, read-ahead and the like"),
-	FIELD(queue_depth, "requests under way when it came"),
-	FIELD(error, "errno of its end"),
-	FIELD(requeues, "times the driver gave it back"),
-	FIELD(operation, "0 read, 1 write, 2 discard, 3 flush, 4 other"),
-	FIELD(source, "what saw it: 1 bpf, 2 blktrace, 3 tracefs"),
-	FIELD(layer, "0 device, 1 queue"),
+	LEAVING(arrival_ns, "when it was queued, CLOCK_MONOTONIC"),
+	LEAVING(dispatch_ns, "when the driver got it"),
+	LEAVING(completion_ns, "when it ended"),
+	LEAVING(sector, "its place on the device"),
+	LEAVING(cgroup_id, "number of the cgroup"),
+	LEAVING(bytes, "its length"),
+	LEAVING(device, "number of the disk"),
+	LEAVING(tid, "number of the thread that submitted it"),
+	LEAVING(pid, "number of its process"),
+	LEAVING(flags, "sync, metadata, read-ahead and the like"),
+	LEAVING(queue_depth, "requests under way when it came"),
+	LEAVING(error, "errno of its end"),
+	LEAVING(requeues, "times the driver gave it back"),
+	LEAVING(operation, "0 read, 1 write, 2 discard, 3 flush, 4 other"),
+	LEAVING(source, "what saw it: 1 bpf, 2 blktrace, 3 tracefs"),
+	LEAVING(layer, "0 device, 1 queue"),
 };
 /* clang-format on */
 const size_t leaving_nr_request_fields =

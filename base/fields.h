@@ -8,10 +8,10 @@
  * table can express, such as a name that must exist elsewhere.
  *
  *	static const struct field disk_fields[] = {
- *		{ .name = "device", .type = FIELD_TEXT, .offset = offsetof(struct disk, device),
- *		  .required = true, .help = "name of the block device" },
- *		{ .name = "depth", .type = FIELD_COUNT, .offset = offsetof(struct disk, depth),
- *		  .low = 1, .high = 1024, .standard = "32", .help = "requests in flight at most" },
+ *		FIELD(TEXT, "device", .offset = offsetof(struct disk, device), .required = true,
+ *		      .help = "name of the block device"),
+ *		FIELD(COUNT, "depth", .offset = offsetof(struct disk, depth), .low = 1,
+ *		      .high = 1024, .standard = "32", .help = "requests in flight at most"),
  *		{ 0 },
  *	};
  *	static const struct fields disk_table = { .name = "disk", .fields = disk_fields };
@@ -103,6 +103,20 @@ struct field {
 	const char *help;
 	field_hook *read; /* replaces storing; called after the node's kind was checked */
 };
+
+/*
+ * Each of these macros makes one field, or one item where key is NULL. The type is given without
+ * FIELD_; FIELD_AS() takes the field that describes the value in its place. The further members
+ * follow by name.
+ */
+#define FIELD(kind, key, ...)                                  \
+	{                                                      \
+		.name = key, .type = FIELD_##kind, __VA_ARGS__ \
+	}
+#define FIELD_AS(described, key, ...)                     \
+	{                                                 \
+		.name = key, .as = described, __VA_ARGS__ \
+	}
 
 struct fields {
 	const char *name;  /* name of the definition in the schema; NULL: written in place */

@@ -60,32 +60,19 @@ static int scenario_read_time(const struct fields_reader *r, const struct field 
 	return 0;
 }
 
-const struct field scenario_name = { .name = "name",
-				     .type = FIELD_TEXT,
-				     .room = SCENARIO_NAME_BYTES,
-				     .expected = "a name of 1 to 63 bytes" };
-const struct field scenario_count = { .name = "count",
-				      .type = FIELD_COUNT,
-				      .low = 1,
-				      .high = SCENARIO_COUNT_MAX };
-const struct field scenario_load = { .name = "factor",
-				     .type = FIELD_NUMBER,
-				     .above = true,
-				     .high = SCENARIO_LOAD_MAX,
-				     .expected = "a factor above 0, up to 1e6",
-				     .help = "times the load of the profile" };
-const struct field scenario_size = { .name = "size",
-				     .type = FIELD_NUMBER,
-				     .computed = true,
-				     .read = scenario_read_size,
-				     .expected = "a size as 8g, or 0 for no cache",
-				     .help = "bytes, or as 8g; 0: no cache" };
-const struct field scenario_hit_time = { .name = "time",
-					 .type = FIELD_NUMBER,
-					 .computed = true,
-					 .read = scenario_read_time,
-					 .expected = "a time as 100us",
-					 .help = "seconds, or as 100us" };
+const struct field scenario_name =
+	FIELD(TEXT, "name", .room = SCENARIO_NAME_BYTES, .expected = "a name of 1 to 63 bytes");
+const struct field scenario_count = FIELD(COUNT, "count", .low = 1, .high = SCENARIO_COUNT_MAX);
+const struct field scenario_load =
+	FIELD(NUMBER, "factor", .above = true, .high = SCENARIO_LOAD_MAX,
+	      .expected = "a factor above 0, up to 1e6", .help = "times the load of the profile");
+const struct field scenario_size =
+	FIELD(NUMBER, "size", .computed = true, .read = scenario_read_size,
+	      .expected = "a size as 8g, or 0 for no cache",
+	      .help = "bytes, or as 8g; 0: no cache");
+const struct field scenario_hit_time =
+	FIELD(NUMBER, "time", .computed = true, .read = scenario_read_time,
+	      .expected = "a time as 100us", .help = "seconds, or as 100us");
 
 static int storage_add_model(const struct fields_reader *r, struct predictor_spec *spec,
 			     const struct yaml_node *n)
@@ -145,50 +132,32 @@ static int storage_read_set(const struct fields_reader *r, const struct field *f
 	return 0;
 }
 
-static const struct field path_item = { .type = FIELD_TEXT };
+static const struct field path_item = FIELD(TEXT, NULL);
 static const struct field models_forms[] = {
-	{ .type = FIELD_TEXT },
-	{ .type = FIELD_LIST, .item = &path_item, .low = 1, .high = PREDICTOR_MODELS_MAX },
+	FIELD(TEXT, NULL),
+	FIELD(LIST, NULL, .item = &path_item, .low = 1, .high = PREDICTOR_MODELS_MAX),
 	{ 0 },
 };
-static const struct field set_value = { .type = FIELD_NUMBER, .low = -INFINITY, .computed = true };
+static const struct field set_value = FIELD(NUMBER, NULL, .low = -INFINITY, .computed = true);
 static const struct field cache_fields[] = {
-	{ .name = "size", .as = &scenario_size, .offset = STORAGE(storage.cache_bytes) },
-	{ .name = "hit_time", .as = &scenario_hit_time, .offset = STORAGE(storage.hit_s) },
+	FIELD_AS(&scenario_size, "size", .offset = STORAGE(storage.cache_bytes)),
+	FIELD_AS(&scenario_hit_time, "hit_time", .offset = STORAGE(storage.hit_s)),
 	{ 0 },
 };
 static const struct fields cache_table = { .fields = cache_fields };
 static const struct field storage_fields[] = {
-	{ .name = "models",
-	  .type = FIELD_EITHER,
-	  .item = models_forms,
-	  .offset = STORAGE(spec),
-	  .read = storage_read_models,
-	  .choice = 1,
-	  .expected = "a path, or a list of some",
-	  .help = "files of models of read_s and write_s, or of one calibrated net" },
-	{ .name = "db",
-	  .type = FIELD_TEXT,
-	  .offset = STORAGE(spec.db),
-	  .read = storage_read_db,
-	  .choice = 1,
-	  .help = "a measurement store to learn from" },
-	{ .name = "device",
-	  .type = FIELD_TEXT,
-	  .offset = STORAGE(spec.device),
-	  .read = storage_read_db,
-	  .choice = 1,
-	  .help = "a simulated device, of which the VMs' stored requests are asked" },
-	{ .name = "campaign", .type = FIELD_TEXT, .offset = STORAGE(spec.campaign) },
-	{ .name = "target", .type = FIELD_TEXT, .offset = STORAGE(spec.target) },
-	{ .name = "set",
-	  .type = FIELD_MAP,
-	  .item = &set_value,
-	  .high = PREDICTOR_SETS_MAX,
-	  .offset = STORAGE(spec),
-	  .read = storage_read_set,
-	  .help = "variables that profiles do not say" },
-	{ .name = "cache", .type = FIELD_STRUCT, .of = &cache_table },
+	FIELD(EITHER, "models", .item = models_forms, .offset = STORAGE(spec),
+	      .read = storage_read_models, .choice = 1, .expected = "a path, or a list of some",
+	      .help = "files of models of read_s and write_s, or of one calibrated net"),
+	FIELD(TEXT, "db", .offset = STORAGE(spec.db), .read = storage_read_db, .choice = 1,
+	      .help = "a measurement store to learn from"),
+	FIELD(TEXT, "device", .offset = STORAGE(spec.device), .read = storage_read_db, .choice = 1,
+	      .help = "a simulated device, of which the VMs' stored requests are asked"),
+	FIELD(TEXT, "campaign", .offset = STORAGE(spec.campaign)),
+	FIELD(TEXT, "target", .offset = STORAGE(spec.target)),
+	FIELD(MAP, "set", .item = &set_value, .high = PREDICTOR_SETS_MAX, .offset = STORAGE(spec),
+	      .read = storage_read_set, .help = "variables that profiles do not say"),
+	FIELD(STRUCT, "cache", .of = &cache_table),
 	{ 0 },
 };
 static const struct fields storage_table = { .name = "storage", .fields = storage_fields };
@@ -302,24 +271,14 @@ int scenario_add_vm(const struct fields_reader *r, const struct yaml_node *at, c
 }
 
 static const struct field vm_fields[] = {
-	{ .name = "profile",
-	  .type = FIELD_TEXT,
-	  .offset = VM(profile),
-	  .read = scenario_keep_node,
-	  .required = true,
-	  .help = "profiles, a segment or a store, from this file's folder" },
-	{ .name = "device",
-	  .type = FIELD_TEXT,
-	  .offset = VM(device),
-	  .read = scenario_keep_node,
-	  .help = "where the profile has several: as sda or 8:0" },
-	{ .name = "storage",
-	  .as = &scenario_name,
-	  .offset = VM(storage),
-	  .read = scenario_find_storage,
-	  .required = true },
-	{ .name = "count", .as = &scenario_count, .offset = VM(count), .standard = "1" },
-	{ .name = "load", .as = &scenario_load, .offset = VM(load), .standard = "1" },
+	FIELD(TEXT, "profile", .offset = VM(profile), .read = scenario_keep_node, .required = true,
+	      .help = "profiles, a segment or a store, from this file's folder"),
+	FIELD(TEXT, "device", .offset = VM(device), .read = scenario_keep_node,
+	      .help = "where the profile has several: as sda or 8:0"),
+	FIELD_AS(&scenario_name, "storage", .offset = VM(storage), .read = scenario_find_storage,
+		 .required = true),
+	FIELD_AS(&scenario_count, "count", .offset = VM(count), .standard = "1"),
+	FIELD_AS(&scenario_load, "load", .offset = VM(load), .standard = "1"),
 	{ 0 },
 };
 static const struct fields vm_table = { .name = "vm", .fields = vm_fields };
@@ -371,28 +330,18 @@ static int scenario_read_about(const struct fields_reader *r, const struct field
 	return 0;
 }
 
-static const struct field storage_item = { .type = FIELD_STRUCT,
-					   .of = &storage_table,
-					   .read = storage_read };
-static const struct field vm_item = { .type = FIELD_STRUCT, .of = &vm_table, .read = vm_read };
+static const struct field storage_item =
+	FIELD(STRUCT, NULL, .of = &storage_table, .read = storage_read);
+static const struct field vm_item = FIELD(STRUCT, NULL, .of = &vm_table, .read = vm_read);
 static const struct field scenario_fields[] = {
-	{ .name = "base",
-	  .type = FIELD_TEXT,
-	  .read = scenario_read_base,
-	  .expected = "the path of a scenario file",
-	  .help = "the scenario below this one: its storages, VMs and changes come first" },
-	{ .name = "scenario",
-	  .as = &scenario_name,
-	  .offset = offsetof(struct scenario, name),
-	  .required = true,
-	  .expected = "its name, of 1 to 63 bytes" },
-	{ .name = "about", .type = FIELD_TEXT, .read = scenario_read_about },
-	{ .name = "storages", .type = FIELD_MAP, .item = &storage_item },
-	{ .name = "vms", .type = FIELD_MAP, .item = &vm_item },
-	{ .name = "changes",
-	  .type = FIELD_LIST,
-	  .item = &scenario_change,
-	  .help = "made in this order" },
+	FIELD(TEXT, "base", .read = scenario_read_base, .expected = "the path of a scenario file",
+	      .help = "the scenario below this one: its storages, VMs and changes come first"),
+	FIELD_AS(&scenario_name, "scenario", .offset = offsetof(struct scenario, name),
+		 .required = true, .expected = "its name, of 1 to 63 bytes"),
+	FIELD(TEXT, "about", .read = scenario_read_about),
+	FIELD(MAP, "storages", .item = &storage_item),
+	FIELD(MAP, "vms", .item = &vm_item),
+	FIELD(LIST, "changes", .item = &scenario_change, .help = "made in this order"),
 	{ 0 },
 };
 const struct fields scenario_table = { .title = "A scenario of blkcast study scenario",

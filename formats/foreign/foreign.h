@@ -2,9 +2,9 @@
 /*
  * foreign: reads traces that other tools recorded, one request after the other.
  *
- * A format is one file that defines a `struct foreign_format`, and one line in foreign_formats.h.
- * It says how a line or a record of fixed length becomes a request. Reading, decompression,
- * devices, the check of times and the count of skipped records are shared.
+ * A format is one file that defines a `struct foreign_format`, or one table in line_formats.c, and
+ * one line in foreign_formats.h. It says how a line or a record of fixed length becomes a request.
+ * Reading, decompression, devices, the check of times and the count of skipped records are shared.
  *
  *	ret = foreign_open(&f, &options, paths, nr, &e);
  *	while ((nr = foreign_next(f, batch, 4096, &e)) > 0)
@@ -54,6 +54,7 @@ struct foreign_options {
 };
 
 struct foreign;
+struct line_layout;
 
 /* What line() and record() return, besides -errno. */
 enum foreign_step {
@@ -94,6 +95,7 @@ struct foreign_format {
 	int (*open)(struct foreign *f, struct err *err);
 	int (*begin)(struct foreign *f, const struct foreign_head *head, struct err *err);
 	void (*close)(struct foreign *f);
+	const struct line_layout *layout; /* for line() of line_formats.c; otherwise NULL */
 	/* A format has one of these three. r comes with everything unknown; see foreign_fill(). */
 	enum foreign_step (*line)(struct foreign *f, struct text line, struct request *r);
 	enum foreign_step (*record)(struct foreign *f, const uint8_t *data, struct request *r);

@@ -42,34 +42,20 @@ static void bind_entry_release(struct bind_entry *e)
 }
 
 static const struct field entry_fields[] = {
-	{ .name = "container",
-	  .type = FIELD_TEXT,
-	  .offset = ENTRY(container),
-	  .required = true,
-	  .help = "name of a container of the model" },
-	{ .name = "storage", .type = FIELD_TEXT, .offset = ENTRY(storage), .required = true },
-	{ .name = "resource",
-	  .type = FIELD_TEXT,
-	  .offset = ENTRY(resource),
-	  .help = "the resource whose demands become requests; hdd unless given" },
-	{ .name = "action",
-	  .type = FIELD_TEXT,
-	  .offset = ENTRY(action),
-	  .help = "only demands of internal actions of this name" },
-	{ .name = "request",
-	  .type = FIELD_WORD,
-	  .words = bind_words,
-	  .offset = ENTRY(request),
-	  .help = "the type of requests where the demand does not say it" },
-	{ .name = "size",
-	  .type = FIELD_TEXT,
-	  .offset = ENTRY(size),
-	  .help = "bytes of a request; the amount of the demand unless given" },
-	{ .name = "sequential",
-	  .type = FIELD_TEXT,
-	  .offset = ENTRY(sequential),
-	  .help = "probability that a request continues the last one" },
-	{ .name = "file_set", .type = FIELD_TEXT, .offset = ENTRY(file_set) },
+	FIELD(TEXT, "container", .offset = ENTRY(container), .required = true,
+	      .help = "name of a container of the model"),
+	FIELD(TEXT, "storage", .offset = ENTRY(storage), .required = true),
+	FIELD(TEXT, "resource", .offset = ENTRY(resource),
+	      .help = "the resource whose demands become requests; hdd unless given"),
+	FIELD(TEXT, "action", .offset = ENTRY(action),
+	      .help = "only demands of internal actions of this name"),
+	FIELD(WORD, "request", .words = bind_words, .offset = ENTRY(request),
+	      .help = "the type of requests where the demand does not say it"),
+	FIELD(TEXT, "size", .offset = ENTRY(size),
+	      .help = "bytes of a request; the amount of the demand unless given"),
+	FIELD(TEXT, "sequential", .offset = ENTRY(sequential),
+	      .help = "probability that a request continues the last one"),
+	FIELD(TEXT, "file_set", .offset = ENTRY(file_set)),
 	{ 0 },
 };
 static const struct fields entry_table = { .name = "binding", .fields = entry_fields };
@@ -137,18 +123,13 @@ static int bind_read_entry(const struct fields_reader *r, const struct field *f,
 	return ret ? ret : bind_resolve(r, b->m, e, n);
 }
 
-static const struct field entry_item = { .type = FIELD_STRUCT,
-					 .of = &entry_table,
-					 .read = bind_read_entry };
+static const struct field entry_item =
+	FIELD(STRUCT, NULL, .of = &entry_table, .read = bind_read_entry);
 static const struct field bind_fields[] = {
-	{ .name = "storages", .as = &arch_storages, .required = true },
-	{ .name = "file_sets", .as = &arch_file_sets },
-	{ .name = "requests",
-	  .type = FIELD_LIST,
-	  .item = &entry_item,
-	  .low = 1,
-	  .high = ENTRIES_MAX,
-	  .required = true },
+	FIELD_AS(&arch_storages, "storages", .required = true),
+	FIELD_AS(&arch_file_sets, "file_sets"),
+	FIELD(LIST, "requests", .item = &entry_item, .low = 1, .high = ENTRIES_MAX,
+	      .required = true),
 	{ 0 },
 };
 static const struct fields bind_table = { .title = "Storages of a Palladio model",

@@ -137,32 +137,17 @@ int reader_whole(const struct fields_reader *r, const struct field *f, const str
 
 #define EXPRESSION_HELP \
 	"A number or an expression: units (10ms, 4k), parameters, variables, distributions."
-const struct field arch_expression = { .name = "expression",
-				       .type = FIELD_NUMBER,
-				       .computed = true,
-				       .low = -INFINITY,
-				       .read = reader_expression,
-				       .expected = "a number or an expression",
-				       .help = EXPRESSION_HELP };
-const struct field arch_amount = { .name = "amount",
-				   .type = FIELD_NUMBER,
-				   .computed = true,
-				   .read = reader_expression,
-				   .expected = "a number or an expression",
-				   .help = EXPRESSION_HELP };
-const struct field arch_positive = { .name = "positive",
-				     .type = FIELD_NUMBER,
-				     .computed = true,
-				     .above = true,
-				     .read = reader_expression,
-				     .expected = "a number or an expression",
-				     .help = EXPRESSION_HELP };
-const struct field arch_servers = { .name = "servers",
-				    .type = FIELD_COUNT,
-				    .computed = true,
-				    .low = 1,
-				    .high = MAX_SERVERS,
-				    .read = reader_whole };
+const struct field arch_expression =
+	FIELD(NUMBER, "expression", .computed = true, .low = -INFINITY, .read = reader_expression,
+	      .expected = "a number or an expression", .help = EXPRESSION_HELP);
+const struct field arch_amount =
+	FIELD(NUMBER, "amount", .computed = true, .read = reader_expression,
+	      .expected = "a number or an expression", .help = EXPRESSION_HELP);
+const struct field arch_positive =
+	FIELD(NUMBER, "positive", .computed = true, .above = true, .read = reader_expression,
+	      .expected = "a number or an expression", .help = EXPRESSION_HELP);
+const struct field arch_servers = FIELD(COUNT, "servers", .computed = true, .low = 1,
+					.high = MAX_SERVERS, .read = reader_whole);
 
 /* Marks a name as one that gets a value. A parameter of the model cannot get another value. */
 static int reader_set_name(const struct fields_reader *r, const struct yaml_node *at,
@@ -203,12 +188,10 @@ static int reader_set(const struct fields_reader *r, const struct field *f,
 	return ret ? ret : reader_expression(r, f, n, &set->value);
 }
 
-static const struct field set_item = { .as = &arch_expression, .read = reader_set };
-const struct field arch_sets_field = { .name = "sets",
-				       .type = FIELD_MAP,
-				       .item = &set_item,
-				       .expected = "names and values",
-				       .help = "variables and their values" };
+static const struct field set_item = FIELD_AS(&arch_expression, NULL, .read = reader_set);
+const struct field arch_sets_field =
+	FIELD(MAP, "sets", .item = &set_item, .expected = "names and values",
+	      .help = "variables and their values");
 
 uint32_t reader_type(const struct fields_reader *r, const char *name)
 {
@@ -378,33 +361,24 @@ static int replicas_name(const struct fields_reader *r)
 	return 0;
 }
 
-static const struct field parameter_item = { .as = &arch_expression, .read = parameter_read };
-static const struct field operation_name = { .type = FIELD_TEXT, .pattern = "^[^. ]+$" };
-static const struct field interface_item = { .type = FIELD_LIST,
-					     .item = &operation_name,
-					     .low = 1,
-					     .read = interface_read,
-					     .expected = "a list of operations" };
+static const struct field parameter_item = FIELD_AS(&arch_expression, NULL, .read = parameter_read);
+static const struct field operation_name = FIELD(TEXT, NULL, .pattern = "^[^. ]+$");
+static const struct field interface_item =
+	FIELD(LIST, NULL, .item = &operation_name, .low = 1, .read = interface_read,
+	      .expected = "a list of operations");
 static const struct field model_fields[] = {
-	{ .name = "architecture", .type = FIELD_TEXT, .read = reader_later, .help = "a name" },
-	{ .name = "parameters",
-	  .type = FIELD_MAP,
-	  .item = &parameter_item,
-	  .expected = "names and values",
-	  .help = "Names and what they stand for, over those before them; --set changes them." },
-	{ .name = "interfaces",
-	  .type = FIELD_MAP,
-	  .item = &interface_item,
-	  .banned = ARCH_NOT_IN_NAMES,
-	  .required = true,
-	  .help = "interfaces and their operations" },
-	{ .name = "file_sets", .as = &arch_file_sets },
-	{ .name = "components", .as = &arch_components, .required = true },
-	{ .name = "storages", .as = &arch_storages },
-	{ .name = "containers", .as = &arch_containers, .required = true },
-	{ .name = "links", .as = &arch_links },
-	{ .name = "assembly", .as = &arch_assembly, .required = true },
-	{ .name = "usage", .as = &arch_usage, .required = true },
+	FIELD(TEXT, "architecture", .read = reader_later, .help = "a name"),
+	FIELD(MAP, "parameters", .item = &parameter_item, .expected = "names and values",
+	      .help = "Names and what they stand for, over those before them; --set changes them."),
+	FIELD(MAP, "interfaces", .item = &interface_item, .banned = ARCH_NOT_IN_NAMES,
+	      .required = true, .help = "interfaces and their operations"),
+	FIELD_AS(&arch_file_sets, "file_sets"),
+	FIELD_AS(&arch_components, "components", .required = true),
+	FIELD_AS(&arch_storages, "storages"),
+	FIELD_AS(&arch_containers, "containers", .required = true),
+	FIELD_AS(&arch_links, "links"),
+	FIELD_AS(&arch_assembly, "assembly", .required = true),
+	FIELD_AS(&arch_usage, "usage", .required = true),
 	{ 0 },
 };
 const struct fields arch_table = { .title = "A software system of blkcast arch",

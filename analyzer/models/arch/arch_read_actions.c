@@ -51,18 +51,11 @@ static int demand_read_direction(const struct fields_reader *r, const struct fie
 
 static const char *const directions[] = { "read", "write", NULL };
 static const struct field demand_fields[] = {
-	{ .name = "resource",
-	  .type = FIELD_TEXT,
-	  .offset = ACTION(demand.type),
-	  .read = demand_read_resource,
-	  .required = true,
-	  .expected = "the name of a resource" },
-	{ .name = "amount", .as = &arch_amount, .offset = ACTION(demand.amount), .required = true },
-	{ .name = "direction",
-	  .type = FIELD_WORD,
-	  .words = directions,
-	  .offset = ACTION(demand.direction),
-	  .read = demand_read_direction },
+	FIELD(TEXT, "resource", .offset = ACTION(demand.type), .read = demand_read_resource,
+	      .required = true, .expected = "the name of a resource"),
+	FIELD_AS(&arch_amount, "amount", .offset = ACTION(demand.amount), .required = true),
+	FIELD(WORD, "direction", .words = directions, .offset = ACTION(demand.direction),
+	      .read = demand_read_direction),
 	{ 0 },
 };
 static const struct fields demand_table = { .fields = demand_fields };
@@ -91,28 +84,15 @@ static int io_read_file_set(const struct fields_reader *r, const struct field *f
 }
 
 static const struct field io_fields[] = {
-	{ .name = "read",
-	  .as = &arch_positive,
-	  .offset = ACTION(io.size),
-	  .choice = 1,
-	  .help = "size in bytes" },
-	{ .name = "write",
-	  .as = &arch_positive,
-	  .offset = ACTION(io.size),
-	  .choice = 1,
-	  .help = "size in bytes" },
-	{ .name = "sequential",
-	  .type = FIELD_NUMBER,
-	  .computed = true,
-	  .high = 1,
-	  .offset = ACTION(io.sequential),
-	  .read = reader_expression,
-	  .help = "the probability that it goes on where the last one ended" },
-	{ .name = "file_set",
-	  .type = FIELD_TEXT,
-	  .offset = ACTION(io.file_set),
-	  .read = io_read_file_set,
-	  .expected = "the name of a file set" },
+	FIELD_AS(&arch_positive, "read", .offset = ACTION(io.size), .choice = 1,
+		 .help = "size in bytes"),
+	FIELD_AS(&arch_positive, "write", .offset = ACTION(io.size), .choice = 1,
+		 .help = "size in bytes"),
+	FIELD(NUMBER, "sequential", .computed = true, .high = 1, .offset = ACTION(io.sequential),
+	      .read = reader_expression,
+	      .help = "the probability that it goes on where the last one ended"),
+	FIELD(TEXT, "file_set", .offset = ACTION(io.file_set), .read = io_read_file_set,
+	      .expected = "the name of a file set"),
 	{ 0 },
 };
 static const struct fields io_table = {
@@ -198,8 +178,8 @@ static int action_read_call(const struct fields_reader *r, const struct field *f
 }
 
 static const struct field loop_fields[] = {
-	{ .name = "count", .as = &arch_amount, .offset = ACTION(loop.count), .required = true },
-	{ .name = "do", .as = &arch_actions, .offset = ACTION(loop.body), .required = true },
+	FIELD_AS(&arch_amount, "count", .offset = ACTION(loop.count), .required = true),
+	FIELD_AS(&arch_actions, "do", .offset = ACTION(loop.body), .required = true),
 	{ 0 },
 };
 static const struct fields loop_table = { .fields = loop_fields };
@@ -215,21 +195,12 @@ static int action_read_loop(const struct fields_reader *r, const struct field *f
 }
 
 static const struct field case_fields[] = {
-	{ .name = "probability",
-	  .type = FIELD_NUMBER,
-	  .computed = true,
-	  .high = 1,
-	  .offset = offsetof(struct arch_case, probability),
-	  .read = reader_number,
-	  .choice = 1 },
-	{ .name = "when",
-	  .as = &arch_expression,
-	  .offset = offsetof(struct arch_case, guard),
-	  .choice = 1 },
-	{ .name = "do",
-	  .as = &arch_actions,
-	  .offset = offsetof(struct arch_case, body),
-	  .required = true },
+	FIELD(NUMBER, "probability", .computed = true, .high = 1,
+	      .offset = offsetof(struct arch_case, probability), .read = reader_number,
+	      .choice = 1),
+	FIELD_AS(&arch_expression, "when", .offset = offsetof(struct arch_case, guard),
+		 .choice = 1),
+	FIELD_AS(&arch_actions, "do", .offset = offsetof(struct arch_case, body), .required = true),
 	{ 0 },
 };
 #define CASES "either a \"probability\" in every case of the branch, or a \"when\""
@@ -291,24 +262,12 @@ static int fork_read_bodies(const struct fields_reader *r, const struct field *f
 }
 
 static const struct field fork_fields[] = {
-	{ .name = "join",
-	  .type = FIELD_LIST,
-	  .item = &arch_actions,
-	  .low = 1,
-	  .high = MAX_BODIES,
-	  .read = fork_read_bodies,
-	  .some = 1,
-	  .expected = "a list of lists of actions",
-	  .help = "bodies that are waited for" },
-	{ .name = "detach",
-	  .type = FIELD_LIST,
-	  .item = &arch_actions,
-	  .low = 1,
-	  .high = MAX_BODIES,
-	  .read = fork_read_bodies,
-	  .some = 1,
-	  .expected = "a list of lists of actions",
-	  .help = "bodies that are not waited for" },
+	FIELD(LIST, "join", .item = &arch_actions, .low = 1, .high = MAX_BODIES,
+	      .read = fork_read_bodies, .some = 1, .expected = "a list of lists of actions",
+	      .help = "bodies that are waited for"),
+	FIELD(LIST, "detach", .item = &arch_actions, .low = 1, .high = MAX_BODIES,
+	      .read = fork_read_bodies, .some = 1, .expected = "a list of lists of actions",
+	      .help = "bodies that are not waited for"),
 	{ 0 },
 };
 static const struct fields fork_table = { .fields = fork_fields };
@@ -350,73 +309,39 @@ static int action_read_set(const struct fields_reader *r, const struct field *f,
 	return fields_read_value(r, &arch_sets_field, n, &a->set);
 }
 
-static const struct field case_item = { .type = FIELD_STRUCT,
-					.of = &case_table,
-					.read = branch_read_case };
+static const struct field case_item =
+	FIELD(STRUCT, NULL, .of = &case_table, .read = branch_read_case);
 static const struct field action_fields[] = {
-	{ .name = "cpu", .as = &arch_amount, .read = action_read_demand, .choice = 1 },
-	{ .name = "delay", .as = &arch_amount, .read = action_read_demand, .choice = 1 },
-	{ .name = "demand",
-	  .type = FIELD_STRUCT,
-	  .of = &demand_table,
-	  .read = action_read_resource_demand,
-	  .choice = 1 },
-	{ .name = "io", .type = FIELD_STRUCT, .of = &io_table, .read = action_read_io, .choice = 1 },
-	{ .name = "call",
-	  .type = FIELD_TEXT,
-	  .pattern = "^[^.]+\\..+$",
-	  .read = action_read_call,
-	  .choice = 1,
-	  .expected = "what is called, as in disk.read",
-	  .help = "ROLE.OPERATION in a component, INSTANCE.OPERATION in a scenario" },
-	{ .name = "loop",
-	  .type = FIELD_STRUCT,
-	  .of = &loop_table,
-	  .read = action_read_loop,
-	  .choice = 1 },
-	{ .name = "branch",
-	  .type = FIELD_LIST,
-	  .item = &case_item,
-	  .low = 1,
-	  .read = action_read_branch,
-	  .choice = 1,
-	  .expected = "a list of cases" },
-	{ .name = "fork",
-	  .type = FIELD_STRUCT,
-	  .of = &fork_table,
-	  .read = action_read_fork,
-	  .choice = 1 },
-	{ .name = "acquire",
-	  .type = FIELD_TEXT,
-	  .read = action_read_passive,
-	  .choice = 1,
-	  .expected = "the name of a passive resource" },
-	{ .name = "release",
-	  .type = FIELD_TEXT,
-	  .read = action_read_passive,
-	  .choice = 1,
-	  .expected = "the name of a passive resource" },
-	{ .name = "set", .as = &arch_sets_field, .read = action_read_set, .choice = 1 },
-	{ .name = "name", .type = FIELD_TEXT, .offset = ACTION(name) },
-	{ .name = "with",
-	  .as = &arch_sets_field,
-	  .offset = ACTION(call.in),
-	  .with = "call",
-	  .help = "variables that the called operation knows" },
-	{ .name = "returns",
-	  .as = &arch_sets_field,
-	  .offset = ACTION(call.out),
-	  .with = "call",
-	  .help = "variables that are known after the call" },
+	FIELD_AS(&arch_amount, "cpu", .read = action_read_demand, .choice = 1),
+	FIELD_AS(&arch_amount, "delay", .read = action_read_demand, .choice = 1),
+	FIELD(STRUCT, "demand", .of = &demand_table, .read = action_read_resource_demand,
+	      .choice = 1),
+	FIELD(STRUCT, "io", .of = &io_table, .read = action_read_io, .choice = 1),
+	FIELD(TEXT, "call", .pattern = "^[^.]+\\..+$", .read = action_read_call, .choice = 1,
+	      .expected = "what is called, as in disk.read",
+	      .help = "ROLE.OPERATION in a component, INSTANCE.OPERATION in a scenario"),
+	FIELD(STRUCT, "loop", .of = &loop_table, .read = action_read_loop, .choice = 1),
+	FIELD(LIST, "branch", .item = &case_item, .low = 1, .read = action_read_branch, .choice = 1,
+	      .expected = "a list of cases"),
+	FIELD(STRUCT, "fork", .of = &fork_table, .read = action_read_fork, .choice = 1),
+	FIELD(TEXT, "acquire", .read = action_read_passive, .choice = 1,
+	      .expected = "the name of a passive resource"),
+	FIELD(TEXT, "release", .read = action_read_passive, .choice = 1,
+	      .expected = "the name of a passive resource"),
+	FIELD_AS(&arch_sets_field, "set", .read = action_read_set, .choice = 1),
+	FIELD(TEXT, "name", .offset = ACTION(name)),
+	FIELD_AS(&arch_sets_field, "with", .offset = ACTION(call.in), .with = "call",
+		 .help = "variables that the called operation knows"),
+	FIELD_AS(&arch_sets_field, "returns", .offset = ACTION(call.out), .with = "call",
+		 .help = "variables that are known after the call"),
 	{ 0 },
 };
 static const struct fields action_table = { .name = "action",
 					    .fields = action_fields,
 					    .noun = "action",
 					    .expected = "an action, as in {cpu: 5ms}" };
-static const struct field action_item = { .type = FIELD_STRUCT,
-					  .of = &action_table,
-					  .expected = "an action, as in {cpu: 5ms}" };
+static const struct field action_item =
+	FIELD(STRUCT, NULL, .of = &action_table, .expected = "an action, as in {cpu: 5ms}");
 
 static int behaviour_read(const struct fields_reader *r, const struct field *f,
 			  const struct yaml_node *n, void *to)
@@ -443,8 +368,5 @@ static int behaviour_read(const struct fields_reader *r, const struct field *f,
 	return 0;
 }
 
-const struct field arch_actions = { .name = "actions",
-				    .type = FIELD_LIST,
-				    .item = &action_item,
-				    .read = behaviour_read,
-				    .expected = "a list of actions" };
+const struct field arch_actions = FIELD(LIST, "actions", .item = &action_item,
+					.read = behaviour_read, .expected = "a list of actions");

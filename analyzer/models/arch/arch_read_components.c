@@ -180,44 +180,28 @@ static int component_check_complete(const struct fields_reader *r, const struct 
 	return 0;
 }
 
-static const struct field plain_text = { .type = FIELD_TEXT };
+static const struct field plain_text = FIELD(TEXT, NULL);
 static const struct field text_or_texts[] = {
-	{ .type = FIELD_TEXT },
-	{ .type = FIELD_LIST, .item = &plain_text, .low = 1 },
+	FIELD(TEXT, NULL),
+	FIELD(LIST, NULL, .item = &plain_text, .low = 1),
 	{ 0 },
 };
-static const struct field role_item = { .type = FIELD_TEXT,
-					.read = component_read_role,
-					.expected = "the name of an interface" };
-static const struct field passive_item = { .type = FIELD_NUMBER,
-					   .computed = true,
-					   .low = 1,
-					   .read = component_read_passive,
-					   .expected = "a number or an expression" };
-static const struct field operation_item = { .as = &arch_actions,
-					     .read = component_read_operation };
+static const struct field role_item =
+	FIELD(TEXT, NULL, .read = component_read_role, .expected = "the name of an interface");
+static const struct field passive_item =
+	FIELD(NUMBER, NULL, .computed = true, .low = 1, .read = component_read_passive,
+	      .expected = "a number or an expression");
+static const struct field operation_item =
+	FIELD_AS(&arch_actions, NULL, .read = component_read_operation);
 static const struct field component_fields[] = {
-	{ .name = "provides",
-	  .type = FIELD_EITHER,
-	  .item = text_or_texts,
-	  .read = component_read_provides,
-	  .required = true,
-	  .expected = "the name of an interface, or a list of some" },
-	{ .name = "requires",
-	  .type = FIELD_MAP,
-	  .item = &role_item,
-	  .banned = ARCH_NOT_IN_NAMES,
-	  .help = "roles, each with its interface" },
-	{ .name = "passive",
-	  .type = FIELD_MAP,
-	  .item = &passive_item,
-	  .banned = ARCH_NOT_IN_NAMES,
-	  .help = "passive resources and how many units each has" },
-	{ .name = "operations",
-	  .type = FIELD_MAP,
-	  .item = &operation_item,
-	  .expected = "names and actions" },
-	{ .name = "parameters", .as = &arch_sets_field, .read = reader_later },
+	FIELD(EITHER, "provides", .item = text_or_texts, .read = component_read_provides,
+	      .required = true, .expected = "the name of an interface, or a list of some"),
+	FIELD(MAP, "requires", .item = &role_item, .banned = ARCH_NOT_IN_NAMES,
+	      .help = "roles, each with its interface"),
+	FIELD(MAP, "passive", .item = &passive_item, .banned = ARCH_NOT_IN_NAMES,
+	      .help = "passive resources and how many units each has"),
+	FIELD(MAP, "operations", .item = &operation_item, .expected = "names and actions"),
+	FIELD_AS(&arch_sets_field, "parameters", .read = reader_later),
 	{ 0 },
 };
 static const struct fields component_table = { .fields = component_fields };
@@ -242,15 +226,11 @@ static int component_read(const struct fields_reader *r, const struct field *f,
 	return ret ? ret : component_check_complete(r, n, c);
 }
 
-static const struct field component_item = { .type = FIELD_STRUCT,
-					     .of = &component_table,
-					     .read = component_read };
-const struct field arch_components = { .name = "components",
-				       .type = FIELD_MAP,
-				       .item = &component_item,
-				       .low = 1,
-				       .banned = ARCH_NOT_IN_NAMES,
-				       .expected = "one component at least" };
+static const struct field component_item =
+	FIELD(STRUCT, NULL, .of = &component_table, .read = component_read);
+const struct field arch_components =
+	FIELD(MAP, "components", .item = &component_item, .low = 1, .banned = ARCH_NOT_IN_NAMES,
+	      .expected = "one component at least");
 
 /* The contents of an instance's mapping in the file. */
 struct arch_instance_said {
@@ -334,35 +314,18 @@ static int instance_add(const struct fields_reader *r, const struct yaml_node *n
 	return ret ? ret : instance_sets(r, n, instance);
 }
 
-static const struct field instance_connect = { .type = FIELD_TEXT,
-					       .expected = "the name of an instance" };
+static const struct field instance_connect =
+	FIELD(TEXT, NULL, .expected = "the name of an instance");
 static const struct field instance_fields[] = {
-	{ .name = "component",
-	  .type = FIELD_TEXT,
-	  .offset = SAID(component),
-	  .read = instance_read_component,
-	  .required = true,
-	  .expected = "the name of a component" },
-	{ .name = "container",
-	  .type = FIELD_EITHER,
-	  .item = text_or_texts,
-	  .read = instance_read_containers,
-	  .required = true,
-	  .expected = "one container at least" },
-	{ .name = "replicas",
-	  .type = FIELD_COUNT,
-	  .computed = true,
-	  .low = 1,
-	  .high = MAX_REPLICAS,
-	  .offset = SAID(replicas),
-	  .read = reader_whole },
-	{ .name = "connects",
-	  .type = FIELD_MAP,
-	  .item = &instance_connect,
-	  .banned = ARCH_NOT_IN_NAMES,
-	  .read = reader_later,
-	  .help = "roles, each with an instance" },
-	{ .name = "parameters", .as = &arch_sets_field, .read = reader_later },
+	FIELD(TEXT, "component", .offset = SAID(component), .read = instance_read_component,
+	      .required = true, .expected = "the name of a component"),
+	FIELD(EITHER, "container", .item = text_or_texts, .read = instance_read_containers,
+	      .required = true, .expected = "one container at least"),
+	FIELD(COUNT, "replicas", .computed = true, .low = 1, .high = MAX_REPLICAS,
+	      .offset = SAID(replicas), .read = reader_whole),
+	FIELD(MAP, "connects", .item = &instance_connect, .banned = ARCH_NOT_IN_NAMES,
+	      .read = reader_later, .help = "roles, each with an instance"),
+	FIELD_AS(&arch_sets_field, "parameters", .read = reader_later),
 	{ 0 },
 };
 static const struct fields instance_table = { .fields = instance_fields };
@@ -445,9 +408,8 @@ static int instance_connect_all(const struct fields_reader *r, const struct yaml
 	return 0;
 }
 
-static const struct field instance_item = { .type = FIELD_STRUCT,
-					    .of = &instance_table,
-					    .read = instance_read };
+static const struct field instance_item =
+	FIELD(STRUCT, NULL, .of = &instance_table, .read = instance_read);
 
 static int assembly_read(const struct fields_reader *r, const struct field *f,
 			 const struct yaml_node *n, void *to)
@@ -468,13 +430,8 @@ static int assembly_read(const struct fields_reader *r, const struct field *f,
 	return 0;
 }
 
-const struct field arch_assembly = {
-	.name = "assembly",
-	.type = FIELD_MAP,
-	.item = &instance_item,
-	.read = assembly_read,
-	.low = 1,
-	.banned = ARCH_NOT_IN_NAMES,
-	.expected = "one instance at least",
-	.help = "instances; calls of a replicated one are spread at random, each replica as likely",
-};
+const struct field arch_assembly =
+	FIELD(MAP, "assembly", .item = &instance_item, .read = assembly_read, .low = 1,
+	      .banned = ARCH_NOT_IN_NAMES, .expected = "one instance at least",
+	      .help = "instances; calls of a replicated one are spread at random, each replica as "
+		      "likely");

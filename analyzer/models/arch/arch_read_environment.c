@@ -2,7 +2,6 @@
 /* The tables of file sets, containers with their resources, links, and usage scenarios. */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/models/arch/arch_reader.h"
@@ -16,25 +15,22 @@ static struct arch_model *environment_model(const struct fields_reader *r)
 }
 
 static const struct field file_set_fields[] = {
-	{ .name = "size",
-	  .as = &arch_amount,
-	  .offset = offsetof(struct arch_file_set, size),
-	  .required = true },
+	FIELD_AS(&arch_amount, "size", .offset = offsetof(struct arch_file_set, size),
+		 .required = true),
 	{ 0 },
 };
 static const struct fields file_set_table = { .fields = file_set_fields };
 static const struct field file_set_forms[] = {
-	{ .as = &arch_amount, .offset = offsetof(struct arch_file_set, size) },
-	{ .type = FIELD_STRUCT, .of = &file_set_table },
+	FIELD_AS(&arch_amount, NULL, .offset = offsetof(struct arch_file_set, size)),
+	FIELD(STRUCT, NULL, .of = &file_set_table),
 	{ 0 },
 };
 
 static int file_set_read(const struct fields_reader *r, const struct field *f,
 			 const struct yaml_node *n, void *to)
 {
-	static const struct field form = { .type = FIELD_EITHER,
-					   .item = file_set_forms,
-					   .expected = "its size" };
+	static const struct field form =
+		FIELD(EITHER, NULL, .item = file_set_forms, .expected = "its size");
 	struct arch_model *m = environment_model(r);
 	struct arch_file_set *set = ARCH_ADD(m->file_sets, m->nr_file_sets);
 
@@ -46,31 +42,26 @@ static int file_set_read(const struct fields_reader *r, const struct field *f,
 	return set->name ? fields_read_value(r, &form, n, set) : -ENOMEM;
 }
 
-static const struct field file_set_item = { .type = FIELD_EITHER,
-					    .item = file_set_forms,
-					    .read = file_set_read };
-const struct field arch_file_sets = { .name = "file_sets",
-				      .type = FIELD_MAP,
-				      .item = &file_set_item,
-				      .banned = ARCH_NOT_IN_NAMES };
+static const struct field file_set_item =
+	FIELD(EITHER, NULL, .item = file_set_forms, .read = file_set_read);
+const struct field arch_file_sets =
+	FIELD(MAP, "file_sets", .item = &file_set_item, .banned = ARCH_NOT_IN_NAMES);
 
 static const char *const policies[] = { "ps", "fcfs", "delay", NULL };
 static const struct field resource_fields[] = {
-	{ .name = "cores", .as = &arch_servers, .offset = RESOURCE(servers), .without = "servers" },
-	{ .name = "servers", .as = &arch_servers, .offset = RESOURCE(servers), .without = "cores" },
-	{ .name = "policy", .type = FIELD_WORD, .words = policies, .offset = RESOURCE(policy) },
-	{ .name = "rate",
-	  .as = &arch_positive,
-	  .offset = RESOURCE(rate),
-	  .help = "units of work per second and server" },
-	{ .name = "read_rate", .as = &arch_positive, .offset = RESOURCE(read_rate) },
-	{ .name = "write_rate", .as = &arch_positive, .offset = RESOURCE(write_rate) },
+	FIELD_AS(&arch_servers, "cores", .offset = RESOURCE(servers), .without = "servers"),
+	FIELD_AS(&arch_servers, "servers", .offset = RESOURCE(servers), .without = "cores"),
+	FIELD(WORD, "policy", .words = policies, .offset = RESOURCE(policy)),
+	FIELD_AS(&arch_positive, "rate", .offset = RESOURCE(rate),
+		 .help = "units of work per second and server"),
+	FIELD_AS(&arch_positive, "read_rate", .offset = RESOURCE(read_rate)),
+	FIELD_AS(&arch_positive, "write_rate", .offset = RESOURCE(write_rate)),
 	{ 0 },
 };
 static const struct fields resource_table = { .fields = resource_fields };
 static const struct field resource_forms[] = {
-	{ .as = &arch_servers, .offset = RESOURCE(servers), .help = "its servers" },
-	{ .type = FIELD_STRUCT, .of = &resource_table },
+	FIELD_AS(&arch_servers, NULL, .offset = RESOURCE(servers), .help = "its servers"),
+	FIELD(STRUCT, NULL, .of = &resource_table),
 	{ 0 },
 };
 
@@ -97,9 +88,8 @@ static struct arch_resource *resource_add(const struct fields_reader *r, const s
 static int resource_read(const struct fields_reader *r, const struct field *f,
 			 const struct yaml_node *n, void *to)
 {
-	static const struct field form = { .type = FIELD_EITHER,
-					   .item = resource_forms,
-					   .expected = "its servers, or what it is" };
+	static const struct field form = FIELD(EITHER, NULL, .item = resource_forms,
+					       .expected = "its servers, or what it is");
 	const struct arch_reader *reader = r->context;
 	struct arch_resource *resource;
 
@@ -162,27 +152,16 @@ static int container_read_parent(const struct fields_reader *r, const struct fie
 	return 0;
 }
 
-static const struct field arch_resource = { .name = "resource",
-					    .type = FIELD_EITHER,
-					    .item = resource_forms };
-static const struct field resource_item = { .as = &arch_resource, .read = resource_read };
+static const struct field arch_resource = FIELD(EITHER, "resource", .item = resource_forms);
+static const struct field resource_item = FIELD_AS(&arch_resource, NULL, .read = resource_read);
 static const struct field container_fields[] = {
-	{ .name = "in",
-	  .type = FIELD_TEXT,
-	  .offset = offsetof(struct arch_container, parent),
-	  .read = container_read_parent,
-	  .expected = "the name of a container",
-	  .help = "a container before this one" },
-	{ .name = "storage",
-	  .type = FIELD_TEXT,
-	  .offset = offsetof(struct arch_container, storage),
-	  .read = container_read_storage,
-	  .expected = "the name of a storage" },
-	{ .name = "cpu", .as = &arch_resource, .read = resource_read },
-	{ .name = "resources",
-	  .type = FIELD_MAP,
-	  .item = &resource_item,
-	  .banned = ARCH_NOT_IN_NAMES },
+	FIELD(TEXT, "in", .offset = offsetof(struct arch_container, parent),
+	      .read = container_read_parent, .expected = "the name of a container",
+	      .help = "a container before this one"),
+	FIELD(TEXT, "storage", .offset = offsetof(struct arch_container, storage),
+	      .read = container_read_storage, .expected = "the name of a storage"),
+	FIELD_AS(&arch_resource, "cpu", .read = resource_read),
+	FIELD(MAP, "resources", .item = &resource_item, .banned = ARCH_NOT_IN_NAMES),
 	{ 0 },
 };
 static const struct fields container_table = { .fields = container_fields };
@@ -208,15 +187,11 @@ static int container_read(const struct fields_reader *r, const struct field *f,
 	return ret ? ret : resource_add_delay(r, n, reader->container);
 }
 
-static const struct field container_item = { .type = FIELD_STRUCT,
-					     .of = &container_table,
-					     .read = container_read };
-const struct field arch_containers = { .name = "containers",
-				       .type = FIELD_MAP,
-				       .item = &container_item,
-				       .low = 1,
-				       .banned = ARCH_NOT_IN_NAMES,
-				       .expected = "one container at least" };
+static const struct field container_item =
+	FIELD(STRUCT, NULL, .of = &container_table, .read = container_read);
+const struct field arch_containers =
+	FIELD(MAP, "containers", .item = &container_item, .low = 1, .banned = ARCH_NOT_IN_NAMES,
+	      .expected = "one container at least");
 
 static int link_join(const struct fields_reader *r, const struct field *f,
 		     const struct yaml_node *n, void *to)
@@ -243,26 +218,15 @@ static int link_read_throughput(const struct fields_reader *r, const struct fiel
 	return reader_expression(r, f, n, &environment_model(r)->resources[l->resource].rate);
 }
 
-static const struct field join_item = { .type = FIELD_TEXT,
-					.read = link_join,
-					.expected = "the name of a container" };
+static const struct field join_item =
+	FIELD(TEXT, NULL, .read = link_join, .expected = "the name of a container");
 static const struct field link_fields[] = {
-	{ .name = "joins",
-	  .type = FIELD_LIST,
-	  .item = &join_item,
-	  .low = 2,
-	  .required = true,
-	  .expected = "two containers or more" },
-	{ .name = "throughput",
-	  .as = &arch_positive,
-	  .read = link_read_throughput,
-	  .some = 1,
-	  .help = "bytes per second" },
-	{ .name = "latency",
-	  .as = &arch_amount,
-	  .offset = offsetof(struct arch_link, latency),
-	  .some = 1,
-	  .help = "seconds" },
+	FIELD(LIST, "joins", .item = &join_item, .low = 2, .required = true,
+	      .expected = "two containers or more"),
+	FIELD_AS(&arch_positive, "throughput", .read = link_read_throughput, .some = 1,
+		 .help = "bytes per second"),
+	FIELD_AS(&arch_amount, "latency", .offset = offsetof(struct arch_link, latency), .some = 1,
+		 .help = "seconds"),
 	{ 0 },
 };
 static const struct fields link_table = { .fields = link_fields,
@@ -284,35 +248,19 @@ static int link_read(const struct fields_reader *r, const struct field *f,
 	return fields_read(r, f->of, n, l);
 }
 
-static const struct field link_item = { .type = FIELD_STRUCT,
-					.of = &link_table,
-					.read = link_read };
-const struct field arch_links = { .name = "links",
-				  .type = FIELD_MAP,
-				  .item = &link_item,
-				  .banned = ARCH_NOT_IN_NAMES };
+static const struct field link_item = FIELD(STRUCT, NULL, .of = &link_table, .read = link_read);
+const struct field arch_links =
+	FIELD(MAP, "links", .item = &link_item, .banned = ARCH_NOT_IN_NAMES);
 
 static const struct field scenario_fields[] = {
-	{ .name = "clients",
-	  .type = FIELD_COUNT,
-	  .computed = true,
-	  .low = 1,
-	  .offset = SCENARIO(population),
-	  .read = reader_expression,
-	  .choice = 1,
-	  .expected = "a number or an expression",
-	  .help = "a closed scenario: so many users" },
-	{ .name = "interarrival",
-	  .as = &arch_positive,
-	  .offset = SCENARIO(time),
-	  .choice = 1,
-	  .help = "an open scenario: seconds between two arrivals" },
-	{ .name = "think",
-	  .as = &arch_amount,
-	  .offset = SCENARIO(time),
-	  .with = "clients",
-	  .help = "seconds between two rounds of a client" },
-	{ .name = "do", .as = &arch_actions, .offset = SCENARIO(behaviour), .required = true },
+	FIELD(COUNT, "clients", .computed = true, .low = 1, .offset = SCENARIO(population),
+	      .read = reader_expression, .choice = 1, .expected = "a number or an expression",
+	      .help = "a closed scenario: so many users"),
+	FIELD_AS(&arch_positive, "interarrival", .offset = SCENARIO(time), .choice = 1,
+		 .help = "an open scenario: seconds between two arrivals"),
+	FIELD_AS(&arch_amount, "think", .offset = SCENARIO(time), .with = "clients",
+		 .help = "seconds between two rounds of a client"),
+	FIELD_AS(&arch_actions, "do", .offset = SCENARIO(behaviour), .required = true),
 	{ 0 },
 };
 static const struct fields scenario_table = {
@@ -344,12 +292,8 @@ static int scenario_read(const struct fields_reader *r, const struct field *f,
 	return s->time ? 0 : fields_no_memory(r);
 }
 
-static const struct field scenario_item = { .type = FIELD_STRUCT,
-					    .of = &scenario_table,
-					    .read = scenario_read };
-const struct field arch_usage = { .name = "usage",
-				  .type = FIELD_MAP,
-				  .item = &scenario_item,
-				  .low = 1,
-				  .banned = ARCH_NOT_IN_NAMES,
-				  .expected = "one scenario at least" };
+static const struct field scenario_item =
+	FIELD(STRUCT, NULL, .of = &scenario_table, .read = scenario_read);
+const struct field arch_usage =
+	FIELD(MAP, "usage", .item = &scenario_item, .low = 1, .banned = ARCH_NOT_IN_NAMES,
+	      .expected = "one scenario at least");

@@ -52,16 +52,10 @@ static int storage_read_path(const struct fields_reader *r, const struct field *
 }
 
 static const struct field formula_fields[] = {
-	{ .name = "read",
-	  .type = FIELD_TEXT,
-	  .offset = SAID(read),
-	  .some = 1,
-	  .help = "an expression over the inputs, in seconds" },
-	{ .name = "write",
-	  .type = FIELD_TEXT,
-	  .offset = SAID(write),
-	  .some = 1,
-	  .help = "an expression over the inputs, in seconds" },
+	FIELD(TEXT, "read", .offset = SAID(read), .some = 1,
+	      .help = "an expression over the inputs, in seconds"),
+	FIELD(TEXT, "write", .offset = SAID(write), .some = 1,
+	      .help = "an expression over the inputs, in seconds"),
 	{ 0 },
 };
 static const struct fields formula_table = { .fields = formula_fields };
@@ -101,91 +95,51 @@ static int storage_read_features(const struct fields_reader *r, const struct fie
 	return fields_read(r, f->of, n, said);
 }
 
-#define FEATURE(key)                                                  \
-	{                                                             \
-		.name = key, .type = FIELD_TEXT, .read = reader_later \
-	}
 static const struct field feature_fields[] = {
-	FEATURE("system"),    FEATURE("scheduler"), FEATURE("file_system"),
-	FEATURE("formalism"), FEATURE("technique"), { 0 },
+	FIELD(TEXT, "system", .read = reader_later),
+	FIELD(TEXT, "scheduler", .read = reader_later),
+	FIELD(TEXT, "file_system", .read = reader_later),
+	FIELD(TEXT, "formalism", .read = reader_later),
+	FIELD(TEXT, "technique", .read = reader_later),
+	{ 0 },
 };
 static const struct fields feature_table = { .name = "features", .fields = feature_fields };
-static const struct field input_item = { .as = &arch_expression };
+static const struct field input_item = FIELD_AS(&arch_expression, NULL);
 
-#define MODEL_FIELDS(others)                                                                               \
-	{ .name = "read",                                                                                  \
-	  .type = FIELD_TEXT,                                                                              \
-	  .offset = SAID(read),                                                                            \
-	  .read = storage_read_path,                                                                       \
-	  .some = 1,                                                                                       \
-	  .without = "qpn" others,                                                                         \
-	  .help = "file of a saved regression model of response times of reads" },                         \
-		{ .name = "write",                                                                         \
-		  .type = FIELD_TEXT,                                                                      \
-		  .offset = SAID(write),                                                                   \
-		  .read = storage_read_path,                                                               \
-		  .some = 1,                                                                               \
-		  .without = "qpn" others,                                                                 \
-		  .help = "file of a saved regression model of response times of writes" },                \
-		{ .name = "inputs",                                                                        \
-		  .type = FIELD_MAP,                                                                       \
-		  .item = &input_item,                                                                     \
-		  .high = MAX_COLUMNS,                                                                     \
-		  .read = storage_read_inputs,                                                             \
-		  .without = "qpn",                                                                        \
-		  .expected = "columns and what they are, 64 at most",                                     \
-		  .help = "columns of the models, each over requests, type, size, read_size, write_size, " \
-			  "pattern, read_pattern, write_pattern, read_share, file_set" },                  \
-		{ .name = "unit",                                                                          \
-		  .type = FIELD_NUMBER,                                                                    \
-		  .computed = true,                                                                        \
-		  .high = 1e6,                                                                             \
-		  .offset = SAID(unit_s),                                                                  \
-		  .read = reader_number,                                                                   \
-		  .without = "qpn",                                                                        \
-		  .standard = "1",                                                                         \
-		  .help = "seconds that are 1 in what read and write predict" },                           \
-	{                                                                                                  \
-		.name = "qpn", .type = FIELD_TEXT, .offset = SAID(qpn), .read = storage_read_path,         \
-		.some = 1, .help = "file of a storage model of blkcast qpn calibrate"                      \
-	}
+#define MODEL_FIELDS(others)                                                                       \
+	FIELD(TEXT, "read", .offset = SAID(read), .read = storage_read_path, .some = 1,            \
+	      .without = "qpn" others,                                                             \
+	      .help = "file of a saved regression model of response times of reads"),              \
+		FIELD(TEXT, "write", .offset = SAID(write), .read = storage_read_path, .some = 1,  \
+		      .without = "qpn" others,                                                     \
+		      .help = "file of a saved regression model of response times of writes"),     \
+		FIELD(MAP, "inputs", .item = &input_item, .high = MAX_COLUMNS,                     \
+		      .read = storage_read_inputs, .without = "qpn",                               \
+		      .expected = "columns and what they are, 64 at most",                         \
+		      .help = "columns of the models, each over requests, type, size, read_size, " \
+			      "write_size, pattern, read_pattern, write_pattern, read_share, "     \
+			      "file_set"),                                                         \
+		FIELD(NUMBER, "unit", .computed = true, .high = 1e6, .offset = SAID(unit_s),       \
+		      .read = reader_number, .without = "qpn", .standard = "1",                    \
+		      .help = "seconds that are 1 in what read and write predict"),                \
+		FIELD(TEXT, "qpn", .offset = SAID(qpn), .read = storage_read_path, .some = 1,      \
+		      .help = "file of a storage model of blkcast qpn calibrate")
 
 static const struct field storage_fields[] = {
 	MODEL_FIELDS(" formula repository"),
-	{ .name = "formula",
-	  .type = FIELD_STRUCT,
-	  .of = &formula_table,
-	  .read = storage_read_formula,
-	  .some = 1,
-	  .without = "qpn repository" },
-	{ .name = "repository",
-	  .type = FIELD_TEXT,
-	  .offset = SAID(repository),
-	  .read = storage_read_path,
-	  .some = 1,
-	  .without = "qpn inputs unit",
-	  .help = "a directory with repository.yaml, whose models are chosen by features" },
-	{ .name = "features",
-	  .type = FIELD_STRUCT,
-	  .of = &feature_table,
-	  .read = storage_read_features,
-	  .with = "repository" },
-	{ .name = "list_length",
-	  .type = FIELD_NUMBER,
-	  .computed = true,
-	  .high = STORAGE_MAX_LIST,
-	  .offset = SAID(list_length),
-	  .read = reader_number,
-	  .help = "n of the status list, 0 by eq. 8.1" },
-	{ .name = "concurrency",
-	  .type = FIELD_NUMBER,
-	  .computed = true,
-	  .low = 1e-6,
-	  .high = 1e6,
-	  .offset = SAID(concurrency),
-	  .read = reader_number,
-	  .standard = "1",
-	  .help = "factor on requests in service" },
+	FIELD(STRUCT, "formula", .of = &formula_table, .read = storage_read_formula, .some = 1,
+	      .without = "qpn repository"),
+	FIELD(TEXT, "repository", .offset = SAID(repository), .read = storage_read_path, .some = 1,
+	      .without = "qpn inputs unit",
+	      .help = "a directory with repository.yaml, whose models are chosen by features"),
+	FIELD(STRUCT, "features", .of = &feature_table, .read = storage_read_features,
+	      .with = "repository"),
+	FIELD(NUMBER, "list_length", .computed = true, .high = STORAGE_MAX_LIST,
+	      .offset = SAID(list_length), .read = reader_number,
+	      .help = "n of the status list, 0 by eq. 8.1"),
+	FIELD(NUMBER, "concurrency", .computed = true, .low = 1e-6, .high = 1e6,
+	      .offset = SAID(concurrency), .read = reader_number, .standard = "1",
+	      .help = "factor on requests in service"),
 	{ 0 },
 };
 #define NO_MODEL "an I/O model: \"read\" and \"write\", \"formula\", \"qpn\" or \"repository\""
@@ -195,10 +149,7 @@ static const struct fields storage_table = { .name = "storage",
 
 static const struct field entry_fields[] = {
 	MODEL_FIELDS(""),
-	{ .name = "features",
-	  .type = FIELD_STRUCT,
-	  .of = &feature_table,
-	  .read = storage_read_features },
+	FIELD(STRUCT, "features", .of = &feature_table, .read = storage_read_features),
 	{ 0 },
 };
 static const struct fields entry_table = { .fields = entry_fields };
@@ -263,11 +214,10 @@ static int repository_read_entry(const struct fields_reader *r, const struct fie
 	return 0;
 }
 
-static const struct field entry_item = { .type = FIELD_STRUCT,
-					 .of = &entry_table,
-					 .read = repository_read_entry };
+static const struct field entry_item =
+	FIELD(STRUCT, NULL, .of = &entry_table, .read = repository_read_entry);
 static const struct field repository_fields[] = {
-	{ .name = "models", .type = FIELD_LIST, .item = &entry_item, .required = true },
+	FIELD(LIST, "models", .item = &entry_item, .required = true),
 	{ 0 },
 };
 static const struct fields repository_table = { .fields = repository_fields };
@@ -331,10 +281,7 @@ out:
 	return ret;
 }
 
-static const struct field storage_item = { .type = FIELD_STRUCT,
-					   .of = &storage_table,
-					   .read = storage_read };
-const struct field arch_storages = { .name = "storages",
-				     .type = FIELD_MAP,
-				     .item = &storage_item,
-				     .banned = ARCH_NOT_IN_NAMES };
+static const struct field storage_item =
+	FIELD(STRUCT, NULL, .of = &storage_table, .read = storage_read);
+const struct field arch_storages =
+	FIELD(MAP, "storages", .item = &storage_item, .banned = ARCH_NOT_IN_NAMES);

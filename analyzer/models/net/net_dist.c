@@ -199,25 +199,16 @@ static int make_beta(struct dist *d, const struct dist_said *s, struct err *why)
 	return dist_beta(d, s->alpha, s->beta, isnan(s->scale) ? 1 : s->scale, why);
 }
 
-static const struct field list_of_numbers = { .type = FIELD_LIST,
-					      .item = &net_number,
-					      .low = 1,
-					      .read = dist_read_list,
-					      .expected = "a list of numbers" };
-static const struct field list_of_rates = { .type = FIELD_LIST,
-					    .item = &net_number,
-					    .low = 1,
-					    .high = DIST_MAX_PHASES,
-					    .read = dist_read_list,
-					    .expected = "a list of 1 to 64 numbers" };
-static const struct field matrix_row = { .type = FIELD_LIST, .item = &net_number, .low = 1 };
-static const struct field matrix = { .name = "matrix",
-				     .type = FIELD_LIST,
-				     .item = &matrix_row,
-				     .low = 1,
-				     .high = DIST_MAX_PHASES,
-				     .read = dist_read_matrix,
-				     .expected = "a square matrix of 1 to 64 rows" };
+static const struct field list_of_numbers =
+	FIELD(LIST, NULL, .item = &net_number, .low = 1, .read = dist_read_list,
+	      .expected = "a list of numbers");
+static const struct field list_of_rates =
+	FIELD(LIST, NULL, .item = &net_number, .low = 1, .high = DIST_MAX_PHASES,
+	      .read = dist_read_list, .expected = "a list of 1 to 64 numbers");
+static const struct field matrix_row = FIELD(LIST, NULL, .item = &net_number, .low = 1);
+static const struct field matrix =
+	FIELD(LIST, "matrix", .item = &matrix_row, .low = 1, .high = DIST_MAX_PHASES,
+	      .read = dist_read_matrix, .expected = "a square matrix of 1 to 64 rows");
 
 static const struct field value_fields[] = { MEMBER(value), { 0 } };
 static const struct field uniform_fields[] = { MEMBER(min), MEMBER(max), { 0 } };
@@ -226,7 +217,7 @@ static const struct field weibull_fields[] = { MEMBER(shape), MEMBER(scale), { 0
 static const struct field beta_fields[] = {
 	MEMBER(alpha),
 	MEMBER(beta),
-	{ .name = "scale", .as = &net_number, .offset = SAID(scale), .standard = "1" },
+	FIELD_AS(&net_number, "scale", .offset = SAID(scale), .standard = "1"),
 	{ 0 },
 };
 static const struct field freedom_fields[] = { MEMBER(freedom), { 0 } };
@@ -239,77 +230,60 @@ static const struct field breit_wigner_fields[] = { MEMBER(mean),
 						    MEMBER(cut),
 						    { 0 } };
 static const struct field exponential_fields[] = {
-	{ .name = "mean", .as = &net_number, .offset = SAID(mean), .choice = 1 },
-	{ .name = "rate", .as = &net_number, .offset = SAID(rate), .choice = 1 },
+	FIELD_AS(&net_number, "mean", .offset = SAID(mean), .choice = 1),
+	FIELD_AS(&net_number, "rate", .offset = SAID(rate), .choice = 1),
 	{ 0 },
 };
 static const struct field erlang_fields[] = {
 	MEMBER(k),
-	{ .name = "mean", .as = &net_number, .offset = SAID(mean), .choice = 1 },
-	{ .name = "rate",
-	  .as = &net_number,
-	  .offset = SAID(rate),
-	  .choice = 1,
-	  .help = "of one phase" },
+	FIELD_AS(&net_number, "mean", .offset = SAID(mean), .choice = 1),
+	FIELD_AS(&net_number, "rate", .offset = SAID(rate), .choice = 1, .help = "of one phase"),
 	{ 0 },
 };
 static const struct field gamma_fields[] = {
-	{ .name = "mean", .as = &net_number, .offset = SAID(mean), .choice = 1, .with = "sd" },
-	{ .name = "sd", .as = &net_number, .offset = SAID(sd), .with = "mean" },
-	{ .name = "shape", .as = &net_number, .offset = SAID(shape), .choice = 1, .with = "scale" },
-	{ .name = "scale", .as = &net_number, .offset = SAID(scale), .with = "shape" },
+	FIELD_AS(&net_number, "mean", .offset = SAID(mean), .choice = 1, .with = "sd"),
+	FIELD_AS(&net_number, "sd", .offset = SAID(sd), .with = "mean"),
+	FIELD_AS(&net_number, "shape", .offset = SAID(shape), .choice = 1, .with = "scale"),
+	FIELD_AS(&net_number, "scale", .offset = SAID(scale), .with = "shape"),
 	{ 0 },
 };
 static const struct field lognormal_fields[] = {
-	{ .name = "mean", .as = &net_number, .offset = SAID(mean), .choice = 1, .with = "sd" },
-	{ .name = "sd", .as = &net_number, .offset = SAID(sd), .with = "mean" },
-	{ .name = "mu", .as = &net_number, .offset = SAID(mu), .choice = 1, .with = "sigma" },
-	{ .name = "sigma", .as = &net_number, .offset = SAID(sigma), .with = "mu" },
+	FIELD_AS(&net_number, "mean", .offset = SAID(mean), .choice = 1, .with = "sd"),
+	FIELD_AS(&net_number, "sd", .offset = SAID(sd), .with = "mean"),
+	FIELD_AS(&net_number, "mu", .offset = SAID(mu), .choice = 1, .with = "sigma"),
+	FIELD_AS(&net_number, "sigma", .offset = SAID(sigma), .with = "mu"),
 	{ 0 },
 };
 static const struct field hyperexponential_fields[] = {
-	{ .name = "mean", .as = &net_number, .offset = SAID(mean), .choice = 1, .with = "scv" },
-	{ .name = "scv",
-	  .as = &net_number,
-	  .offset = SAID(scv),
-	  .with = "mean",
-	  .help = "squared coefficient of variation" },
-	{ .name = "probabilities",
-	  .as = &list_of_numbers,
-	  .offset = SAID(probabilities),
-	  .choice = 1,
-	  .with = "means" },
-	{ .name = "means", .as = &list_of_numbers, .offset = SAID(means), .with = "probabilities" },
+	FIELD_AS(&net_number, "mean", .offset = SAID(mean), .choice = 1, .with = "scv"),
+	FIELD_AS(&net_number, "scv", .offset = SAID(scv), .with = "mean",
+		 .help = "squared coefficient of variation"),
+	FIELD_AS(&list_of_numbers, "probabilities", .offset = SAID(probabilities), .choice = 1,
+		 .with = "means"),
+	FIELD_AS(&list_of_numbers, "means", .offset = SAID(means), .with = "probabilities"),
 	{ 0 },
 };
 static const struct field empirical_fields[] = {
-	{ .name = "values", .as = &list_of_numbers, .offset = SAID(values), .choice = 1 },
-	{ .name = "weights", .as = &list_of_numbers, .offset = SAID(weights), .with = "values" },
-	{ .name = "file",
-	  .type = FIELD_TEXT,
-	  .read = dist_read_file,
-	  .offset = SAID(values),
-	  .choice = 1,
-	  .help = "one number per line, beside the net" },
+	FIELD_AS(&list_of_numbers, "values", .offset = SAID(values), .choice = 1),
+	FIELD_AS(&list_of_numbers, "weights", .offset = SAID(weights), .with = "values"),
+	FIELD(TEXT, "file", .read = dist_read_file, .offset = SAID(values), .choice = 1,
+	      .help = "one number per line, beside the net"),
 	{ 0 },
 };
 static const struct field histogram_fields[] = {
-	{ .name = "edges", .as = &list_of_numbers, .offset = SAID(edges), .required = true },
-	{ .name = "counts", .as = &list_of_numbers, .offset = SAID(counts), .required = true },
+	FIELD_AS(&list_of_numbers, "edges", .offset = SAID(edges), .required = true),
+	FIELD_AS(&list_of_numbers, "counts", .offset = SAID(counts), .required = true),
 	{ 0 },
 };
 static const struct field map_fields[] = {
-	{ .name = "d0", .as = &matrix, .offset = SAID(d0), .required = true },
-	{ .name = "d1", .as = &matrix, .offset = SAID(d1), .required = true },
+	FIELD_AS(&matrix, "d0", .offset = SAID(d0), .required = true),
+	FIELD_AS(&matrix, "d1", .offset = SAID(d1), .required = true),
 	{ 0 },
 };
 static const struct field mmpp_fields[] = {
-	{ .name = "rates", .as = &list_of_rates, .offset = SAID(rates), .required = true },
-	{ .name = "switching",
-	  .as = &matrix,
-	  .offset = SAID(switching),
-	  .required = true,
-	  .help = "rates between the phases; the diagonal is not looked at" },
+	FIELD_AS(&list_of_rates, "rates", .offset = SAID(rates), .required = true),
+	FIELD_AS(&matrix, "switching", .offset = SAID(switching), .required = true,
+		 .help = "rates between the phases; the diagonal is not looked at"),
 	{ 0 },
 };
 
@@ -410,15 +384,17 @@ static const struct field dist_fields[] = {
 	DIST(11, "chi_square", NULL),
 	DIST(12, "logarithmic", "1, 2, 3, ... with probability -p^k / (k ln(1 - p)), 0 < p < 1"),
 	DIST(13, "hyperbolic",
-	     "density ~ exp(-alpha sqrt(1 + x^2) + beta x), |beta| < alpha, on the whole line; what falls "
-	     "below 0 is 0"),
+	     "density ~ exp(-alpha sqrt(1 + x^2) + beta x), |beta| < alpha, on the whole line; "
+	     "what falls below 0 is 0"),
 	DIST(14, "exponential_power",
 	     "density ~ exp(-|x|^tau), tau >= 1, on the whole line; what falls below 0 is 0"),
 	DIST(15, "student_t", "freedom > 2, on the whole line; what falls below 0 is 0"),
 	DIST(16, "von_mises",
-	     "density ~ exp(k cos x) on (-pi, pi), k > 0, on the whole line; what falls below 0 is 0"),
+	     "density ~ exp(k cos x) on (-pi, pi), k > 0, on the whole line; what falls below 0 is "
+	     "0"),
 	DIST(17, "breit_wigner",
-	     "Cauchy of width gamma within mean +- cut, on the whole line; what falls below 0 is 0"),
+	     "Cauchy of width gamma within mean +- cut, on the whole line; what falls below 0 is "
+	     "0"),
 	DIST(18, "breit_wigner_mean_square",
 	     "X^2 Cauchy about mean^2 of width mean gamma, X within mean +- cut"),
 	DIST(19, "empirical", "values that were measured"),
@@ -433,9 +409,6 @@ static const struct fields dist_table = {
 	.noun = "distribution",
 	.expected = "one distribution, as in {exponential: {mean: 1}}",
 };
-const struct field net_distribution = {
-	.name = "distribution",
-	.type = FIELD_STRUCT,
-	.of = &dist_table,
-	.expected = "one distribution, as in {exponential: {mean: 1}}",
-};
+const struct field net_distribution =
+	FIELD(STRUCT, "distribution", .of = &dist_table,
+	      .expected = "one distribution, as in {exponential: {mean: 1}}");

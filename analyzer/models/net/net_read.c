@@ -14,14 +14,11 @@
 #include "analyzer/models/net/net_dist.h"
 #include "analyzer/models/net/net_read.h"
 
-const struct field net_number = {
-	.name = "number",
-	.type = FIELD_NUMBER,
-	.low = -INFINITY,
-	.computed = true,
+const struct field net_number = FIELD(
+	NUMBER, "number", .low = -INFINITY, .computed = true,
 	.expected = "a number or an expression",
-	.help = "A number, or an expression over the parameters: 1e-3, 10ms, 4k, clients / 2, max(a, b).",
-};
+	.help = "A number, or an expression over the parameters: 1e-3, 10ms, 4k, clients / 2, "
+		"max(a, b).");
 
 int net_read_full_name(const struct fields_reader *r, const struct yaml_node *at, const char *name,
 		       char out[NET_READ_NAME_BYTES])
@@ -97,33 +94,21 @@ struct net_queue_said {
 
 static const char *const strategies[] = { "fcfs",	"ps",	  "is", "priority",
 					  "preemptive", "random", NULL };
-static const struct field net_strategy = {
-	.name = "strategy",
-	.type = FIELD_WORD,
-	.words = strategies,
-	.offset = QUEUE(strategy),
-	.expected = "a strategy: fcfs, ps, is, priority, preemptive or random",
-};
+static const struct field net_strategy =
+	FIELD(WORD, "strategy", .words = strategies, .offset = QUEUE(strategy),
+	      .expected = "a strategy: fcfs, ps, is, priority, preemptive or random");
 static const struct field queue_fields[] = {
-	{ .name = "strategy", .as = &net_strategy, .offset = QUEUE(strategy), .required = true },
-	{ .name = "servers",
-	  .type = FIELD_COUNT,
-	  .computed = true,
-	  .offset = QUEUE(servers),
-	  .low = 1,
-	  .high = NET_MAX_SERVERS,
-	  .standard = "1" },
-	{ .name = "immediate",
-	  .type = FIELD_FLAG,
-	  .offset = QUEUE(immediate),
-	  .standard = "false",
-	  .help = "serves in no time" },
+	FIELD_AS(&net_strategy, "strategy", .offset = QUEUE(strategy), .required = true),
+	FIELD(COUNT, "servers", .computed = true, .offset = QUEUE(servers), .low = 1,
+	      .high = NET_MAX_SERVERS, .standard = "1"),
+	FIELD(FLAG, "immediate", .offset = QUEUE(immediate), .standard = "false",
+	      .help = "serves in no time"),
 	{ 0 },
 };
 static const struct fields queue_table = { .fields = queue_fields };
 static const struct field queue_forms[] = {
-	{ .as = &net_strategy, .offset = QUEUE(strategy) },
-	{ .type = FIELD_STRUCT, .of = &queue_table },
+	FIELD_AS(&net_strategy, NULL, .offset = QUEUE(strategy)),
+	FIELD(STRUCT, NULL, .of = &queue_table),
 	{ 0 },
 };
 
@@ -131,7 +116,7 @@ static const struct field queue_forms[] = {
 static int net_add_said_queue(const struct fields_reader *r, const struct yaml_node *n,
 			      const char *name, uint32_t *index)
 {
-	static const struct field written = { .type = FIELD_EITHER, .item = queue_forms };
+	static const struct field written = FIELD(EITHER, NULL, .item = queue_forms);
 	struct net_reader *reader = r->context;
 	struct net_queue_said said = { .servers = 1 };
 	int ret = fields_read_value(r, &written, n, &said);
@@ -157,10 +142,8 @@ static int net_read_queue(const struct fields_reader *r, const struct field *f,
 	return net_add_said_queue(r, n, n->key, &index);
 }
 
-static const struct field net_queue = { .name = "queue",
-					.type = FIELD_EITHER,
-					.item = queue_forms,
-					.read = net_read_queue };
+static const struct field net_queue =
+	FIELD(EITHER, "queue", .item = queue_forms, .read = net_read_queue);
 
 int net_read_find_colour(const struct fields_reader *r, const struct yaml_node *at,
 			 const char *name, uint32_t *colour)
@@ -208,23 +191,16 @@ static int place_read_service(const struct fields_reader *r, const struct field 
 			      const struct yaml_node *n, void *to);
 
 /* The contents of one colour's mapping in a place. */
-static const struct field place_tokens = { .type = FIELD_COUNT,
-					   .computed = true,
-					   .high = UINT32_MAX,
-					   .read = place_read_count };
-static const struct field place_priority = { .type = FIELD_COUNT,
-					     .computed = true,
-					     .high = NET_MAX_PRIORITY,
-					     .read = place_read_count };
-static const struct field place_capacity = { .type = FIELD_COUNT,
-					     .computed = true,
-					     .low = 1,
-					     .high = UINT32_MAX,
-					     .read = place_read_count };
-static const struct field place_service = { .as = &net_distribution, .read = place_read_service };
-static const struct field place_colour = { .type = FIELD_TEXT,
-					   .read = place_read_colour,
-					   .expected = "the name of a colour" };
+static const struct field place_tokens =
+	FIELD(COUNT, NULL, .computed = true, .high = UINT32_MAX, .read = place_read_count);
+static const struct field place_priority =
+	FIELD(COUNT, NULL, .computed = true, .high = NET_MAX_PRIORITY, .read = place_read_count);
+static const struct field place_capacity = FIELD(COUNT, NULL, .computed = true, .low = 1,
+						 .high = UINT32_MAX, .read = place_read_count);
+static const struct field place_service =
+	FIELD_AS(&net_distribution, NULL, .read = place_read_service);
+static const struct field place_colour =
+	FIELD(TEXT, NULL, .read = place_read_colour, .expected = "the name of a colour");
 
 static int place_read_count(const struct fields_reader *r, const struct field *f,
 			    const struct yaml_node *n, void *to)
@@ -287,43 +263,25 @@ static int place_read_queue(const struct fields_reader *r, const struct field *f
 
 static const char *const departures[] = { "normal", "fifo", NULL };
 static const struct field place_queue_forms[] = {
-	{ .as = &net_queue },
-	{ .type = FIELD_TEXT },
+	FIELD_AS(&net_queue, NULL),
+	FIELD(TEXT, NULL),
 	{ 0 },
 };
 static const struct field place_fields[] = {
-	{ .name = "queue",
-	  .type = FIELD_EITHER,
-	  .item = place_queue_forms,
-	  .offset = PLACE(queue),
-	  .read = place_read_queue,
-	  .help = "The name of a shared queue, or a queue of its own. Without it the place is ordinary." },
-	{ .name = "colours", .type = FIELD_LIST, .item = &place_colour, .low = 1 },
-	{ .name = "tokens",
-	  .type = FIELD_MAP,
-	  .item = &place_tokens,
-	  .help = "In the initial marking." },
-	{ .name = "service",
-	  .type = FIELD_MAP,
-	  .item = &place_service,
-	  .help = "For every colour, where there is a queue that takes time." },
-	{ .name = "priority",
-	  .type = FIELD_MAP,
-	  .item = &place_priority,
-	  .help = "Higher is served first." },
-	{ .name = "capacity", .type = FIELD_MAP, .item = &place_capacity, .help = "Per colour." },
-	{ .name = "place_capacity",
-	  .type = FIELD_COUNT,
-	  .computed = true,
-	  .low = 1,
-	  .high = UINT32_MAX,
-	  .offset = PLACE(capacity),
-	  .help = "Of all colours together." },
-	{ .name = "departure",
-	  .type = FIELD_WORD,
-	  .words = departures,
-	  .offset = PLACE(departure),
-	  .standard = "\"normal\"" },
+	FIELD(EITHER, "queue", .item = place_queue_forms, .offset = PLACE(queue),
+	      .read = place_read_queue,
+	      .help = "The name of a shared queue, or a queue of its own. Without it the place is "
+		      "ordinary."),
+	FIELD(LIST, "colours", .item = &place_colour, .low = 1),
+	FIELD(MAP, "tokens", .item = &place_tokens, .help = "In the initial marking."),
+	FIELD(MAP, "service", .item = &place_service,
+	      .help = "For every colour, where there is a queue that takes time."),
+	FIELD(MAP, "priority", .item = &place_priority, .help = "Higher is served first."),
+	FIELD(MAP, "capacity", .item = &place_capacity, .help = "Per colour."),
+	FIELD(COUNT, "place_capacity", .computed = true, .low = 1, .high = UINT32_MAX,
+	      .offset = PLACE(capacity), .help = "Of all colours together."),
+	FIELD(WORD, "departure", .words = departures, .offset = PLACE(departure),
+	      .standard = "\"normal\""),
 	{ 0 },
 };
 static const struct fields place_table = { .name = "place", .fields = place_fields };
@@ -366,31 +324,20 @@ static int subnet_read_end(const struct fields_reader *r, const struct field *f,
 }
 
 static const struct field net_place;
-static const struct field net_places = { .name = "places",
-					 .type = FIELD_MAP,
-					 .item = &net_place,
-					 .low = 1,
-					 .expected = "names and places" };
+static const struct field net_places =
+	FIELD(MAP, "places", .item = &net_place, .low = 1, .expected = "names and places");
 static const struct field subnet_fields[] = {
-	{ .name = "places", .as = &net_places, .required = true },
-	{ .name = "input",
-	  .type = FIELD_TEXT,
-	  .offset = offsetof(struct net_read_subnet, input),
-	  .read = subnet_read_end,
-	  .required = true,
-	  .expected = "the name of a place inside" },
-	{ .name = "output",
-	  .type = FIELD_TEXT,
-	  .offset = offsetof(struct net_read_subnet, output),
-	  .read = subnet_read_end,
-	  .required = true,
-	  .expected = "the name of a place inside" },
-	{ .name = "transitions", .as = &net_transitions },
+	FIELD_AS(&net_places, "places", .required = true),
+	FIELD(TEXT, "input", .offset = offsetof(struct net_read_subnet, input),
+	      .read = subnet_read_end, .required = true, .expected = "the name of a place inside"),
+	FIELD(TEXT, "output", .offset = offsetof(struct net_read_subnet, output),
+	      .read = subnet_read_end, .required = true, .expected = "the name of a place inside"),
+	FIELD_AS(&net_transitions, "transitions"),
 	{ 0 },
 };
 static const struct fields subnet_inner_table = { .fields = subnet_fields };
 static const struct field subnet_outer_fields[] = {
-	{ .name = "subnet", .type = FIELD_STRUCT, .of = &subnet_inner_table, .required = true },
+	FIELD(STRUCT, "subnet", .of = &subnet_inner_table, .required = true),
 	{ 0 },
 };
 static const struct fields subnet_table = { .name = "subnet", .fields = subnet_outer_fields };
@@ -433,43 +380,29 @@ static int net_read_place_or_subnet(const struct fields_reader *r, const struct 
 }
 
 static const struct field place_forms[] = {
-	{ .type = FIELD_STRUCT, .of = &place_table },
-	{ .type = FIELD_STRUCT, .of = &subnet_table },
+	FIELD(STRUCT, NULL, .of = &place_table),
+	FIELD(STRUCT, NULL, .of = &subnet_table),
 	{ 0 },
 };
-static const struct field net_place = { .type = FIELD_EITHER,
-					.item = place_forms,
-					.read = net_read_place_or_subnet };
+static const struct field net_place =
+	FIELD(EITHER, NULL, .item = place_forms, .read = net_read_place_or_subnet);
 
-static const struct field net_parameter = { .as = &net_number, .read = net_read_parameter };
-static const struct field colour_item = { .type = FIELD_TEXT,
-					  .read = net_read_colour,
-					  .expected = "the name of a colour" };
+static const struct field net_parameter = FIELD_AS(&net_number, NULL, .read = net_read_parameter);
+static const struct field colour_item =
+	FIELD(TEXT, NULL, .read = net_read_colour, .expected = "the name of a colour");
 static const struct field net_fields[] = {
-	{ .name = "net",
-	  .type = FIELD_TEXT,
-	  .offset = offsetof(struct net, name),
-	  .expected = "a name",
-	  .help = "a name" },
-	{ .name = "parameters",
-	  .type = FIELD_MAP,
-	  .item = &net_parameter,
-	  .expected = "names and values",
-	  .help = "Names and values, each an expression over those before it; --set changes them." },
-	{ .name = "colours",
-	  .type = FIELD_LIST,
-	  .item = &colour_item,
-	  .required = true,
-	  .low = 1,
-	  .expected = "a list of names, as in [request]" },
-	{ .name = "queues",
-	  .type = FIELD_MAP,
-	  .item = &net_queue,
-	  .expected = "names and queues",
-	  .help = "Queues that several places share." },
-	{ .name = "places", .as = &net_places, .required = true },
-	{ .name = "transitions", .as = &net_transitions },
-	{ .name = "probes", .as = &net_probes },
+	FIELD(TEXT, "net", .offset = offsetof(struct net, name), .expected = "a name",
+	      .help = "a name"),
+	FIELD(MAP, "parameters", .item = &net_parameter, .expected = "names and values",
+	      .help = "Names and values, each an expression over those before it; --set changes "
+		      "them."),
+	FIELD(LIST, "colours", .item = &colour_item, .required = true, .low = 1,
+	      .expected = "a list of names, as in [request]"),
+	FIELD(MAP, "queues", .item = &net_queue, .expected = "names and queues",
+	      .help = "Queues that several places share."),
+	FIELD_AS(&net_places, "places", .required = true),
+	FIELD_AS(&net_transitions, "transitions"),
+	FIELD_AS(&net_probes, "probes"),
 	{ 0 },
 };
 const struct fields net_table = { .title = "A queueing Petri net of blkcast qpn",

@@ -47,15 +47,13 @@ static int net_read_known_colour(const struct fields_reader *r, const struct yam
 	return 0;
 }
 
-static const struct field arc_colour = { .type = FIELD_TEXT, .expected = "the name of a colour" };
-static const struct field arc_count = { .type = FIELD_COUNT,
-					.computed = true,
-					.low = 1,
-					.high = NET_MAX_COUNT };
+static const struct field arc_colour = FIELD(TEXT, NULL, .expected = "the name of a colour");
+static const struct field arc_count =
+	FIELD(COUNT, NULL, .computed = true, .low = 1, .high = NET_MAX_COUNT);
 static const struct field arc_forms[] = {
-	{ .type = FIELD_TEXT },
-	{ .type = FIELD_LIST, .item = &arc_colour, .low = 1 },
-	{ .type = FIELD_MAP, .item = &arc_count },
+	FIELD(TEXT, NULL),
+	FIELD(LIST, NULL, .item = &arc_colour, .low = 1),
+	FIELD(MAP, NULL, .item = &arc_count),
 	{ 0 },
 };
 
@@ -140,26 +138,19 @@ static int mode_read_arcs(const struct fields_reader *r, const struct field *f,
 	return 0;
 }
 
-static const struct field net_arc = { .type = FIELD_EITHER, .item = arc_forms };
-static const struct field net_arcs = {
-	.name = "arcs",
-	.type = FIELD_MAP,
-	.item = &net_arc,
-	.read = mode_read_arcs,
+static const struct field net_arc = FIELD(EITHER, NULL, .item = arc_forms);
+static const struct field net_arcs = FIELD(
+	MAP, "arcs", .item = &net_arc, .read = mode_read_arcs,
 	.expected = "places and colours, as in {disk: request}",
-	.help = "Places (a subnet stands for its output or input) to a colour, a list of colours, or colours "
-		"with counts.",
-};
-static const struct field net_weight = { .name = "weight",
-					 .type = FIELD_NUMBER,
-					 .above = true,
-					 .computed = true,
-					 .expected = "more than 0" };
+	.help = "Places (a subnet stands for its output or input) to a colour, a list of colours, "
+		"or colours with counts.");
+static const struct field net_weight =
+	FIELD(NUMBER, "weight", .above = true, .computed = true, .expected = "more than 0");
 
 static const struct field mode_fields[] = {
-	{ .name = "weight", .as = &net_weight, .offset = SAID(weight) },
-	{ .name = "take", .as = &net_arcs },
-	{ .name = "put", .as = &net_arcs },
+	FIELD_AS(&net_weight, "weight", .offset = SAID(weight)),
+	FIELD_AS(&net_arcs, "take"),
+	FIELD_AS(&net_arcs, "put"),
 	{ 0 },
 };
 static const struct fields mode_table = { .name = "mode", .fields = mode_fields };
@@ -200,21 +191,16 @@ static int transition_read_time(const struct fields_reader *r, const struct fiel
 	return fields_read_value(r, &net_distribution, n, &said->t->time);
 }
 
-static const struct field mode_item = { .type = FIELD_STRUCT,
-					.of = &mode_table,
-					.read = transition_read_mode };
+static const struct field mode_item =
+	FIELD(STRUCT, NULL, .of = &mode_table, .read = transition_read_mode);
 static const struct field transition_fields[] = {
-	{ .name = "weight", .as = &net_weight, .offset = SAID(weight) },
-	{ .name = "priority",
-	  .type = FIELD_COUNT,
-	  .computed = true,
-	  .high = NET_MAX_PRIORITY,
-	  .offset = SAID(priority),
-	  .help = "Of immediate transitions: higher fires first." },
-	{ .name = "time", .as = &net_distribution, .read = transition_read_time },
-	{ .name = "modes", .type = FIELD_MAP, .item = &mode_item, .low = 1 },
-	{ .name = "take", .as = &net_arcs, .without = "modes" },
-	{ .name = "put", .as = &net_arcs, .without = "modes" },
+	FIELD_AS(&net_weight, "weight", .offset = SAID(weight)),
+	FIELD(COUNT, "priority", .computed = true, .high = NET_MAX_PRIORITY,
+	      .offset = SAID(priority), .help = "Of immediate transitions: higher fires first."),
+	FIELD_AS(&net_distribution, "time", .read = transition_read_time),
+	FIELD(MAP, "modes", .item = &mode_item, .low = 1),
+	FIELD_AS(&net_arcs, "take", .without = "modes"),
+	FIELD_AS(&net_arcs, "put", .without = "modes"),
 	{ 0 },
 };
 static const struct fields transition_table = { .name = "transition", .fields = transition_fields };
@@ -245,13 +231,10 @@ static int net_read_transition(const struct fields_reader *r, const struct field
 	return yaml_node_get(n, "modes") ? 0 : mode_check(r, n, &said, "only");
 }
 
-static const struct field transition_item = { .type = FIELD_STRUCT,
-					      .of = &transition_table,
-					      .read = net_read_transition };
-const struct field net_transitions = { .name = "transitions",
-				       .type = FIELD_MAP,
-				       .item = &transition_item,
-				       .expected = "names and transitions" };
+static const struct field transition_item =
+	FIELD(STRUCT, NULL, .of = &transition_table, .read = net_read_transition);
+const struct field net_transitions =
+	FIELD(MAP, "transitions", .item = &transition_item, .expected = "names and transitions");
 
 /* The contents of one event of a probe: the place, and whether the token leaves it. */
 struct net_event_said {
@@ -269,8 +252,8 @@ static int event_read(const struct fields_reader *r, const struct field *f,
 }
 
 static const struct field event_fields[] = {
-	{ .name = "enter", .type = FIELD_TEXT, .read = event_read },
-	{ .name = "leave", .type = FIELD_TEXT, .read = event_read },
+	FIELD(TEXT, "enter", .read = event_read),
+	FIELD(TEXT, "leave", .read = event_read),
 	{ 0 },
 };
 static const struct fields event_table = { .name = "event",
@@ -304,30 +287,18 @@ static int probe_read_colour(const struct fields_reader *r, const struct field *
 }
 
 static const struct field probe_colours[] = {
-	{ .type = FIELD_TEXT },
-	{ .type = FIELD_LIST, .item = &arc_colour, .low = 2, .high = 2 },
+	FIELD(TEXT, NULL),
+	FIELD(LIST, NULL, .item = &arc_colour, .low = 2, .high = 2),
 	{ 0 },
 };
 static const struct field probe_fields[] = {
-	{ .name = "from",
-	  .type = FIELD_STRUCT,
-	  .of = &event_table,
-	  .offset = PROBE(from),
-	  .required = true,
-	  .expected = "{enter: PLACE} or {leave: PLACE}" },
-	{ .name = "to",
-	  .type = FIELD_STRUCT,
-	  .of = &event_table,
-	  .offset = PROBE(to),
-	  .required = true,
-	  .expected = "{enter: PLACE} or {leave: PLACE}" },
-	{ .name = "colour",
-	  .type = FIELD_EITHER,
-	  .item = probe_colours,
-	  .read = probe_read_colour,
-	  .required = true,
-	  .expected = "a colour, or two where it changes on the way",
-	  .help = "One colour, or two where it changes on the way." },
+	FIELD(STRUCT, "from", .of = &event_table, .offset = PROBE(from), .required = true,
+	      .expected = "{enter: PLACE} or {leave: PLACE}"),
+	FIELD(STRUCT, "to", .of = &event_table, .offset = PROBE(to), .required = true,
+	      .expected = "{enter: PLACE} or {leave: PLACE}"),
+	FIELD(EITHER, "colour", .item = probe_colours, .read = probe_read_colour, .required = true,
+	      .expected = "a colour, or two where it changes on the way",
+	      .help = "One colour, or two where it changes on the way."),
 	{ 0 },
 };
 static const struct fields probe_table = { .fields = probe_fields };
@@ -355,10 +326,7 @@ static int net_read_probe(const struct fields_reader *r, const struct field *f,
 	return 0;
 }
 
-static const struct field probe_item = { .type = FIELD_STRUCT,
-					 .of = &probe_table,
-					 .read = net_read_probe };
-const struct field net_probes = { .name = "probes",
-				  .type = FIELD_MAP,
-				  .item = &probe_item,
-				  .expected = "names and probes" };
+static const struct field probe_item =
+	FIELD(STRUCT, NULL, .of = &probe_table, .read = net_read_probe);
+const struct field net_probes =
+	FIELD(MAP, "probes", .item = &probe_item, .expected = "names and probes");
