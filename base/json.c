@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/shown.h"
 
-#define ESCAPED_BYTES 4 /* length of an escape that shown() writes for one byte */
-
 json_t *json_text(const char *text)
 {
-	size_t room = ESCAPED_BYTES * strlen(text) + 1;
+	size_t room = SHOWN_ESCAPE_BYTES * strlen(text) + 1;
 	json_t *value;
 	char *out;
 
@@ -22,6 +21,15 @@ json_t *json_text(const char *text)
 	value = json_string(shown(text, out, room));
 	free(out);
 	return value;
+}
+
+int json_parse(json_t **out, const char *text, size_t len, size_t flags, json_error_t *where)
+{
+	errno = 0;
+	*out = json_loadb(text, len, flags, where);
+	if (*out)
+		return 0;
+	return errno == ENOMEM ? -ENOMEM : -EINVAL;
 }
 
 /* jansson hands over whole characters, so no character is split between two calls. */

@@ -27,6 +27,12 @@ static inline json_t *json_number(double value)
  */
 json_t *json_text(const char *text);
 /*
+ * Parses len bytes with jansson's flags. Returns 0 with a new reference in *out; -EINVAL where the
+ * text is no JSON, which where (may be NULL) explains; -ENOMEM. Without memory jansson itself
+ * reports a wrong token at some places. On failure *out is NULL.
+ */
+int json_parse(json_t **out, const char *text, size_t len, size_t flags, json_error_t *where);
+/*
  * Prints the value with jansson's flags. Characters that would control a terminal or change the
  * direction of writing are escaped. Returns 0, or -1 where printing failed.
  */

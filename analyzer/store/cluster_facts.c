@@ -244,11 +244,21 @@ static int cluster_take_device(struct device_facts *d, const json_t *from)
 	return 0;
 }
 
+/* Reads a list of a row. Returns 0, -ENOMEM or -EBADMSG; *out is to be released in every case. */
+static int cluster_take_list(json_t **out, const char *text)
+{
+	int ret = json_parse(out, text, strlen(text), 0, NULL);
+
+	if (ret == -ENOMEM)
+		return ret;
+	return json_is_array(*out) ? 0 : -EBADMSG;
+}
+
 static int cluster_take_devices(struct segment_facts *f, const char *text)
 {
-	json_t *all = json_loads(text, 0, NULL);
+	json_t *all;
+	int ret = cluster_take_list(&all, text);
 	size_t nr = json_array_size(all);
-	int ret = json_is_array(all) ? 0 : -EBADMSG;
 
 	f->devices = nr ? calloc(nr, sizeof(*f->devices)) : NULL;
 	if (nr && !f->devices)
@@ -263,8 +273,8 @@ static int cluster_take_devices(struct segment_facts *f, const char *text)
 
 static int cluster_take_losses(struct segment_facts *f, const char *text)
 {
-	json_t *all = json_loads(text, 0, NULL);
-	int ret = json_is_array(all) ? 0 : -EBADMSG;
+	json_t *all;
+	int ret = cluster_take_list(&all, text);
 
 	for (size_t i = 0; i < json_array_size(all) && ret == 0; i++) {
 		const json_t *from = json_array_get(all, i);

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "base/json.h"
 #include "formats/profile/profile.h"
 
 const uint32_t size_class_end_bytes[NR_SIZE_CLASSES - 1] = { 4 << 10,  8 << 10,	 16 << 10,
@@ -240,23 +241,30 @@ double profile_mean_s(const struct response_times *r, enum stage stage)
 
 int profile_set_detail(struct profile *p, const char *name, const char *json)
 {
-	json_t *member = json_loads(json, JSON_REJECT_DUPLICATES, NULL), *all;
+	json_t *member, *all = NULL;
 	char *text = NULL;
+	int ret = json_parse(&member, json, strlen(json), JSON_REJECT_DUPLICATES, NULL);
 
+	if (ret)
+		return ret;
 	if (!json_is_object(member)) {
-		json_decref(member);
-		return -EINVAL;
+		ret = -EINVAL;
+		goto out;
 	}
 	all = p->source_detail ? json_loads(p->source_detail, JSON_REJECT_DUPLICATES, NULL)
 			       : json_object();
-	if (!json_object_set_new(all, name, member))
+	if (!json_object_set(all, name, member))
 		text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17));
-	json_decref(all);
-	if (!text)
-		return -ENOMEM;
+	if (!text) {
+		ret = -ENOMEM;
+		goto out;
+	}
 	free(p->source_detail);
 	p->source_detail = text;
-	return 0;
+out:
+	json_decref(all);
+	json_decref(member);
+	return ret;
 }
 
 const char *profile_refused(const struct profile *p, char why[PROFILE_WHY_BYTES])

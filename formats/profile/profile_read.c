@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "formats/profile/profile_pauses.h"
 #include "formats/profile/profile_read_state.h"
 
@@ -318,11 +319,14 @@ int profile_from_value(const struct json_t *value, struct profile *p, struct err
 int profile_from_json(const char *text, size_t len, struct profile *p, struct err *err)
 {
 	json_error_t where;
-	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
+	json_t *root;
 	int ret;
 
-	if (!root) {
+	ret = json_parse(&root, text, len, JSON_REJECT_DUPLICATES, &where);
+	if (ret) {
 		profile_release(p);
+		if (ret == -ENOMEM)
+			return err_set(err, ENOMEM, "profile: out of memory");
 		return err_set(err, EINVAL, "profile: line %d, column %d: %s", where.line,
 			       where.column, where.text);
 	}

@@ -295,11 +295,10 @@ static json_t *profile_write_grade(char c)
 	return c ? json_string(s) : json_null();
 }
 
+/* The detail is a JSON object, so that it can be read again unless memory is short. */
 static json_t *profile_write_detail(const char *s)
 {
-	json_t *value = s ? json_loads(s, JSON_REJECT_DUPLICATES, NULL) : NULL;
-
-	return value ? value : json_null();
+	return s ? json_loads(s, JSON_REJECT_DUPLICATES, NULL) : json_null();
 }
 
 static const struct response_times *direction_of(const struct profile *p, unsigned int operation)

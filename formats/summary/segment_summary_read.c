@@ -11,6 +11,7 @@
 #include <zstd.h>
 
 #include "base/array.h"
+#include "base/json.h"
 #include "formats/summary/segment_summary_file.h"
 
 #define MAX_FACTS      32   /* keys beside the lists */
@@ -347,15 +348,16 @@ static bool text_takes(struct reading *r, struct text *text, int c)
 static json_t *text_value(struct reading *r, struct text *text, size_t max)
 {
 	size_t len, flags = JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY;
+	json_t *value = NULL;
 	json_error_t where;
-	json_t *value;
 
 	text_peek(r, text);
 	text_fill(r, text);
 	len = text->len - text->at;
 	if (len > max)
 		len = max;
-	value = r->status ? NULL : json_loadb(text->bytes + text->at, len, flags, &where);
+	if (!r->status && json_parse(&value, text->bytes + text->at, len, flags, &where) == -ENOMEM)
+		r->status = -ENOMEM;
 	if (value)
 		text->at += (size_t)where.position;
 	else
