@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,10 +62,18 @@ static int output_file_partial(struct err *err, int code, const char *name)
 		       output_file_advice(code));
 }
 
+/*
+ * Names the file beside the destination. The name is random, so that nobody else who may write to
+ * the folder can put something there first.
+ */
 static int output_file_beside(struct output_file *o, char *path)
 {
+	uint64_t name;
+
 	o->path = path;
-	if (!path || asprintf(&o->beside, "%s.%ld.tmp", path, (long)getpid()) < 0) {
+	if (getrandom(&name, sizeof(name), 0) != (ssize_t)sizeof(name))
+		return -EIO;
+	if (!path || asprintf(&o->beside, "%s.%016" PRIx64 ".tmp", path, name) < 0) {
 		o->beside = NULL;
 		return -ENOMEM;
 	}
@@ -136,12 +146,9 @@ static int output_file_find(struct output_file *o, const char *path, struct stat
  */
 static int output_file_open_beside(const struct output_file *o, mode_t mode, const struct stat *old)
 {
-	int fd;
+	int fd = open(o->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+		      old->st_mode ? 0600 : mode);
 
-	/* Within one PID namespace only a process that was killed can have left such a file. */
-	unlink(o->beside);
-	fd = open(o->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-		  old->st_mode ? 0600 : mode);
 	if (fd < 0)
 		return -errno;
 	if (old->st_mode) {

@@ -2,7 +2,8 @@
 /*
  * output_file: writes a file that is either whole or not there at all.
  *
- * The file is written beside its destination and renamed, so its folder must permit a new file.
+ * The file is written beside its destination, under a random name that ends with .tmp, and renamed,
+ * so its folder must permit a new file. A process that is killed leaves that file.
  * Symbolic links are followed to where they lead. A file that is replaced keeps its rights and,
  * where root writes, its owner; one that is protected against writing is refused. A destination
  * that is no regular file (a device, a pipe) is written to directly and stays. Standard output by

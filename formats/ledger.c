@@ -37,21 +37,38 @@ void ledger_init(struct ledger *l)
 void ledger_release(struct ledger *l)
 {
 	free(l->losses);
+	free(l->latest_real_ns);
 	ledger_init(l);
 }
 
 void ledger_clear(struct ledger *l)
 {
-	l->nr = 0;
+	l->nr = l->nr_latest = 0;
 	memset(l->total, 0, sizeof(l->total));
+}
+
+/* Completes the latest ends. Without memory for them more entries are looked at, and no others. */
+static void ledger_look(struct ledger *l)
+{
+	if (array_grow(&l->latest_real_ns, &l->cap_latest, l->nr, sizeof(*l->latest_real_ns)))
+		return;
+	for (size_t i = l->nr_latest; i < l->nr; i++) {
+		uint64_t before = i ? l->latest_real_ns[i - 1] : 0, end = l->losses[i].end_real_ns;
+
+		l->latest_real_ns[i] = end > before ? end : before;
+	}
+	l->nr_latest = l->nr;
 }
 
 /* Returns the last entry of the same cause, device and kind whose interval touches this one. */
 static struct loss *ledger_touching(struct ledger *l, const struct loss *loss)
 {
+	ledger_look(l);
 	for (size_t i = l->nr; i-- > 0;) {
 		struct loss *at = &l->losses[i];
 
+		if (i < l->nr_latest && l->latest_real_ns[i] < loss->begin_real_ns)
+			return NULL;
 		if (at->cause == loss->cause && at->device == loss->device &&
 		    at->count_known == loss->count_known &&
 		    at->begin_real_ns <= loss->end_real_ns &&
@@ -70,13 +87,17 @@ static uint64_t sum_of(uint64_t a, uint64_t b)
 	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
-static void loss_join(struct loss *dst, const struct loss *src)
+static void ledger_join(struct ledger *l, struct loss *dst, const struct loss *src)
 {
 	dst->count = sum_of(dst->count, src->count);
 	if (src->begin_real_ns < dst->begin_real_ns)
 		dst->begin_real_ns = src->begin_real_ns;
-	if (src->end_real_ns > dst->end_real_ns)
-		dst->end_real_ns = src->end_real_ns;
+	if (src->end_real_ns <= dst->end_real_ns)
+		return;
+	dst->end_real_ns = src->end_real_ns;
+	for (size_t i = (size_t)(dst - l->losses);
+	     i < l->nr_latest && l->latest_real_ns[i] < dst->end_real_ns; i++)
+		l->latest_real_ns[i] = dst->end_real_ns;
 }
 
 static int ledger_append(struct ledger *l, const struct loss *loss)
@@ -101,7 +122,7 @@ int ledger_add(struct ledger *l, const struct loss *loss)
 	at = ledger_touching(l, loss);
 	if (!at)
 		return ledger_append(l, loss);
-	loss_join(at, loss);
+	ledger_join(l, at, loss);
 	return 0;
 }
 

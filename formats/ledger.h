@@ -73,6 +73,13 @@ struct ledger {
 	struct loss *losses; /* owned; touching entries of the same cause and device are joined */
 	size_t nr, cap;
 	uint64_t total[NR_LOSS_CAUSES]; /* counts by cause */
+	/*
+	 * Owned, and used by ledger.c alone: the latest end of losses 0 to i, for the first
+	 * nr_latest of them. So an entry that touches a new one is looked for among the last ones,
+	 * however many there are.
+	 */
+	uint64_t *latest_real_ns;
+	size_t nr_latest, cap_latest;
 };
 
 static inline bool loss_is_pause(const struct loss *l)

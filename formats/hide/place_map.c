@@ -2,6 +2,7 @@
 #include "formats/hide/place_map.h"
 
 #include <errno.h>
+#include <nettle/chacha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,25 +18,39 @@ struct place_map {
 	uint16_t to[]; /* by region: the region to which it is moved */
 };
 
-/* Random numbers drawn from the key: HMAC of device and counter, 32 bits at a time. */
+/*
+ * Random numbers drawn from the key: the key stream of ChaCha20, 32 bits at a time. The HMAC of the
+ * device is its key.
+ */
 struct draw {
-	const struct pseudonym_key *key;
-	char seed[SEGMENT_NAME_BYTES + 48];
-	uint8_t block[PSEUDONYM_HASH_BYTES];
-	uint64_t counter;
+	struct chacha_ctx cipher;
+	uint8_t block[8 * CHACHA_BLOCK_SIZE];
 	unsigned int used;
 };
+
+static void draw_begin(struct draw *d, const struct pseudonym_key *k, const char *host,
+		       uint32_t device, uint64_t size_bytes)
+{
+	static const uint8_t nonce[CHACHA_NONCE_SIZE];
+	char seed[SEGMENT_NAME_BYTES + 48];
+	uint8_t hash[PSEUDONYM_HASH_BYTES];
+	int len = snprintf(seed, sizeof(seed), "%s/%u/%llu", host, device,
+			   (unsigned long long)size_bytes);
+
+	pseudonym_hash(k, "place", seed, (size_t)len, hash);
+	chacha_set_key(&d->cipher, hash);
+	chacha_set_nonce(&d->cipher, nonce);
+	d->used = sizeof(d->block);
+	explicit_bzero(hash, sizeof(hash));
+}
 
 static uint32_t draw_u32(struct draw *d)
 {
 	const uint8_t *at;
 
 	if (d->used == sizeof(d->block)) {
-		char text[sizeof(d->seed) + 24];
-		int len = snprintf(text, sizeof(text), "%s/%llu", d->seed,
-				   (unsigned long long)d->counter++);
-
-		pseudonym_hash(d->key, "place", text, (size_t)len, d->block);
+		memset(d->block, 0, sizeof(d->block));
+		chacha_crypt(&d->cipher, sizeof(d->block), d->block, d->block);
 		d->used = 0;
 	}
 	at = d->block + d->used;
@@ -46,11 +61,11 @@ static uint32_t draw_u32(struct draw *d)
 /* Draws a number uniformly below n. Numbers from the last, incomplete round are drawn again. */
 static uint32_t draw_below(struct draw *d, uint32_t n)
 {
-	uint32_t skip = -n % n, u;
+	uint32_t u = draw_u32(d);
 
-	do
+	/* Only numbers below n can be below -n % n: the division is needed for these alone. */
+	while (u < n && u < -n % n)
 		u = draw_u32(d);
-	while (u < skip);
 	return u % n;
 }
 
@@ -84,15 +99,15 @@ int place_map_new(struct place_map **out, const struct pseudonym_key *k, const c
 	uint64_t region_bytes = size_bytes ? region_bytes_of(size_bytes) : REGION_BYTES;
 	uint32_t nr = size_bytes ? (uint32_t)(size_bytes / region_bytes) : MAX_REGIONS;
 	struct place_map *m = malloc(sizeof(*m) + nr * sizeof(m->to[0]));
-	struct draw d = { .key = k, .used = sizeof(d.block) };
+	struct draw d;
 
 	if (!m)
 		return -ENOMEM;
 	m->region_sectors = region_bytes / SECTOR_BYTES;
 	m->nr = nr;
-	snprintf(d.seed, sizeof(d.seed), "%s/%u/%llu", host, device,
-		 (unsigned long long)size_bytes);
+	draw_begin(&d, k, host, device, size_bytes);
 	place_map_shuffle(m, &d);
+	explicit_bzero(&d, sizeof(d));
 	*out = m;
 	return 0;
 }

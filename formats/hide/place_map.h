@@ -3,10 +3,10 @@
  * place_map: permutes the regions of a device by a key, in order to hide offsets.
  *
  * A device is divided into equal regions. A permutation drawn from the key (Fisher-Yates shuffle,
- * unbiased, with HMAC-SHA256 in counter mode as the source of random numbers) moves each region to
- * the position of another; a sector keeps its distance from the beginning of its region. So
- * accesses within a region keep their distances, runs and repetitions, and the distance between two
- * regions becomes random. The map is a bijection of the sectors.
+ * unbiased; its random numbers are the key stream of ChaCha20 under the HMAC-SHA256 of host, device
+ * and size) moves each region to the position of another; a sector keeps its distance from the
+ * beginning of its region. So accesses within a region keep their distances, runs and repetitions,
+ * and the distance between two regions becomes random. The map is a bijection of the sectors.
  *
  * Sectors after the last whole region do not move. A run that leaves a region continues elsewhere.
  * A request that crosses the end of a region extends beyond it, and at the end of a device beyond
@@ -27,8 +27,8 @@
 struct place_map;
 
 /*
- * The same key, host, device and size make the same map. Returns 0 or -ENOMEM. Cost: one hash for
- * eight regions; two bytes of memory per region.
+ * The same key, host, device and size make the same map. Returns 0 or -ENOMEM. Cost: some 10 ns
+ * and two bytes of memory per region.
  */
 int place_map_new(struct place_map **out, const struct pseudonym_key *k, const char *host,
 		  uint32_t device, uint64_t size_bytes);

@@ -6,12 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "formats/hide/place_map.h"
 #include "formats/profile/profile.h"
 #include "formats/segment/segment.h"
 
-#define MAX_MAPS 512 /* maps kept at the same time, at most 64 MiB; they can be computed again */
-#define BATCH	 1024
+/*
+ * Maps are kept for the next segment, up to these bounds, and computed again where they are
+ * missing. Disks of 1 TiB have maps of 32 KiB, the largest are of 128 KiB.
+ */
+#define MAX_MAPS	512
+#define MAX_MAP_REGIONS (4u << 20) /* of all maps together, two bytes each */
 
 struct known_map {
 	char host[SEGMENT_NAME_BYTES];
@@ -24,7 +29,11 @@ struct redactor {
 	const struct pseudonym_key *key;
 	struct segment_writer *writer;
 	struct known_map maps[MAX_MAPS];
-	size_t nr_maps, last_map;
+	size_t nr_maps;
+	uint64_t nr_regions;	    /* of all maps */
+	struct request *requests;   /* owned; those of the segment under way */
+	struct request **by_device; /* owned; the same requests, device by device */
+	size_t cap_requests, cap_by_device;
 };
 
 int redactor_new(struct redactor **out, const struct pseudonym_key *k)
@@ -46,7 +55,8 @@ static void forget_maps(struct redactor *r)
 {
 	for (size_t i = 0; i < r->nr_maps; i++)
 		place_map_free(r->maps[i].map);
-	r->nr_maps = r->last_map = 0;
+	r->nr_maps = 0;
+	r->nr_regions = 0;
 }
 
 void redactor_free(struct redactor *r)
@@ -55,6 +65,8 @@ void redactor_free(struct redactor *r)
 		return;
 	forget_maps(r);
 	segment_writer_free(r->writer);
+	free(r->requests);
+	free(r->by_device);
 	free(r);
 }
 
@@ -79,15 +91,10 @@ static const struct place_map *map_of(struct redactor *r, const struct segment_h
 	uint64_t size_bytes = size_of(h, device);
 	struct known_map *m;
 
-	for (size_t i = 0; i < r->nr_maps; i++) {
-		size_t at = (r->last_map + i) % r->nr_maps;
-
-		if (is_map_of(&r->maps[at], h->host, device, size_bytes)) {
-			r->last_map = at;
-			return r->maps[at].map;
-		}
-	}
-	if (r->nr_maps == MAX_MAPS)
+	for (size_t i = 0; i < r->nr_maps; i++)
+		if (is_map_of(&r->maps[i], h->host, device, size_bytes))
+			return r->maps[i].map;
+	if (r->nr_maps == MAX_MAPS || r->nr_regions > MAX_MAP_REGIONS)
 		forget_maps(r);
 	m = &r->maps[r->nr_maps];
 	if (place_map_new(&m->map, r->key, h->host, device, size_bytes))
@@ -95,32 +102,66 @@ static const struct place_map *map_of(struct redactor *r, const struct segment_h
 	memcpy(m->host, h->host, sizeof(m->host));
 	m->device = device;
 	m->size_bytes = size_bytes;
-	r->last_map = r->nr_maps++;
+	r->nr_maps++;
+	r->nr_regions += place_map_nr_regions(m->map);
 	return m->map;
 }
 
+static int compare_devices(const void *a, const void *b)
+{
+	const struct request *one = *(struct request *const *)a;
+	const struct request *two = *(struct request *const *)b;
+
+	return one->device < two->device ? -1 : one->device > two->device;
+}
+
+/* Reads all requests of the segment, which are at most SEGMENT_MAX_REQUESTS. */
+static int read_requests(struct redactor *r, struct segment_reader *reader, size_t *out,
+			 struct err *err)
+{
+	size_t nr = segment_reader_count(reader);
+	int64_t got;
+
+	if (array_grow(&r->requests, &r->cap_requests, nr, sizeof(*r->requests)) ||
+	    array_grow(&r->by_device, &r->cap_by_device, nr, sizeof(*r->by_device)))
+		return err_set(err, ENOMEM, "redact: no memory");
+	got = nr ? segment_reader_next(reader, r->requests, nr) : 0;
+	*out = got < 0 ? 0 : (size_t)got;
+	return got < 0 ? err_set(err, EBADMSG, "segment: a number does not fit its field") : 0;
+}
+
+/*
+ * Moves the requests device by device, so that a segment of many devices needs only one map at a
+ * time.
+ */
 static int move_requests(struct redactor *r, struct segment_reader *reader, struct err *err)
 {
 	const struct segment_header *h = segment_reader_header(reader);
 	const struct place_map *map = NULL;
-	struct request batch[BATCH];
-	uint32_t device = 0;
-	int64_t nr;
-	int ret = 0;
+	size_t nr = 0;
+	int ret = read_requests(r, reader, &nr, err);
 
-	while (!ret && (nr = segment_reader_next(reader, batch, BATCH)) > 0) {
-		for (int64_t i = 0; i < nr && !ret; i++) {
-			if (!map || batch[i].device != device)
-				map = map_of(r, h, batch[i].device);
-			device = batch[i].device;
-			if (map)
-				place_map_request(map, &batch[i]);
-			ret = map ? segment_writer_add(r->writer, &batch[i]) : -ENOMEM;
-		}
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < nr; i++)
+		r->by_device[i] = &r->requests[i];
+	if (nr)
+		qsort(r->by_device, nr, sizeof(*r->by_device), compare_devices);
+	for (size_t i = 0; i < nr; i++) {
+		struct request *request = r->by_device[i];
+
+		if (!i || r->by_device[i - 1]->device != request->device)
+			map = map_of(r, h, request->device);
+		if (!map)
+			return err_set(err, ENOMEM, "redact: no memory");
+		place_map_request(map, request);
 	}
-	if (!ret && nr < 0)
-		return err_set(err, EBADMSG, "segment: a number does not fit its field");
-	return ret ? err_set(err, -ret, "redact: %s", strerror(-ret)) : 0;
+	for (size_t i = 0; i < nr; i++) {
+		ret = segment_writer_add(r->writer, &r->requests[i]);
+		if (ret)
+			return err_set(err, -ret, "redact: %s", strerror(-ret));
+	}
+	return 0;
 }
 
 /* Removes the texts from a JSON value, at any depth. */

@@ -5,18 +5,31 @@
 . tests/support/tap.sh
 b=$BUILD/blkcast make=$BUILD/tests/system/make_hostile sender=$BUILD/tests/system/segment_sender
 ticks=$(getconf CLK_TCK)
-server="" senders=""
+server="" senders="" meter=""
 stop_all() {
-	for p in $server $senders; do kill -9 "$p" 2>/dev/null; done
+	for p in $server $senders $meter; do kill -9 "$p" 2>/dev/null; done
 	wait 2>/dev/null
 }
 at_exit stop_all
+# One process runs the commands, a line each: its own start would take longer than most of them.
 cat >"$T/cost.py" <<'END'
-import os, resource, subprocess, sys
-p = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-_, status, used = os.wait4(p.pid, 0)
-print(round((used.ru_utime + used.ru_stime) * 1000), used.ru_maxrss // 1024, os.waitstatus_to_exitcode(status))
+import os, signal, subprocess, sys
+for line in sys.stdin:
+    p = subprocess.Popen(line.split(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    signal.signal(signal.SIGALRM, lambda *_: p.kill())
+    signal.alarm(120)
+    _, status, used = os.wait4(p.pid, 0)
+    signal.alarm(0)
+    print(round((used.ru_utime + used.ru_stime) * 1000), used.ru_maxrss // 1024,
+          os.waitstatus_to_exitcode(status), flush=True)
 END
+coproc cost { exec python3 "$T/cost.py"; }
+meter=$cost_PID cost_from=${cost[0]} cost_to=${cost[1]}
+# cost_of COMMAND...: sets ms of processor, mib of memory at its peak, and its exit status code
+cost_of() {
+	echo "$*" >&"$cost_to"
+	read -r ms mib code <&"$cost_from"
+}
 
 start() { # STORE OPTION...
 	local store=$1
@@ -66,8 +79,8 @@ for kind in plain devices sizes year places blocks mixed; do
 	cp -r "$T/$kind" "$T/$kind.other" # as it is before retain
 	for command in "characterize --store $T/$kind" "report --store $T/$kind --device 8:0,0:0 -o $T/r.html" \
 		"compare $T/plain $T/$kind" "ls --store $T/$kind" "check --store $T/$kind" "dump --store $T/$kind" \
-		"retain --store $T/$kind --retain-requests 1s"; do
-		read -r ms mib code < <(timeout 120 python3 "$T/cost.py" "$b" $command)
+		"redact $T/$kind.seg $T/redacted" "retain --store $T/$kind --retain-requests 1s"; do
+		cost_of "$b" $command
 		is "$code" 0 "$kind: ${command%% *} does what it was asked for"
 		judge $kind "${command%% *}" "$ms" "$mib"
 	done
@@ -76,7 +89,7 @@ done
 # Readers that put hosts, processes and short windows beside one another.
 for kind in plain devices year blocks mixed; do
 	while read -r reader command; do
-		read -r ms mib code < <(timeout 120 python3 "$T/cost.py" "$b" $command --store "$T/$kind.other")
+		cost_of "$b" $command --store "$T/$kind.other"
 		is "$code" 0 "$kind: $command does what it was asked for"
 		judge $kind "$reader" "$ms" "$mib"
 	done <<-END
@@ -101,7 +114,7 @@ exits 0 "the largest summary that the format allows is made" "$make" summary h-s
 cp "$folder/0000000000-0000000001.sum" "$T/summary.bytes"
 for command in "ls --store $T/summary" "check --store $T/summary" "characterize --store $T/summary" \
 	"compare $T/plain $T/summary" "retain --store $T/summary --retain-requests 1s --retain-summaries 1s"; do
-	read -r ms mib code < <(timeout 120 python3 "$T/cost.py" "$b" $command)
+	cost_of "$b" $command
 	is "$code" 0 "summary: ${command%% *} does what it was asked for"
 	judge summary "${command%% *}" "$ms" "$mib"
 done

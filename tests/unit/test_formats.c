@@ -181,6 +181,61 @@ static void ledger_ends_at_the_highest(void)
 	ledger_release(&l);
 }
 
+/* The ledger without the latest ends: every entry is looked at. */
+static void literal_add(struct loss *all, size_t *nr, const struct loss *one)
+{
+	size_t i = *nr;
+
+	while (i-- > 0)
+		if (all[i].cause == one->cause && all[i].device == one->device &&
+		    all[i].begin_real_ns <= one->end_real_ns &&
+		    one->begin_real_ns <= all[i].end_real_ns)
+			break;
+	if (i == SIZE_MAX) {
+		all[(*nr)++] = *one;
+		return;
+	}
+	all[i].count += one->count;
+	if (one->begin_real_ns < all[i].begin_real_ns)
+		all[i].begin_real_ns = one->begin_real_ns;
+	if (one->end_real_ns > all[i].end_real_ns)
+		all[i].end_real_ns = one->end_real_ns;
+}
+
+/* Losses mostly in order of time, some of long ago, some that reach far ahead. */
+static void ledger_joins_as_if_it_looked_at_all(void)
+{
+	static struct loss all[10000];
+	struct ledger l = { 0 };
+	uint64_t x = 1, nr_differ = 0;
+	size_t nr = 0;
+
+	for (uint64_t i = 0; i < TAP_NR(all); i++) {
+		struct loss one = { .count_known = true, .count = i + 1 };
+
+		x = x * 6364136223846793005u + 1442695040888963407u;
+		one.cause = x >> 60 & 1 ? LOSS_KEPT_BACK : LOSS_RING_FULL;
+		one.device = x >> 40 & 3;
+		one.begin_real_ns = (x >> 50 & 255 ? 300 * i : x >> 33 & 0xffff) + (x >> 34 & 511);
+		one.end_real_ns = one.begin_real_ns + (x >> 20 & 1023 ? x >> 55 : x >> 45);
+		nr_differ += ledger_add(&l, &one) != 0;
+		literal_add(all, &nr, &one);
+		if (i == 5000) {
+			ledger_clear(&l);
+			nr = 0;
+		}
+	}
+	if (ok_eq(l.nr, nr) && ok(nr > 1000 && nr < 4900))
+		for (size_t i = 0; i < nr; i++)
+			nr_differ += l.losses[i].cause != all[i].cause ||
+				     l.losses[i].device != all[i].device ||
+				     l.losses[i].count != all[i].count ||
+				     l.losses[i].begin_real_ns != all[i].begin_real_ns ||
+				     l.losses[i].end_real_ns != all[i].end_real_ns;
+	ok_eq(nr_differ, 0);
+	ledger_release(&l);
+}
+
 static const struct tap_test tests[] = {
 	{ "an error is one line and never too long", err_is_one_line },
 	{ "a buffer grows, and keeps the first error", buf_grows_and_keeps_its_error },
@@ -188,6 +243,7 @@ static const struct tap_test tests[] = {
 	{ "the first field that is wrong is named", request_is_checked },
 	{ "every name is there and none beyond", names_end },
 	{ "losses that touch are joined and all are counted", ledger_joins_what_touches },
+	{ "losses are joined as if each looked at all", ledger_joins_as_if_it_looked_at_all },
 	{ "no sum of losses begins anew", ledger_ends_at_the_highest },
 };
 

@@ -78,6 +78,31 @@ static void whole_or_not(void)
 	sample_remove(dir);
 }
 
+/*
+ * The folder may be one to which others may write: what somebody put there under the name that the
+ * process number gives is neither written to nor removed.
+ */
+static void the_name_beside_is_random(void)
+{
+	const char *dir = sample_folder();
+	const char *path = path_in(dir, "file");
+	struct output_file one, two;
+	struct err err = { 0 };
+	char old[512];
+	struct stat st;
+
+	snprintf(old, sizeof(old), "%s.%ld.tmp", path, (long)getpid());
+	ok_int(symlink("/dev/null", old), 0);
+	ok_int(output_file_begin(&one, path, 0666, &err), 0);
+	ok_int(output_file_begin(&two, path, 0666, &err), 0);
+	ok(strcmp(one.beside, two.beside) != 0 && strcmp(one.beside, old) != 0);
+	ok_int(output_file_end(&two, 0, &err), 0);
+	ok_int(output_file_end(&one, 0, &err), 0);
+	ok(!lstat(old, &st) && S_ISLNK(st.st_mode));
+	ok_eq(nr_entries(dir), 2);
+	sample_remove(dir);
+}
+
 static void rights_stay(void)
 {
 	const char *dir = sample_folder();
@@ -176,6 +201,7 @@ static void an_old_error_is_not_told(void)
 
 static const struct tap_test tests[] = {
 	{ "a file is there whole, or as it was", whole_or_not },
+	{ "nobody can tell the name that is written to", the_name_beside_is_random },
 	{ "a file that is replaced keeps its rights", rights_stay },
 	{ "a link stays one, and what it leads to is replaced", links_stay },
 	{ "devices and pipes are written to and stay", devices_and_pipes_stay },
