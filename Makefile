@@ -234,7 +234,7 @@ faulty := $(addprefix $(BUILD)/tests/unit/test_,spool_faults spool_crash ingest_
 $(faulty): override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(FAULTY_CALLS))
 # Tests with a clock of their own: tests/support/fast_clock.h.
 FAST_CALLS := clock_gettime poll pthread_cond_wait pthread_cond_signal
-$(BUILD)/tests/unit/test_many_windows: override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(FAST_CALLS))
+$(addprefix $(BUILD)/tests/unit/test_,many_windows stall_memory): override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(FAST_CALLS))
 
 deps:
 	$(Q)scripts/deps.sh build test

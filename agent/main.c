@@ -63,7 +63,8 @@ static void ask_for_one_family_at_once(void)
 
 /*
  * Everything that the agent keeps is bounded by its tables (reorder.h, stream.h, window.h), which
- * become resident as the busiest instant fills them. The trees of JSON values that come and go with
+ * become resident as a busy instant fills them, and are given back by the minute (pipeline.c). The
+ * trees of JSON values that come and go with
  * each window stay out of the heap (json_region.h). To be called before any thread is started.
  */
 static void heap_keep_small(void)

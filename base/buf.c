@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/pages.h"
 
 #define BUF_FIRST_BYTES 256
 
@@ -24,6 +25,11 @@ void buf_clear(struct buf *b)
 {
 	b->len = 0;
 	b->error = 0;
+}
+
+void buf_give_back(struct buf *b)
+{
+	pages_forget(b->data, b->len, b->cap);
 }
 
 int buf_reserve(struct buf *b, size_t nr)

@@ -23,6 +23,8 @@ void buf_init(struct buf *b);
 void buf_release(struct buf *b);
 /* Empties the buffer, keeps its memory, and forgets the error. */
 void buf_clear(struct buf *b);
+/* Gives back the pages behind the bytes used; the buffer's memory stays allocated (pages.h). */
+void buf_give_back(struct buf *b);
 /* Makes room for nr more bytes. Returns 0 or the kept error. */
 int buf_reserve(struct buf *b, size_t nr);
 int buf_put(struct buf *b, const void *data, size_t nr);

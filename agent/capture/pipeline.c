@@ -4,6 +4,7 @@
  * pauses, tell the account what was seen, close the windows and the segment that are over.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,11 @@
 #include "agent/capture/pipeline_state.h"
 
 #define CAPTURE_NICE (-10)
+/*
+ * Memory is given back at this interval. It is long, since each page that the usual load fills
+ * again costs a page fault.
+ */
+#define GIVE_BACK_NS 60000000000u
 
 /* Closes all windows that were over when the poll began: their last requests have been polled. */
 static void close_due_windows(struct pipeline *p, uint64_t poll_begin_ns)
@@ -120,11 +126,28 @@ static int give_up_privileges(struct pipeline *p, struct err *err)
 	return p->config.opened(p->config.ctx, source->needs ? source->needs(p->source) : 0, err);
 }
 
+/*
+ * A burst, or a stall of the agent, fills tables further than ever before. Once in a while all
+ * memory that holds nothing is given back, so that what is resident follows the load of the last
+ * minute and not the worst instant since the start.
+ */
+static void pipeline_give_back(struct pipeline *p, uint64_t now_ns)
+{
+	if (now_ns - p->given_back_ns < GIVE_BACK_NS)
+		return;
+	p->given_back_ns = now_ns;
+	reorder_give_back(p->reorder);
+	if (p->stream)
+		stream_give_back(p->stream);
+	malloc_trim(0);
+}
+
 static void pipeline_capture(struct pipeline *p)
 {
 	uint64_t last_ns = clock_monotonic_ns();
 	struct pace pace;
 
+	p->given_back_ns = last_ns;
 	pace_init(&pace, p->config.source->is_patient);
 	while (!atomic_load(&p->thread.must_stop)) {
 		uint64_t wait_ns = wait_for_work(p, &pace);
@@ -149,6 +172,7 @@ static void pipeline_capture(struct pipeline *p)
 		}
 		if (p->stream)
 			stream_tick(p->stream, begin_ns);
+		pipeline_give_back(p, begin_ns);
 	}
 	pipeline_finish(p);
 }

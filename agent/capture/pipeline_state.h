@@ -137,7 +137,8 @@ struct pipeline {
 	struct json_region json_memory; /* for the values of a profile while it is printed */
 	struct buf json;		/* the profile as it was printed last */
 
-	uint64_t nr_captured; /* requests passed on since the start */
+	uint64_t given_back_ns; /* when memory was given back last, on the monotonic clock */
+	uint64_t nr_captured;	/* requests passed on since the start */
 	uint64_t lost[NR_LOSS_CAUSES];
 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/capture/reorder.h"
+#include "base/pages.h"
 
 #define RELEASE_BATCH 256
 #define RADIX_BITS    11
@@ -93,6 +94,35 @@ void reorder_free(struct reorder *o)
 	free(o->spare);
 	free(o->devices);
 	free(o);
+}
+
+/* Moves the held requests into the first slots; the other slots are taken in ascending order. */
+static void pack_slots(struct reorder *o)
+{
+	size_t nr_vacant = o->max_held - o->nr_held, low = 0;
+
+	for (size_t i = 0; i < o->nr_held; i++) {
+		struct key *key = &o->held[i];
+
+		if (key->slot < o->nr_held)
+			continue;
+		/* As many slots below nr_held are vacant as requests lie above. */
+		while (o->vacant[low] >= o->nr_held)
+			low++;
+		o->slots[o->vacant[low]] = o->slots[key->slot];
+		key->slot = o->vacant[low++];
+	}
+	for (size_t i = 0; i < nr_vacant; i++)
+		o->vacant[i] = (uint32_t)(o->max_held - 1 - i);
+}
+
+void reorder_give_back(struct reorder *o)
+{
+	pack_slots(o);
+	pages_forget(o->slots, o->nr_held * sizeof(*o->slots), o->max_held * sizeof(*o->slots));
+	pages_forget(o->held, o->nr_held * sizeof(*o->held), o->max_held * sizeof(*o->held));
+	pages_forget(o->ends, o->nr_ends * sizeof(*o->ends), o->cap_ends * sizeof(*o->ends));
+	pages_forget(o->spare, 0, o->cap_ends * sizeof(*o->spare));
 }
 
 void reorder_set_period_end(struct reorder *o, uint64_t end_ns)

@@ -14,7 +14,7 @@
  *
  * Cost: amortized O(1) per request: two radix sorts per release and one copy in and out. Nothing is
  * allocated after reorder_new() except for a new device. Memory: about 130 bytes per request held,
- * which become resident as they are first used. One thread.
+ * which become resident as they are first used, and stay so until reorder_give_back(). One thread.
  */
 #ifndef AGENT_REORDER_H
 #define AGENT_REORDER_H
@@ -60,5 +60,12 @@ int reorder_add(struct reorder *o, const struct request *r);
 
 /* Releases every request that completed before this time; UINT64_MAX: every one. */
 void reorder_flush(struct reorder *o, uint64_t completed_before_ns);
+
+/*
+ * Gives back the memory that is resident for more requests than are held now. Nothing is released.
+ * To be called once in a while, right after a flush: O(max_held), and what fills again costs one
+ * page fault for each page.
+ */
+void reorder_give_back(struct reorder *o);
 
 #endif

@@ -66,8 +66,9 @@ int stream_new(struct stream **out, const struct stream_config *config)
 	s->config = *config;
 	s->epoch = config->epoch;
 	s->begin = stream_anchor();
-	if (segment_writer_new(&s->writer) || task_table_new(&s->tasks, TASK_MAX) ||
-	    cgroup_table_new(&s->cgroups)) {
+	if (segment_writer_new(&s->writer) ||
+	    segment_writer_reserve(s->writer, STREAM_SEGMENT_REQUESTS) ||
+	    task_table_new(&s->tasks, TASK_MAX) || cgroup_table_new(&s->cgroups)) {
 		stream_free(s);
 		return -ENOMEM;
 	}
@@ -175,6 +176,12 @@ void stream_add(struct stream *s, const struct request *r, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		add_one(s, &r[i]);
+}
+
+void stream_give_back(struct stream *s)
+{
+	segment_writer_give_back(s->writer);
+	buf_give_back(&s->profiles);
 }
 
 void stream_captured(struct stream *s, uint64_t nr)

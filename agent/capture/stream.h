@@ -56,6 +56,8 @@ int stream_set_devices(struct stream *s, const struct segment_device *devices, s
 void stream_add(struct stream *s, const struct request *r, size_t nr);
 /* Adds to the number of requests that the source delivered during the running segment. */
 void stream_captured(struct stream *s, uint64_t nr);
+/* Gives back the memory that earlier, larger segments made resident; the running one stays. */
+void stream_give_back(struct stream *s);
 /* Notes a loss of the source or of the pipeline in the running segment. */
 void stream_lost(struct stream *s, const struct loss *loss);
 /* Notes in the running segment that there was a pause. */

@@ -7,6 +7,7 @@
 
 #include "formats/segment/column.h"
 #include "formats/segment/plane.h"
+#include "base/pages.h"
 #include "base/varint.h"
 
 #define NR_CLASSES 256
@@ -45,6 +46,13 @@ void column_scratch_release(struct column_scratch *s)
 	free(s->plane);
 	free(s->bits);
 	*s = (struct column_scratch){ 0 };
+}
+
+void column_scratch_give_back(struct column_scratch *s)
+{
+	pages_forget(s->numbers, 0, s->cap * sizeof(*s->numbers));
+	pages_forget(s->plane, 0, s->cap);
+	pages_forget(s->bits, 0, 8 * s->cap);
 }
 
 static unsigned int bit_length(uint64_t value)

@@ -103,8 +103,18 @@ size_t segment_writer_count(const struct segment_writer *w);
  */
 int segment_writer_finish(struct segment_writer *w, const struct segment_header *header,
 			  struct buf *out);
+/*
+ * Makes room for nr requests at once, so that the heap of a long run does not see the arrays at
+ * each size on the way. The room becomes resident as requests fill it. Returns 0 or -ENOMEM.
+ */
+int segment_writer_reserve(struct segment_writer *w, size_t nr);
 /* Drops the requests that were added. */
 void segment_writer_clear(struct segment_writer *w);
+/*
+ * Gives back the memory that earlier, larger segments made resident; the added requests stay. To be
+ * called once in a while: what the next segments need costs one page fault for each page.
+ */
+void segment_writer_give_back(struct segment_writer *w);
 
 /* A 128-bit content hash (XXH3) of a whole segment, which acknowledgements contain. */
 struct segment_hash {

@@ -10,9 +10,12 @@
 #include "formats/segment/plane.h"
 #include "formats/segment/segment_header.h"
 #include "formats/streams.h"
+#include "base/pages.h"
 #include "base/varint.h"
 
 #define FIRST_CAP 1024u
+/* Twice what the coded columns of random requests take. */
+#define BODY_BYTES_A_REQUEST 16u
 
 /* Requests are split into columns as they are added; finishing then works on dense arrays. */
 struct segment_writer {
@@ -83,6 +86,40 @@ void segment_writer_clear(struct segment_writer *w)
 	memset(w->streams, 0, sizeof(w->streams));
 }
 
+/* Gives back what lies behind nr entries of an array of cap entries. */
+static void forget_behind(void *array, size_t nr, size_t cap, size_t size)
+{
+	pages_forget(array, nr * size, cap * size);
+}
+
+void segment_writer_give_back(struct segment_writer *w)
+{
+	ZSTD_CCtx *compressor;
+
+	forget_behind(w->kind, w->nr, w->cap, sizeof(*w->kind));
+	forget_behind(w->issuer, w->nr, w->cap, sizeof(*w->issuer));
+	forget_behind(w->stream, w->nr, w->cap, 1);
+	forget_behind(w->low, w->nr_low, w->cap, 1);
+	forget_behind(w->bytes, w->nr, w->cap, 8);
+	forget_behind(w->near, w->nr_near, w->cap, 8);
+	forget_behind(w->place, w->nr_place, w->cap, 8);
+	forget_behind(w->arrival, w->nr, w->cap, 8);
+	forget_behind(w->queue, w->nr, w->cap, 8);
+	forget_behind(w->device, w->nr, w->cap, 8);
+	forget_behind(w->depth, w->nr, w->cap, 8);
+	column_scratch_give_back(&w->scratch);
+	/* Both buffers hold the last segment, which is written. */
+	buf_clear(&w->body);
+	buf_clear(&w->header);
+	buf_give_back(&w->body);
+	buf_give_back(&w->header);
+	compressor = plane_compressor();
+	if (!compressor)
+		return; /* The present one serves on; its memory is given back another time. */
+	ZSTD_freeCCtx(w->zstd);
+	w->zstd = compressor;
+}
+
 size_t segment_writer_count(const struct segment_writer *w)
 {
 	return w->nr;
@@ -98,10 +135,8 @@ static int segment_write_grow(void *array, size_t nr, size_t size)
 	return 0;
 }
 
-static int writer_grow(struct segment_writer *w)
+static int writer_resize(struct segment_writer *w, size_t cap)
 {
-	size_t cap = w->cap ? 2 * w->cap : FIRST_CAP;
-
 	if (segment_write_grow(&w->kind, cap, sizeof(*w->kind)) ||
 	    segment_write_grow(&w->issuer, cap, sizeof(*w->issuer)) ||
 	    segment_write_grow(&w->stream, cap, 1) || segment_write_grow(&w->low, cap, 1) ||
@@ -112,6 +147,24 @@ static int writer_grow(struct segment_writer *w)
 		return -ENOMEM;
 	w->cap = cap;
 	return 0;
+}
+
+static int writer_grow(struct segment_writer *w)
+{
+	return writer_resize(w, w->cap ? 2 * w->cap : FIRST_CAP);
+}
+
+int segment_writer_reserve(struct segment_writer *w, size_t nr)
+{
+	int ret = nr > w->cap ? writer_resize(w, nr) : 0;
+
+	if (ret)
+		return ret;
+	ret = column_scratch_reserve(&w->scratch, nr);
+	if (ret)
+		return ret;
+	buf_clear(&w->body);
+	return buf_reserve(&w->body, nr * BODY_BYTES_A_REQUEST);
 }
 
 /* Returns the attributes of a request that have few distinct values, as one pair. */

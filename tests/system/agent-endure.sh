@@ -23,8 +23,9 @@ dev=$loop_name
 completed() { awk '{ print $1 + $5 + $12 + $16 }' "/sys/block/$dev/stat"; }
 field() { sed "s/.* $2=\([0-9]*\).*/\1/" <<<" $1"; }
 descriptors() { find "/proc/$1/fd" -mindepth 1 2>/dev/null | wc -l; }
-# With what is swapped out: the look at the kernel's memory makes the group give pages back.
-resident() { awk '/^Vm(RSS|Swap):/ { kib += $2 } END { print kib }' "/proc/$1/status"; }
+# Counted page by page (the kernel's running count may lag by some pages of each processor), and with what
+# is swapped out: the look at the kernel's memory makes the group give pages back.
+resident() { awk '/^(Rss|Swap):/ { kib += $2 } END { print kib }' "/proc/$1/smaps_rollup"; }
 anonymous() { awk '/^RssAnon/ { print $2 }' "/proc/$1/status"; } # of it: not mapped from files
 # Requests that the kernel's table still remembers: their lines in the tracer's data that have a key.
 entries() {
@@ -61,6 +62,7 @@ give_back() {
 	echo 0 >"$group/memory.force_empty" 2>/dev/null || echo 64M >"$group/memory.reclaim" 2>/dev/null
 }
 least() { printf '%s\n' "$@" | sort -n | head -n 1; }
+median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
 # What the kernel keeps for the group beside caches, KiB: the least of three looks, each after the caches have
 # been given back. Two of these figures are of equal state; a figure with caches would hide what grows.
 kernel_kept() {
@@ -176,9 +178,10 @@ for i in $(seq $nr_samples); do
 	[ $step -lt 20 ] || note "sample $i: resident ${sizes##* } KiB, anonymous $(anonymous $agent) KiB, kernel ${kernel[*]: -1} KiB, $(descriptors $agent) descriptors"
 done
 [ -z "$group" ] || ! looks_at_memory || late=$(kernel_kept)
-# Buffers come and go with each segment, so the least of a quarter of the looks stands for the quarter.
+# Buffers come and go with each segment, and once a minute the agent gives back what then fills again, so the
+# median of a quarter of the looks stands for the quarter.
 quarter=$((nr_samples / 4))
-agent_growth=$(($(least "${looks[@]: -quarter}") - $(least "${looks[@]:0:quarter}")))
+agent_growth=$(($(median "${looks[@]: -quarter}") - $(median "${looks[@]:0:quarter}")))
 serve_growth=$(($(resident $serve) - serve_kib))
 note "the agent grew by $agent_growth KiB from the first to the last quarter of $((nr_samples * step)) s, all looks by" \
 	"$(slope <"$T/looks") KiB an hour; anonymous $agent_anonymous_kib KiB, then $(anonymous $agent) KiB"

@@ -182,6 +182,44 @@ static void depth_is_bounded_and_comes_back(void)
 	reorder_free(o);
 }
 
+/*
+ * The same requests through two of them; only the second gives its memory back, again and again,
+ * with some requests held and after a fill to the brim.
+ */
+static void giving_memory_back_changes_nothing(void)
+{
+	static struct request in[NR];
+	static struct collected plain_out, thrifty_out;
+	struct reorder_sink plain_sink = { collect, &plain_out };
+	struct reorder_sink thrifty_sink = { collect, &thrifty_out };
+	struct reorder *plain = NULL, *thrifty = NULL;
+
+	plain_out.nr = thrifty_out.nr = 0;
+	make_requests(in, NR, 1000, 400000, 3);
+	if (!ok(!reorder_new(&plain, 1000, &plain_sink) &&
+		!reorder_new(&thrifty, 1000, &thrifty_sink)))
+		goto out;
+	reorder_give_back(thrifty);
+	for (size_t i = 0; i < NR; i++) {
+		reorder_add(plain, &in[i]);
+		reorder_add(thrifty, &in[i]);
+		if (i % 700 == 699) {
+			reorder_flush(plain, in[i - 99].completion_ns);
+			reorder_flush(thrifty, in[i - 99].completion_ns);
+		}
+		if (i % 131 == 130 || i % 700 == 699)
+			reorder_give_back(thrifty);
+	}
+	reorder_flush(plain, UINT64_MAX);
+	reorder_flush(thrifty, UINT64_MAX);
+	ok_eq(plain_out.nr, NR);
+	ok_eq(thrifty_out.nr, NR);
+	ok(!memcmp(plain_out.r, thrifty_out.r, sizeof(plain_out.r)));
+out:
+	reorder_free(plain);
+	reorder_free(thrifty);
+}
+
 static void flush_takes_only_what_completed(void)
 {
 	static struct collected out;
@@ -245,6 +283,8 @@ static const struct tap_test tests[] = {
 	{ "a full buffer loses nothing and keeps the order", nothing_is_lost_when_full },
 	{ "a queue beyond bound is as deep as the bound, and comes back to nothing",
 	  depth_is_bounded_and_comes_back },
+	{ "requests come out the same where memory is given back between them",
+	  giving_memory_back_changes_nothing },
 	{ "a flush takes only what completed before its time", flush_takes_only_what_completed },
 	{ "the period that ended goes before the next", period_that_ended_goes_first },
 	{ "a bound below two is refused", bad_bounds_are_refused },
