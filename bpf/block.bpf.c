@@ -229,7 +229,7 @@ static __always_inline void event_finish(struct event_request *event, struct inf
 	event->tid = (u32)at->pid_tgid;
 	event->pid = at->pid_tgid >> 32;
 	if (at->has_parts) {
-		event->bytes += (u32)at->ended_bytes;
+		event->bytes = line_bytes(at, event->bytes);
 		event->sector = at->sector;
 	}
 	at->key = 0;
@@ -280,6 +280,11 @@ static __always_inline struct inflight *line_at_end(const struct request *rq, bo
 	if (!at)
 		return NULL;
 	if (same_life(at, rq)) {
+		*is_told = was_told(at);
+		return at;
+	}
+	if (line_lost_data_end(at, rq->__sector, rq->__data_len, rq->cmd_flags, REQ_OP_MASK)) {
+		at->has_parts = 1;
 		*is_told = was_told(at);
 		return at;
 	}

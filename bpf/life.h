@@ -39,6 +39,31 @@ static __always_inline int line_is_of(const struct inflight *at, __u64 sector, _
 	return at->sector - sector < bytes >> 9;
 }
 
+/*
+ * Returns whether a request that ends with nothing left to transfer is the line's write, of which
+ * nothing has ended yet: its data ended in a flush sequence, and that end was not seen. Kernels
+ * leave the sector at the begin of the data; those that take it back from the bio (commit
+ * 6f8fd758de63, Linux 6.10) may leave it at their end. An empty flush has sector 0.
+ */
+static __always_inline int line_lost_data_end(const struct inflight *at, __u64 sector, __u32 bytes,
+					      __u32 cmd_flags, __u32 mask)
+{
+	if (bytes || !at->bytes || !sector || (at->cmd_flags & mask) != (cmd_flags & mask))
+		return 0;
+	return sector == at->sector || sector == at->sector + (at->bytes >> 9);
+}
+
+/*
+ * Returns the length of a request that ended in parts. left is what its last end told. The last end
+ * of a flush sequence tells nothing, and all data have ended before; a request in a flush sequence
+ * does not grow, so its length is the submitted one, however many of its ends were seen or counted
+ * twice.
+ */
+static __always_inline __u32 line_bytes(const struct inflight *at, __u32 left)
+{
+	return left ? left + (__u32)at->ended_bytes : at->bytes;
+}
+
 #define INFLIGHT_WAYS 4 /* lines of a set */
 
 /*

@@ -5,28 +5,28 @@
 need_loop
 need_bpf
 
-# The kernel's own event of the first requeue, in microseconds of the clock of the records.
-requeues_start() {
-	trace=$T/tracefs/instances/blkcast-test-$$
+# The kernel's own events of one kind, with times of the clock of the records.
+trace_start() { # EVENT
+	event=$1 trace=$T/tracefs/instances/blkcast-test-$$
 	mkdir -p "$T/tracefs"
 	if ! mount -t tracefs none "$T/tracefs" 2>/dev/null || ! mkdir "$trace" 2>/dev/null; then
 		trace=""
-		return
+		return 1
 	fi
 	echo mono >"$trace/trace_clock"
-	echo 1 >"$trace/events/block/block_rq_requeue/enable"
+	echo 1 >"$trace/events/block/$event/enable"
 }
-requeues_stop() {
+trace_stop() {
 	[ -n "$trace" ] || return
 	echo 0 >"$trace/tracing_on"
-	sed -n 's/.* \([0-9]*\)\.\([0-9]\{6\}\): block_rq_requeue: .* 16[34][0-9]* + .*/\1\2/p' "$trace/trace" | head -n 1
-	echo 0 >"$trace/events/block/block_rq_requeue/enable"
+	cat "$trace/trace"
+	echo 0 >"$trace/events/block/$event/enable"
 }
-requeues_free() {
+trace_free() {
 	[ -z "${trace:-}" ] || rmdir "$trace" 2>/dev/null
 	umount "$T/tracefs" 2>/dev/null
 }
-at_exit requeues_free
+at_exit trace_free
 
 # A read that reaches past the end of a shortened backing file ends in parts, and is requeued for
 # the rest; the loop driver does so with its asynchronous backend.
@@ -36,11 +36,14 @@ loop_dev=$(losetup --show -f --direct-io=on "$loop_file" 2>/dev/null || losetup 
 loop_name=${loop_dev#/dev/}
 loops="$loop_dev:$loop_file"
 truncate -s $((8 * 1024 * 1024 + 4096)) "$loop_file"
-requeues_start
+trace_start block_rq_requeue
 capture_start 60 "$loop_name"
 dd if="$loop_dev" of=/dev/null bs=64k skip=128 count=1 iflag=direct status=none
 capture_stop
-requeued_us=$(requeues_stop)
+# of the first requeue, in microseconds
+requeued_us=$(trace_stop |
+	sed -n 's/.* \([0-9]*\)\.\([0-9]\{6\}\): block_rq_requeue: .* 16[34][0-9]* + .*/\1\2/p' | head -n 1)
+trace_free
 line=$(grep '^request read sector=16384 ' "$T/capture")
 like "$line" ' bytes=65536 ' "a read that ended in parts is one request of its whole length"
 is "$(grep -c '^request read sector=16[34]' "$T/capture")" 1 "and it is recorded once"
@@ -83,12 +86,30 @@ is "$(total no_issuer)" 0 "and the issuer of each flush is known"
 tid=$(sed -n 's/^task tid=\([0-9]*\) .*comm=fio.*/\1/p' "$T/capture" | tail -n 1)
 is "$(grep -c "^request flush .* tid=$tid " "$T/capture")" "$(total flush)" "it is fio's own thread"
 
-capture_start 60 "$loop_name"
-fio_run --rw=write --bs=4k --ioengine=psync --sync=dsync --number_ios=100
-capture_stop
-is "$(total write) $(total write_bytes)" "100 409600" "a durable write is one write, not two"
-fua=$(grep -cE '^request write .*flags=0x[0-9a-f]*[89a-f] ' "$T/capture")
-number "$fua == 100 || $(total flush) == 100" "and carries FUA, or is followed by a flush ($fua, $(total flush))"
+# After a shedding a second program looks at every end, and must count the data's in a flush sequence once.
+for after in "" --after-shed; do
+	# shellcheck disable=SC2086
+	capture_start 60 "$loop_name" $after
+	fio_run --rw=write --bs=4k --ioengine=psync --sync=dsync --number_ios=100
+	capture_stop
+	is "$(total write) $(total write_bytes)" "100 409600" "a durable write is one write, not two ${after#--}"
+	fua=$(grep -cE '^request write .*flags=0x[0-9a-f]*[89a-f] ' "$T/capture")
+	number "$fua == 100 || $(total flush) == 100" \
+		"and carries FUA, or is followed by a flush ($fua, $(total flush)) ${after#--}"
+done
+
+# Where the end of the data was not seen, the last end is known by the sector that the kernel left.
+if trace_start block_rq_complete; then
+	dd if=/dev/zero of="$loop_dev" bs=4k count=1 seek=100 oflag=direct,dsync conv=notrunc status=none
+	loop_number=$(tr : , <"/sys/block/$loop_name/dev")
+	last=$(trace_stop |
+		sed -n "s/.* block_rq_complete: $loop_number [A-Z]* () \([0-9]*\) + 0 .*/\1/p")
+	trace_free
+	case $last in
+	'') note "this loop device ends a durable write at once" ;;
+	*) like "$last" '^80[08]$' "the last end of a flush sequence is at the data's begin or end" ;;
+	esac
+fi
 
 capture_start 60 "$loop_name"
 blkdiscard -o 2M -l 4M "$loop_dev"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * capture SECONDS [DEVICE]... [--queue] [--count] [--small-ring] [--cgroup PATH] [--source NAME]
- *	[--poll MS]
+ *	[--poll MS] [--after-shed]
  *
  * What a source (bpf) delivers, as text, with nothing of the agent behind it: a line for each
  * request and each thread's name (none with --count), then one line of totals. Ends after SECONDS
  * or at the first SIGINT or SIGTERM. Rings are so long that other work on the machine costs no
- * request, but with --small-ring.
+ * request, but with --small-ring. With --after-shed the source has shed requests before it starts.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -136,8 +136,8 @@ static int cgroup_find(const char *path, struct source_cgroup *out)
 	}
 }
 
-static int run(const char *name, double seconds, double poll_s, const struct source_config *config,
-	       struct totals *totals)
+static int run(const char *name, double seconds, double poll_s, bool after_shed,
+	       const struct source_config *config, struct totals *totals)
 {
 	const struct source_sink sink = { on_request, on_task, on_lost, NULL, totals };
 	const struct timespec pause = { .tv_sec = (time_t)poll_s,
@@ -152,6 +152,10 @@ static int run(const char *name, double seconds, double poll_s, const struct sou
 	    (ops->begin && ops->begin(s, &err))) {
 		fprintf(stderr, "capture: %s\n", err.line);
 		return 2;
+	}
+	if (after_shed && ops->shed) {
+		ops->shed(s, true);
+		ops->shed(s, false);
 	}
 	fprintf(stderr, "ready\n");
 	for (double t = 0; t < seconds && !stop; t += poll_s) {
@@ -172,6 +176,7 @@ int main(int argc, char **argv)
 	struct source_config config = { .devices = devices, .cgroups = &cgroup };
 	struct totals totals = { 0 };
 	const char *source = "bpf";
+	bool after_shed = false;
 	double poll_s = 0.01;
 
 	for (int i = 2; i < argc; i++) {
@@ -182,6 +187,8 @@ int main(int argc, char **argv)
 			config.layer = LAYER_QUEUE;
 		else if (!strcmp(argv[i], "--count"))
 			totals.count_only = true;
+		else if (!strcmp(argv[i], "--after-shed"))
+			after_shed = true;
 		else if (!strcmp(argv[i], "--small-ring"))
 			config.ring_bytes = 4096;
 		else if (!strcmp(argv[i], "--source") && i + 1 < argc)
@@ -201,5 +208,5 @@ int main(int argc, char **argv)
 		config.ring_bytes = RING_BYTES;
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
-	return run(source, strtod(argv[1], NULL), poll_s, &config, &totals);
+	return run(source, strtod(argv[1], NULL), poll_s, after_shed, &config, &totals);
 }

@@ -81,6 +81,39 @@ static void line_of_an_earlier_life_is_told_apart(void)
 	ok(!line_is_of(&at, 800, 4096, WRITE, MASK));
 }
 
+/* A write in a flush sequence ends twice: its data, and then all of it, with nothing left. */
+static void write_whose_data_ended_unseen_is_told_apart(void)
+{
+	enum { MASK = 0xff, READ = 0, WRITE = 1, FUA = 1 << 17 };
+	struct inflight at = { .key = 1, .sector = 800, .bytes = 4096, .cmd_flags = WRITE | FUA };
+
+	ok(!line_is_of(&at, 808, 0, WRITE, MASK));
+	ok(line_lost_data_end(&at, 808, 0, WRITE, MASK));
+	ok(line_lost_data_end(&at, 800, 0, WRITE, MASK));
+	ok(!line_lost_data_end(&at, 804, 0, WRITE, MASK));
+	ok(!line_lost_data_end(&at, 808, 4096, WRITE, MASK));
+	ok(!line_lost_data_end(&at, 808, 0, READ, MASK));
+	ok(!line_lost_data_end(&at, 0, 0, WRITE, MASK)); /* an empty flush */
+	at.sector = 0;
+	ok(line_lost_data_end(&at, 8, 0, WRITE, MASK));
+	ok(!line_lost_data_end(&at, 0, 0, WRITE, MASK));
+	at.bytes = 0;
+	ok(!line_lost_data_end(&at, 0, 0, WRITE, MASK));
+}
+
+static void length_of_what_ended_in_parts(void)
+{
+	struct inflight at = { .key = 1, .bytes = 4096, .has_parts = 1 };
+
+	ok_eq(line_bytes(&at, 0), 4096); /* the end of the data was not seen */
+	at.ended_bytes = 4096;
+	ok_eq(line_bytes(&at, 0), 4096);
+	at.ended_bytes = 8192; /* both programs saw it */
+	ok_eq(line_bytes(&at, 0), 4096);
+	at.bytes = 65536;
+	ok_eq(line_bytes(&at, 57344), 65536);
+}
+
 enum { NR_CLAIMS = 300000 };
 
 struct claimer {
@@ -297,6 +330,9 @@ static const struct tap_test tests[] = {
 	{ "a line is taken over only while it has the key that was looked for",
 	  taken_over_only_under_its_key },
 	{ "a line of an earlier life is told apart", line_of_an_earlier_life_is_told_apart },
+	{ "a write whose data ended unseen is told from an empty flush",
+	  write_whose_data_ended_unseen_is_told_apart },
+	{ "the length of what ended in parts", length_of_what_ended_in_parts },
 	{ "a line is told when two looks find its disk idle, with all it holds",
 	  told_at_the_second_look },
 	{ "a line that was told stays for an hour of looks, and is not told again",
