@@ -112,7 +112,6 @@ static const struct call calls[] = {
 	ANY(LISTENS, "sendmsg"),
 	ANY(LISTENS, "recvfrom"),
 	ANY(LISTENS, "setsockopt"),
-	ANY(LISTENS, "shutdown"),
 
 	ANY(PRINTS, "writev"),
 

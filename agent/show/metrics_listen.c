@@ -213,17 +213,18 @@ static void wait_until_it_runs(struct metrics *m, int listening)
 
 /*
  * The server uses poll(2), which needs one system call where epoll needs three; few clients
- * connect.
+ * connect. With the last two flags the library never calls shutdown(2), so that the filter need not
+ * allow it: a connection is only closed, and the end wakes the thread through a descriptor.
  */
 int metrics_start(struct metrics *m, struct err *err)
 {
 	int fd = m->fd;
 
-	m->daemon =
-		MHD_start_daemon(MHD_USE_POLL_INTERNAL_THREAD, 0, on_connection, m, on_request, m,
-				 MHD_OPTION_LISTEN_SOCKET, m->fd, MHD_OPTION_CONNECTION_LIMIT,
-				 (unsigned int)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-				 (unsigned int)TIMEOUT_S, MHD_OPTION_END);
+	m->daemon = MHD_start_daemon(MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_USE_ITC, 0,
+				     on_connection, m, on_request, m, MHD_OPTION_LISTEN_SOCKET,
+				     m->fd, MHD_OPTION_CONNECTION_LIMIT,
+				     (unsigned int)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+				     (unsigned int)TIMEOUT_S, MHD_OPTION_END);
 	if (!m->daemon)
 		return err_set(err, EIO, "listen: cannot start the listener");
 	m->fd = -1;
