@@ -16,6 +16,7 @@
 #include "agent/guest/device.h"
 #include "agent/guest/fileset_scan.h"
 #include "agent/guest/machine.h"
+#include "agent/guest/mounts.h"
 #include "agent/guest/machine_watch.h"
 #include "agent/show/metrics.h"
 #include "agent/capture/pipeline.h"
@@ -101,6 +102,7 @@ static int agent_describe(uint32_t device, struct pipeline_device *out)
 	memccpy(out->name, info.name, 0, sizeof(out->name) - 1);
 	out->size_bytes = info.size_bytes;
 	out->is_hidden = device_is_hidden_by_default(&info);
+	mounts_file_systems(MOUNTS_PATH, device, out->file_system, sizeof(out->file_system));
 	return 0;
 }
 

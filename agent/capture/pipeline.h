@@ -41,6 +41,7 @@ struct fileset_scan;
 struct pipeline_device {
 	char name[SEGMENT_NAME_BYTES];
 	uint64_t size_bytes;
+	char file_system[SEGMENT_NAME_BYTES]; /* as in struct segment_device */
 	bool is_hidden;
 };
 

@@ -35,6 +35,7 @@ static void traced_describe(struct pipeline *p, struct traced *t, uint32_t devic
 		snprintf(facts.name, sizeof(facts.name), "%u:%u", device_major(device),
 			 device_minor(device));
 	memcpy(t->facts.name, facts.name, sizeof(t->facts.name));
+	memcpy(t->facts.file_system, facts.file_system, sizeof(t->facts.file_system));
 	t->facts.size_bytes = facts.size_bytes;
 	t->is_hidden = facts.is_hidden;
 	for (size_t i = 0; i < p->config.source_config.nr_devices; i++)

@@ -34,6 +34,7 @@
 struct traced {
 	struct segment_device facts;
 	bool is_hidden, is_named;
+	unsigned int nr_looks; /* for a file system, which may be mounted late */
 	struct window *window;
 	struct place_map *places; /* hides offsets on the disk; NULL: they are kept as they are */
 	uint64_t lost_in_window;

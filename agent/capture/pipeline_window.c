@@ -12,6 +12,8 @@
 #include "agent/guest/fileset_scan.h"
 #include "agent/capture/pipeline_state.h"
 
+#define PIPELINE_LOOKS 6 /* for the file system of a device, each one reading of mountinfo */
+
 /* Fills in host, device, source and losses, which neither the window nor the source knows. */
 static void name_profile(const struct pipeline *p, const struct traced *t, struct profile *profile)
 {
@@ -181,6 +183,30 @@ static void place_losses(struct pipeline *p)
 	p->devices.unplaced_in_window = left;
 }
 
+/*
+ * A disk is often seen first while its file system is being mounted, so the agent looks again at
+ * the end of the next windows.
+ */
+static void pipeline_look_at_mounts(struct pipeline *p)
+{
+	bool is_new = false;
+
+	for (size_t i = 0; i < p->devices.nr && p->config.describe; i++) {
+		struct traced *t = &p->devices.all[i];
+		struct pipeline_device facts = { .is_hidden = false };
+
+		if (t->facts.file_system[0] || t->nr_looks == PIPELINE_LOOKS)
+			continue;
+		t->nr_looks++;
+		if (p->config.describe(t->facts.device, &facts) || !facts.file_system[0])
+			continue;
+		memcpy(t->facts.file_system, facts.file_system, sizeof(t->facts.file_system));
+		is_new = true;
+	}
+	if (is_new)
+		pipeline_name_devices(p);
+}
+
 void pipeline_close_windows(struct pipeline *p, uint64_t end_ns)
 {
 	reorder_flush(p->reorder, end_ns);
@@ -195,6 +221,7 @@ void pipeline_close_windows(struct pipeline *p, uint64_t end_ns)
 		window_clear(p->devices.all[i].window, end_ns);
 		p->devices.all[i].lost_in_window = 0;
 	}
+	pipeline_look_at_mounts(p);
 	if (p->who)
 		pipeline_who_publish(p);
 	tell_shed(p);

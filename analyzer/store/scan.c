@@ -66,13 +66,10 @@ struct scan {
 
 struct named_stream {
 	struct scan_stream facts;
-	char name[SEGMENT_NAME_BYTES];
+	char name[SEGMENT_NAME_BYTES], file_system[SEGMENT_NAME_BYTES];
 };
 
-/*
- * Orders by time; traces of equal time keep their own order, so that every scan gives the same
- * result.
- */
+/* Orders by time; traces of equal time keep their own order, so that all scans are the same. */
 static bool scan_before(const struct trace *a, const struct trace *b)
 {
 	return a->key < b->key || (a->key == b->key && a->index < b->index);
@@ -109,9 +106,7 @@ static const struct trace *heap_second(const struct scan *s)
 {
 	if (s->nr_heap < 2)
 		return NULL;
-	if (s->nr_heap == 2 || scan_before(s->heap[1], s->heap[2]))
-		return s->heap[1];
-	return s->heap[2];
+	return s->nr_heap == 2 || scan_before(s->heap[1], s->heap[2]) ? s->heap[1] : s->heap[2];
 }
 
 static struct named_stream *stream_new(struct scan *s, const struct trace *t, uint32_t device)
@@ -130,6 +125,7 @@ static struct named_stream *stream_new(struct scan *s, const struct trace *t, ui
 		.trace = t->index,
 		.device = device,
 		.device_name = stream->name,
+		.file_system = stream->file_system,
 	};
 	s->streams[s->nr_streams++] = stream;
 	return stream;
@@ -171,7 +167,8 @@ static struct stream_of *device_of(struct scan *s, struct trace *t, uint32_t dev
 static int name_devices(struct scan *s, struct trace *t, const struct segment_header *h)
 {
 	for (size_t i = 0; i < h->nr_devices; i++) {
-		struct stream_of *d = device_of(s, t, h->devices[i].device, &h->devices[i]);
+		const struct segment_device *known = &h->devices[i];
+		struct stream_of *d = device_of(s, t, known->device, known);
 		struct named_stream *stream;
 
 		if (!d)
@@ -179,9 +176,11 @@ static int name_devices(struct scan *s, struct trace *t, const struct segment_he
 		if (!d->taken)
 			continue;
 		stream = s->streams[d->stream];
-		snprintf(stream->name, sizeof(stream->name), "%s", h->devices[i].name);
+		snprintf(stream->name, sizeof(stream->name), "%s", known->name);
 		segment_word_clean(stream->name);
-		stream->facts.device_bytes = h->devices[i].size_bytes;
+		stream->facts.device_bytes = known->size_bytes;
+		if (known->file_system[0])
+			memcpy(stream->file_system, known->file_system, SEGMENT_NAME_BYTES);
 		stream->facts.source = h->source;
 		stream->facts.layer = h->layer;
 	}

@@ -110,6 +110,7 @@ struct scan_stream {
 	uint32_t device;
 	const char *device_name; /* "" where the trace has no name */
 	uint64_t device_bytes;	 /* 0: unknown */
+	const char *file_system; /* "ext4", or "vfat,xfs", the last that was known; "": unknown */
 	uint8_t source, layer;
 	/* Real time = monotonic time + this, by the clocks of the segment read last. */
 	int64_t real_offset_ns;

@@ -22,13 +22,14 @@
 #include "formats/request.h"
 
 /*
- * The newest version. Version 1 has no REQUEST_NO_OPERATION, and versions 1 and 2 have no pauses.
- * There is no version 3: its number differs from 1 and from 2 in a single bit, which the checksum
- * does not cover.
+ * The newest version. Version 1 has no REQUEST_NO_OPERATION, versions 1 and 2 have no pauses, and
+ * only version 8 has file systems. Versions differ from each other in two bits, because the
+ * checksum does not cover them.
  */
-#define SEGMENT_VERSION	     4
-#define SEGMENT_MAX_REQUESTS 65536u
-#define SEGMENT_MAX_BYTES    (16u << 20) /* a reader refuses a longer segment */
+#define SEGMENT_VERSION	       8
+#define SEGMENT_VERSION_PAUSES 4
+#define SEGMENT_MAX_REQUESTS   65536u
+#define SEGMENT_MAX_BYTES      (16u << 20) /* a reader refuses a longer segment */
 /* devices that the requests and the table of a segment name together */
 #define SEGMENT_MAX_DEVICES 512u
 /*
@@ -52,6 +53,8 @@ struct segment_device {
 	uint32_t device; /* as in struct request */
 	uint64_t size_bytes;
 	char name[SEGMENT_NAME_BYTES];
+	/* "ext4", or "vfat,xfs": those mounted from the disk and its partitions; "": unknown */
+	char file_system[SEGMENT_NAME_BYTES];
 };
 struct segment_process {
 	uint32_t pid;

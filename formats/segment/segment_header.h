@@ -53,16 +53,25 @@ struct segment_layout {
 /* Returns the keys of the map that the reader knows, from index 0; NULL after the last. */
 const char *segment_header_key(unsigned int key);
 
-/* Appends the map. Returns 0, -ENOMEM, or -E2BIG above the limits. */
-int segment_header_pack(const struct segment_header *h, const struct segment_layout *layout,
-			ZSTD_CCtx *zstd, struct buf *out);
+/*
+ * Returns whether the text is "" or names file systems: words of ASCII letters, digits, "_" and "-"
+ * with one "," between them.
+ */
+bool segment_file_system_ok(const char *text);
 
 /*
- * Reads the map, which must fill data. Returns 0, -EBADMSG, -EPROTONOSUPPORT (an unknown key),
- * -EFBIG or -ENOMEM; *h must be released in every case.
+ * Appends the map as that version of the segment has it. Returns 0, -ENOMEM, -E2BIG above the
+ * limits, or -EINVAL where the file systems of a device cannot be written.
  */
-int segment_header_unpack(const void *data, size_t len, ZSTD_DCtx *zstd, struct segment_header *h,
-			  struct segment_layout *layout, struct err *err);
+int segment_header_pack(const struct segment_header *h, const struct segment_layout *layout,
+			uint32_t version, ZSTD_CCtx *zstd, struct buf *out);
+
+/*
+ * Reads the map of a segment of that version, which must fill data. Returns 0, -EBADMSG,
+ * -EPROTONOSUPPORT (an unknown key), -EFBIG or -ENOMEM; *h must be released in every case.
+ */
+int segment_header_unpack(const void *data, size_t len, uint32_t version, ZSTD_DCtx *zstd,
+			  struct segment_header *h, struct segment_layout *layout, struct err *err);
 /* Frees what segment_header_unpack() allocated. */
 void segment_header_release(struct segment_header *h);
 

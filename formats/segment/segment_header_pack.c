@@ -41,16 +41,44 @@ static void segment_header_pack_anchor(msgpack_packer *m, const char *name,
 	msgpack_pack_uint64(m, a->realtime_ns);
 }
 
-static void segment_header_pack_tables(msgpack_packer *m, const struct segment_header *h)
+bool segment_file_system_ok(const char *text)
 {
+	static const char named[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+
+	if (!*text)
+		return true;
+	do {
+		size_t len = strspn(text, named);
+
+		if (!len)
+			return false;
+		text += len;
+	} while (*text++ == ',');
+	return !text[-1];
+}
+
+static void segment_header_pack_devices(msgpack_packer *m, const struct segment_header *h,
+					uint32_t version)
+{
+	bool has_file_system = version >= SEGMENT_VERSION;
+
 	segment_header_pack_key(m, "devices");
 	msgpack_pack_array(m, h->nr_devices);
 	for (size_t i = 0; i < h->nr_devices; i++) {
-		msgpack_pack_array(m, 3);
-		msgpack_pack_uint32(m, h->devices[i].device);
-		msgpack_pack_uint64(m, h->devices[i].size_bytes);
-		segment_header_pack_text(m, h->devices[i].name, SEGMENT_NAME_BYTES - 1);
+		const struct segment_device *d = &h->devices[i];
+
+		msgpack_pack_array(m, has_file_system ? 4 : 3);
+		msgpack_pack_uint32(m, d->device);
+		msgpack_pack_uint64(m, d->size_bytes);
+		segment_header_pack_text(m, d->name, SEGMENT_NAME_BYTES - 1);
+		if (has_file_system)
+			segment_header_pack_text(m, d->file_system, SEGMENT_NAME_BYTES - 1);
 	}
+}
+
+static void segment_header_pack_tables(msgpack_packer *m, const struct segment_header *h)
+{
 	segment_header_pack_key(m, "processes");
 	msgpack_pack_array(m, h->nr_processes);
 	for (size_t i = 0; i < h->nr_processes; i++) {
@@ -126,7 +154,7 @@ static void segment_header_pack_columns(msgpack_packer *m, const struct segment_
 }
 
 int segment_header_pack(const struct segment_header *h, const struct segment_layout *layout,
-			ZSTD_CCtx *zstd, struct buf *out)
+			uint32_t version, ZSTD_CCtx *zstd, struct buf *out)
 {
 	size_t before = out->len;
 	msgpack_packer m;
@@ -136,6 +164,9 @@ int segment_header_pack(const struct segment_header *h, const struct segment_lay
 	    h->nr_cgroups > SEGMENT_MAX_CGROUPS || h->nr_profiles > SEGMENT_MAX_PROFILES ||
 	    (h->ledger && h->ledger->nr > SEGMENT_MAX_LOSSES))
 		return -E2BIG;
+	for (size_t i = 0; i < h->nr_devices; i++)
+		if (!segment_file_system_ok(h->devices[i].file_system))
+			return -EINVAL;
 	msgpack_packer_init(&m, out, to_buf);
 	msgpack_pack_map(&m, 17);
 	segment_header_pack_key(&m, "host");
@@ -154,6 +185,7 @@ int segment_header_pack(const struct segment_header *h, const struct segment_lay
 	segment_header_pack_anchor(&m, "end", &h->end);
 	segment_header_pack_number(&m, "captured", h->nr_captured);
 	segment_header_pack_number(&m, "requests", layout->nr_requests);
+	segment_header_pack_devices(&m, h, version);
 	segment_header_pack_tables(&m, h);
 	segment_header_pack_losses(&m, h->ledger);
 	segment_header_pack_columns(&m, layout);

@@ -16,6 +16,7 @@ struct unpacking {
 	struct segment_layout *layout;
 	ZSTD_DCtx *zstd;
 	struct err *err;
+	uint32_t version;
 	size_t profile_bytes;
 };
 
@@ -158,11 +159,33 @@ static void *segment_header_unpack_entries(const msgpack_object *o, size_t size)
 	return calloc(o->via.array.size ? o->via.array.size : 1, size);
 }
 
+static int get_device(struct unpacking *u, const msgpack_object *e, const char *what,
+		      struct segment_device *out)
+{
+	bool has_file_system = u->version >= SEGMENT_VERSION;
+	const msgpack_object *part = e->via.array.ptr;
+	uint64_t device = 0;
+
+	if (get_array(u, e, what, has_file_system ? 4 : 3, 0) ||
+	    get_number(u, &part[0], what, UINT32_MAX, &device) ||
+	    get_number(u, &part[1], what, SEGMENT_MAX_DEVICE_BYTES, &out->size_bytes) ||
+	    get_text(u, &part[2], what, out->name, sizeof(out->name)))
+		return -EBADMSG;
+	out->device = (uint32_t)device;
+	if (!has_file_system)
+		return 0;
+	if (get_text(u, &part[3], what, out->file_system, sizeof(out->file_system)))
+		return -EBADMSG;
+	if (!segment_file_system_ok(out->file_system))
+		return segment_header_unpack_wrong(u, what,
+						   "names of file systems of letters and digits");
+	return 0;
+}
+
 static int get_devices(struct unpacking *u, const msgpack_object *o, const char *what)
 {
 	struct segment_device *at;
 	int ret = get_array(u, o, what, 0, SEGMENT_MAX_DEVICES);
-	uint64_t device = 0;
 
 	if (ret)
 		return ret;
@@ -170,16 +193,9 @@ static int get_devices(struct unpacking *u, const msgpack_object *o, const char 
 	u->h->devices = at;
 	if (!at)
 		return -ENOMEM;
-	for (size_t i = 0; i < o->via.array.size; i++, at++) {
-		const msgpack_object *e = &o->via.array.ptr[i], *part = e->via.array.ptr;
-
-		if (get_array(u, e, what, 3, 0) ||
-		    get_number(u, &part[0], what, UINT32_MAX, &device) ||
-		    get_number(u, &part[1], what, SEGMENT_MAX_DEVICE_BYTES, &at->size_bytes) ||
-		    get_text(u, &part[2], what, at->name, sizeof(at->name)))
+	for (size_t i = 0; i < o->via.array.size; i++)
+		if (get_device(u, &o->via.array.ptr[i], what, &at[i]))
 			return -EBADMSG;
-		at->device = (uint32_t)device;
-	}
 	u->h->nr_devices = o->via.array.size;
 	return 0;
 }
@@ -503,10 +519,12 @@ static int get_map(struct unpacking *u, const msgpack_object *o)
 	return ret;
 }
 
-int segment_header_unpack(const void *data, size_t len, ZSTD_DCtx *zstd, struct segment_header *h,
-			  struct segment_layout *layout, struct err *err)
+int segment_header_unpack(const void *data, size_t len, uint32_t version, ZSTD_DCtx *zstd,
+			  struct segment_header *h, struct segment_layout *layout, struct err *err)
 {
-	struct unpacking u = { .h = h, .layout = layout, .zstd = zstd, .err = err };
+	struct unpacking u = {
+		.h = h, .layout = layout, .zstd = zstd, .err = err, .version = version
+	};
 	msgpack_unpacked result;
 	size_t at = 0;
 	int ret;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,9 +154,11 @@ static int get_numbers(struct segment_reader *s, struct cursor *c, enum segment_
 
 static int get_column(struct segment_reader *s, struct cursor *c, enum segment_column column)
 {
-	static int (*const get_kind_of[])(struct cursor *, struct request *) = {
-		[1] = get_first_kind, [2] = get_second_kind, [SEGMENT_VERSION] = get_kind
-	};
+	static int (*const get_kind_of[])(struct cursor *,
+					  struct request *) = { [1] = get_first_kind,
+								[2] = get_second_kind,
+								[SEGMENT_VERSION_PAUSES] = get_kind,
+								[SEGMENT_VERSION] = get_kind };
 
 	switch (column) {
 	case COLUMN_KIND:
@@ -231,11 +232,12 @@ static int check_prefix(struct cursor *c, uint32_t *version, struct err *err)
 	if (cursor_get_le32(c, version) || cursor_get_le32(c, &length) ||
 	    cursor_get_le64(c, &checksum))
 		return err_set(err, EBADMSG, "segment: cut off in its prefix at byte %zu", c->len);
-	if (*version != 1 && *version != 2 && *version != SEGMENT_VERSION)
+	if (*version != 1 && *version != 2 && *version != SEGMENT_VERSION_PAUSES &&
+	    *version != SEGMENT_VERSION)
 		return err_set(
 			err, EPROTONOSUPPORT,
-			"segment: offset 8: version %u, this program reads versions 1, 2 and %u",
-			*version, SEGMENT_VERSION);
+			"segment: offset 8: version %u, this program reads versions 1, 2, %u and %u",
+			*version, SEGMENT_VERSION_PAUSES, SEGMENT_VERSION);
 	if (length > SEGMENT_MAX_BYTES)
 		return err_set(err, EFBIG, "segment: offset 12: length %u, expected up to %u",
 			       length, SEGMENT_MAX_BYTES);
@@ -298,10 +300,11 @@ static int reader_open(struct segment_reader *s, struct cursor *c, struct err *e
 			       "segment: offset 24: header of %u bytes, expected up to %u",
 			       header_bytes, SEGMENT_MAX_HEADER_BYTES);
 	cursor_borrow(c, &header, header_bytes);
-	ret = segment_header_unpack(header, header_bytes, s->zstd, &s->header, &s->layout, err);
+	ret = segment_header_unpack(header, header_bytes, s->version, s->zstd, &s->header,
+				    &s->layout, err);
 	if (ret)
 		return ret;
-	ret = s->version < SEGMENT_VERSION ? check_no_pauses(s->header.ledger, err) : 0;
+	ret = s->version < SEGMENT_VERSION_PAUSES ? check_no_pauses(s->header.ledger, err) : 0;
 	if (ret)
 		return ret;
 	s->nr = (size_t)s->layout.nr_requests;

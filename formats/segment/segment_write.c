@@ -343,23 +343,27 @@ static int put_column(struct segment_writer *w, enum segment_column column)
  * Returns the lowest version that can hold the added requests, so that older readers work as long
  * as possible.
  */
-static uint32_t version_of(const struct segment_writer *w, const struct ledger *ledger)
+static uint32_t version_of(const struct segment_writer *w, const struct segment_header *h)
 {
+	const struct ledger *ledger = h->ledger;
 	uint64_t flags = 0;
 
 	for (uint32_t i = 0; i < w->kinds.nr; i++)
 		flags |= w->kinds.pair[i].first >> 8;
+	/* More devices are refused when the header is packed. */
+	for (size_t i = 0; h->nr_devices <= SEGMENT_MAX_DEVICES && i < h->nr_devices; i++)
+		if (h->devices[i].file_system[0])
+			return SEGMENT_VERSION;
 	for (size_t i = 0; ledger && i < ledger->nr; i++)
 		if (loss_is_pause(&ledger->losses[i]))
-			return SEGMENT_VERSION;
+			return SEGMENT_VERSION_PAUSES;
 	if (flags & REQUEST_PAUSED)
-		return SEGMENT_VERSION;
+		return SEGMENT_VERSION_PAUSES;
 	return flags & REQUEST_NO_OPERATION ? 2 : 1;
 }
 
 /* Puts prefix, header and body together. */
-static int segment_write_assemble(const struct segment_writer *w, const struct ledger *ledger,
-				  struct buf *out)
+static int segment_write_assemble(const struct segment_writer *w, uint32_t version, struct buf *out)
 {
 	size_t before = out->len;
 	size_t length = SEGMENT_PREFIX_BYTES + 4 + w->header.len + w->body.len;
@@ -369,7 +373,7 @@ static int segment_write_assemble(const struct segment_writer *w, const struct l
 		return -E2BIG;
 	buf_reserve(out, length); /* at once, so that the heap does not see each size on the way */
 	buf_put(out, SEGMENT_MAGIC, SEGMENT_MAGIC_BYTES);
-	buf_put_le32(out, version_of(w, ledger));
+	buf_put_le32(out, version);
 	buf_put_le32(out, (uint32_t)length);
 	buf_put_le64(out, 0);
 	buf_put_le32(out, (uint32_t)w->header.len);
@@ -405,10 +409,10 @@ int segment_writer_finish(struct segment_writer *w, const struct segment_header 
 		if (ret)
 			return ret;
 	}
-	ret = segment_header_pack(header, &layout, w->zstd, &w->header);
+	ret = segment_header_pack(header, &layout, version_of(w, header), w->zstd, &w->header);
 	if (ret)
 		return ret;
-	ret = segment_write_assemble(w, header->ledger, out);
+	ret = segment_write_assemble(w, version_of(w, header), out);
 	if (ret)
 		return ret;
 	segment_writer_clear(w);

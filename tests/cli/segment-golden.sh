@@ -6,7 +6,7 @@ need python3 "python3 is not installed" command -v python3
 need zstd "the zstd command is not installed" command -v zstd
 
 tool=$BUILD/tests/system/segment_golden
-for version in 1 2 4; do
+for version in 1 2 4 8; do
 	golden=tests/golden/segment-v$version
 	exits 0 "version $version: our reader reads the golden file" "$tool" dump $golden.bin
 	holds "and finds what was written" cmp "$T/out" $golden.jsonl

@@ -151,8 +151,9 @@ def sectors(kinds, sizes, stream, low, near, place, issuer):
 
 def segment(data):
     magic, version, length, _, header_bytes = struct.unpack_from("<8sIIQI", data)
-    assert magic == b"\x89blkseg\n" and version in (1, 2, 4) and length == len(data)
+    assert magic == b"\x89blkseg\n" and version in (1, 2, 4, 8) and length == len(data)
     header = msgpack(Cursor(data[28 : 28 + header_bytes]))
+    assert all(len(d) == (4 if version == 8 else 3) for d in header["devices"])
     n = header["requests"]
     at = 28 + header_bytes
     column = {}

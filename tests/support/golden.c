@@ -93,8 +93,9 @@ size_t golden_requests(unsigned int segment, struct request *out)
 
 struct segment_header golden_header(unsigned int segment)
 {
-	static const struct segment_device devices[] = { { 259 << 20, 512110190592, "nvme0n1" },
-							 { 259 << 20 | 1, 1000204886016, "sdb" } };
+	static const struct segment_device devices[] = { { 259 << 20, 512110190592, "nvme0n1", "" },
+							 { 259 << 20 | 1, 1000204886016, "sdb",
+							   "" } };
 	static const struct segment_process processes[] = { { 900, "fio" }, { 1, "systemd" } };
 	static const struct segment_cgroup cgroups[] = { { 77, "/system.slice/db.service" } };
 	static const char *const profiles[] = { "{\"schema\":\"blkcast.profile/1\",\"note\":1}" };
@@ -116,6 +117,17 @@ struct segment_header golden_header(unsigned int segment)
 		h.profiles = profiles, h.nr_profiles = 1;
 	}
 	return h;
+}
+
+void golden_file_systems(struct segment_header *h)
+{
+	static const struct segment_device devices[] = {
+		{ 259 << 20, 512110190592, "nvme0n1", "vfat,ext4" },
+		{ 259 << 20 | 1, 1000204886016, "sdb", "" },
+	};
+
+	if (h->nr_devices)
+		h->devices = devices;
 }
 
 void golden_forget_operations(struct request *r, size_t nr)

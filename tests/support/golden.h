@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * golden: makes the fixed content of tests/golden/segment-v1.bin, -v2.bin and -v4.bin, in integer
- * arithmetic only.
+ * golden: makes the fixed content of tests/golden/segment-v1.bin, -v2.bin, -v4.bin and -v8.bin, in
+ * integer arithmetic only.
  *
  * This content never changes, because a file that was once written must stay readable for ever.
  * What a later version adds goes into a file of its own.
@@ -26,6 +26,8 @@ void golden_pause_requests(struct request *r, size_t nr);
 void golden_pauses(unsigned int segment, struct ledger *out);
 /* Returns the header of the segment without its ledger. It points to static memory. */
 struct segment_header golden_header(unsigned int segment);
+/* Adds what version 8 added: the file systems of the devices, also in static memory. */
+void golden_file_systems(struct segment_header *h);
 /* Adds the losses of the segment to an empty ledger. */
 void golden_losses(unsigned int segment, struct ledger *out);
 

@@ -50,9 +50,10 @@ void sample_requests(uint64_t seed, uint64_t begin_ns, uint64_t end_ns, struct r
  * markup and quotes.
  */
 static const struct segment_device hostile_devices[] = {
-	{ 8u << 20, 1ull << 40,
-	  "\x1b[31m\x1b]0;t\a\r\n\x7f\xff\xe2\x80\xae\xc2\x9b<script>'\",=1" },
-	{ 8u << 20 | 16, 1ull << 41, "\xe2\x80\xae\x1b[2J</script><script>alert(1)</script>\"'&" },
+	{ 8u << 20, 1ull << 40, "\x1b[31m\x1b]0;t\a\r\n\x7f\xff\xe2\x80\xae\xc2\x9b<script>'\",=1",
+	  "" },
+	{ 8u << 20 | 16, 1ull << 41, "\xe2\x80\xae\x1b[2J</script><script>alert(1)</script>\"'&",
+	  "" },
 };
 static const struct segment_process hostile_processes[] = {
 	{ 100, "\x1b[31m\r\n\x7f\xff\"'" },
@@ -66,8 +67,8 @@ static const struct segment_cgroup hostile_cgroups[] = {
 void sample_segment(const struct sample *s, const struct request *r, size_t nr, struct buf *out)
 {
 	static const struct segment_device devices[] = {
-		{ 8u << 20, 1ull << 40, "sda" },
-		{ 8u << 20 | 16, 1ull << 41, "sdb" },
+		{ 8u << 20, 1ull << 40, "sda", "" },
+		{ 8u << 20 | 16, 1ull << 41, "sdb", "" },
 	};
 	static const struct segment_process processes[] = { { 100, "fio" }, { 200, "cat" } };
 	static const struct segment_cgroup cgroups[] = { { 1, "/" }, { 7, "/web/db" } };

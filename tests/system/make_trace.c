@@ -217,6 +217,8 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; i < m.nr_devices; i++) {
 		m.devices[i].device = device_make(8, 16 * i);
 		m.devices[i].size_bytes = 200ull << 30;
+		snprintf(m.devices[i].file_system, sizeof(m.devices[i].file_system), "%s",
+			 i ? "" : "vfat,ext4");
 		snprintf(m.devices[i].name, sizeof(m.devices[i].name), "sd%c", (int)('a' + i));
 	}
 	for (unsigned int i = 0; i < STREAMS; i++)

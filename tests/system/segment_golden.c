@@ -28,6 +28,8 @@ static int make(int version)
 			golden_forget_operations(r, nr);
 		if (version > 2)
 			golden_pause_requests(r, nr);
+		if (version > 4)
+			golden_file_systems(&h);
 		golden_losses(i, &ledger);
 		if (version > 2)
 			golden_pauses(i, &ledger);
@@ -47,6 +49,10 @@ static int make(int version)
 
 static void print_header(const struct segment_header *h)
 {
+	bool has_file_systems = false;
+
+	for (size_t i = 0; i < h->nr_devices; i++)
+		has_file_systems |= h->devices[i].file_system[0] != 0;
 	printf("{\"sequence\": %llu, \"captured\": %llu, \"losses\": [",
 	       (unsigned long long)h->sequence, (unsigned long long)h->nr_captured);
 	for (size_t i = 0; i < h->ledger->nr; i++) {
@@ -56,9 +62,15 @@ static void print_header(const struct segment_header *h)
 		       (unsigned long long)loss->count, loss->device);
 	}
 	printf("], \"devices\": [");
-	for (size_t i = 0; i < h->nr_devices; i++)
-		printf("%s[%u, %llu, \"%s\"]", i ? ", " : "", h->devices[i].device,
-		       (unsigned long long)h->devices[i].size_bytes, h->devices[i].name);
+	for (size_t i = 0; i < h->nr_devices; i++) {
+		const struct segment_device *d = &h->devices[i];
+
+		printf("%s[%u, %llu, \"%s\"", i ? ", " : "", d->device,
+		       (unsigned long long)d->size_bytes, d->name);
+		if (has_file_systems)
+			printf(", \"%s\"", d->file_system);
+		printf("]");
+	}
 	printf("], \"profiles\": [");
 	for (size_t i = 0; i < h->nr_profiles; i++)
 		printf("%s%s", i ? ", " : "", h->profiles[i]);

@@ -319,7 +319,7 @@ static void account_stays_exact(void)
 
 static void fill_header(struct segment_header *h, const struct ledger *ledger)
 {
-	static const struct segment_device devices[] = { { 8, 1 << 30, "sda" } };
+	static const struct segment_device devices[] = { { 8, 1 << 30, "sda", "" } };
 	static const struct segment_process processes[] = { { 1, "init" } };
 	static const struct segment_cgroup cgroups[] = { { 1, "/" } };
 	static const char *const profiles[] = { "{}", "[]" };

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "formats/segment/segment.h"
 #include "tests/support/golden.h"
@@ -30,6 +31,8 @@ static void same_header(const struct segment_header *got, unsigned int version,
 	struct segment_header want = golden_header(segment);
 	struct ledger ledger = { 0 };
 
+	if (version > 4)
+		golden_file_systems(&want);
 	golden_losses(segment, &ledger);
 	if (version > 2)
 		golden_pauses(segment, &ledger);
@@ -117,6 +120,33 @@ static void version_4(void)
 	read_file("tests/golden/segment-v4.bin", 4);
 }
 
+static void version_8(void)
+{
+	read_file("tests/golden/segment-v8.bin", 8);
+}
+
+/* A device has four values in version 8 and three before. */
+static void version_8_in_version_4(void)
+{
+	size_t len, at;
+	uint8_t *data = load("tests/golden/segment-v8.bin", &len);
+	struct segment_reader *s = NULL;
+	unsigned int nr = 0;
+	struct err err;
+
+	for (at = 0; at < len; at += (size_t)segment_length(data + at, len - at)) {
+		if (data[at + 8] != 8)
+			continue;
+		data[at + 8] = 4;
+		ok_int(segment_reader_new(&s, data + at,
+					  (size_t)segment_length(data + at, len - at), &err),
+		       -EBADMSG);
+		nr++;
+	}
+	ok_eq(nr, 1); /* the one with devices */
+	free(data);
+}
+
 /* Whatever says that it is of version 2 has nothing that came with version 4. */
 static void version_4_in_version_2(void)
 {
@@ -194,10 +224,65 @@ static void written_again(void)
 	segment_writer_free(w);
 }
 
+/*
+ * A reader refuses a file system of other characters or without a name, and a writer never writes
+ * one.
+ */
+static void file_systems_are_plain_words(void)
+{
+	static const char *const bad[] = { "ext4\n", "<b>",    "a b",	"fuse.x", "\xc3\xa9",
+					   ",",	     ",,ext4", ",ext4", "ext4,",  "vfat,,ext4" };
+	/* What stands in the place of the comma of "vfat,ext4" or of a letter of it. */
+	static const struct {
+		size_t at;
+		char by;
+	} wrong[] = { { 4, '<' }, { 0, ',' }, { 3, ',' }, { 5, ',' }, { 8, ',' } };
+	struct segment_device device = { 7 << 20, 1 << 30, "loop0", "" };
+	struct segment_header h = { .devices = &device, .nr_devices = 1 };
+	struct segment_writer *w = NULL;
+	struct segment_reader *r = NULL;
+	struct buf out = { 0 };
+	struct err err = { 0 };
+	uint64_t sum;
+	uint8_t *at;
+
+	ok_int(segment_writer_new(&w), 0);
+	for (size_t i = 0; i < TAP_NR(bad); i++) {
+		snprintf(device.file_system, sizeof(device.file_system), "%s", bad[i]);
+		ok_int(segment_writer_finish(w, &h, &out), -EINVAL);
+		buf_clear(&out);
+	}
+	snprintf(device.file_system, sizeof(device.file_system), "vfat,ext4");
+	ok_int(segment_writer_finish(w, &h, &out), 0);
+	ok_eq(out.data[8], SEGMENT_VERSION);
+	ok_int(segment_reader_new(&r, out.data, out.len, &err), 0);
+	ok_str(segment_reader_header(r)->devices[0].file_system, "vfat,ext4");
+	segment_reader_free(r);
+	r = NULL;
+	at = memmem(out.data, out.len, "vfat,ext4", 9);
+	for (size_t i = 0; i < TAP_NR(wrong); i++) {
+		memcpy(at, "vfat,ext4", 9);
+		at[wrong[i].at] = (uint8_t)wrong[i].by;
+		sum = XXH3_64bits(out.data + 24, out.len - 24);
+		for (int k = 0; k < 8; k++)
+			out.data[16 + k] = (uint8_t)(sum >> 8 * k);
+		ok_int(segment_reader_new(&r, out.data, out.len, &err), -EBADMSG);
+		ok_str(err.line, "segment header: devices: expected names of file systems of "
+				 "letters and digits");
+		segment_reader_free(r);
+		r = NULL;
+	}
+	buf_release(&out);
+	segment_writer_free(w);
+}
+
 static const struct tap_test tests[] = {
 	{ "segments of version 1 are read as they were written", version_1 },
 	{ "segments of version 2 likewise", version_2 },
 	{ "segments of version 4 likewise", version_4 },
+	{ "segments of version 8 likewise", version_8 },
+	{ "file systems are plain words", file_systems_are_plain_words },
+	{ "file systems are refused before version 8", version_8_in_version_4 },
 	{ "segments of version 2 have no pauses", version_4_in_version_2 },
 	{ "segments of version 1 have no unknown operations", version_2_in_version_1 },
 	{ "one writer used again and again writes the same content", written_again },

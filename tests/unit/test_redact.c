@@ -16,8 +16,8 @@
 #define DISK_BYTES (1024ull << 20) /* regions of 4 MiB */
 #define DEVICE	   (8u << 20)
 
-static const struct segment_device devices[] = { { DEVICE, DISK_BYTES, "sda" },
-						 { DEVICE + 16, 0, "payroll" } };
+static const struct segment_device devices[] = { { DEVICE, DISK_BYTES, "sda", "ext4" },
+						 { DEVICE + 16, 0, "payroll", "" } };
 static const struct segment_process processes[] = { { 100, "oracle" }, { 200, "" } };
 static const struct segment_cgroup cgroups[] = { { 1, "/" }, { 7, "/customers/acme" } };
 
@@ -237,6 +237,7 @@ static void names_go(void)
 	ok_str(h->boot_id, "3497e7c9-f64f-2c44-fc48-1c7333d3fe4d");
 	ok_str(h->devices[0].name, "sda");
 	ok_eq(h->devices[0].size_bytes, DISK_BYTES);
+	ok_str(h->devices[0].file_system, "ext4");
 	ok(!strncmp(h->devices[1].name, "dev-", 4));
 	ok_eq(h->processes[0].pid, 100);
 	ok_str(h->processes[1].comm, "");

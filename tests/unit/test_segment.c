@@ -184,8 +184,8 @@ static void edges_survive(void)
 
 static void header_survives(void)
 {
-	static const struct segment_device devices[] = { { 7 << 20, 1 << 30, "loop0" },
-							 { UINT32_MAX, 1ull << 63, "" } };
+	static const struct segment_device devices[] = { { 7 << 20, 1 << 30, "loop0", "" },
+							 { UINT32_MAX, 1ull << 63, "", "" } };
 	static const struct segment_process processes[] = { { 1, "init" }, { 77, "a[b] \xe9+c" } };
 	static const struct segment_cgroup cgroups[] = { { 1, "/" },
 							 { UINT64_MAX, "/system.slice" } };
@@ -408,7 +408,7 @@ static void later_versions_are_refused(void)
 
 	good.data[8] = 3;
 	ok_int(verdict(good.data, good.len, &err), -EPROTONOSUPPORT);
-	ok_str(err.line, "segment: offset 8: version 3, this program reads versions 1, 2 and 4");
+	ok_str(err.line, "segment: offset 8: version 3, this program reads versions 1, 2, 4 and 8");
 	good.data[8] = 1;
 	good.data[15] = 0x7f;
 	ok_int(verdict(good.data, good.len, &err), -EFBIG);

@@ -104,7 +104,7 @@ static void frame(struct buf *b, const void *header, size_t header_len, const vo
 	if (rest_len)
 		buf_put(&body, rest, rest_len);
 	buf_put(b, SEGMENT_MAGIC, SEGMENT_MAGIC_BYTES);
-	buf_put_le32(b, SEGMENT_VERSION);
+	buf_put_le32(b, SEGMENT_VERSION_PAUSES);
 	buf_put_le32(b, (uint32_t)len);
 	buf_put_le64(b, XXH3_64bits(body.data, body.len));
 	buf_put(b, body.data, body.len);
