@@ -352,6 +352,38 @@ void table_put_cell(struct buf *out, const char *cell)
 	buf_put_u8(out, '"');
 }
 
+/* Returns whether a spreadsheet could take the text for a formula, or for text behind a '. */
+static bool table_is_formula(const char *text)
+{
+	static const char *const wide[] = { "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d",
+					    "\xef\xbc\xa0" }; /* = + - @ in full width */
+
+	if (*text && strchr("=+-@\t\r\n'", *text))
+		return true;
+	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+		if (strncmp(text, wide[i], strlen(wide[i])) == 0)
+			return true;
+	return false;
+}
+
+void table_put_text(struct buf *out, const char *text)
+{
+	struct buf guarded;
+
+	if (!table_is_formula(text)) {
+		table_put_cell(out, text);
+		return;
+	}
+	buf_init(&guarded);
+	buf_printf(&guarded, "'%s", text);
+	buf_put_u8(&guarded, 0);
+	if (guarded.error)
+		out->error = guarded.error;
+	else
+		table_put_cell(out, (const char *)guarded.data);
+	buf_release(&guarded);
+}
+
 void table_put_number(struct buf *out, double value)
 {
 	if (isfinite(value))

@@ -58,8 +58,15 @@ bool table_missing(const struct table *t, size_t column, size_t row);
 int table_number(const struct table *t, size_t column, size_t row, double *out, struct err *err);
 /* Returns true where every cell of the column is a number. */
 bool table_numeric(const struct table *t, size_t column);
-/* Appends a cell in CSV form, with quotes where they are needed. */
+/* Appends a cell in CSV form (RFC 4180), with quotes where they are needed. */
 void table_put_cell(struct buf *out, const char *cell);
+/*
+ * Appends a text that somebody else chose, such as the name of a host, for readers who may open the
+ * table in a spreadsheet. A text that a spreadsheet would run as a formula (it begins with =, +, -,
+ * @, a tab or an end of line, or with one of these signs in full width) gets a ' before it, as does
+ * one that begins with ' itself: whoever takes one ' from the begin of a cell has the text again.
+ */
+void table_put_text(struct buf *out, const char *text);
 /*
  * Appends a number with all digits that a double has, so that reading it gives the same number
  * again. A number that is not finite is unknown and leaves the cell empty.

@@ -3,19 +3,23 @@
  * The answer as a page: the conclusion first, then facts, pictures and tables in order, then
  * remarks.
  */
-#include <errno.h>
+#include <string.h>
 
 #include "analyzer/answer/answer_parts.h"
 #include "analyzer/answer/page_shell.h"
 
+/* Words that are longer than this take two columns, so that no instant is broken in its middle. */
+#define TILE_BYTES 16
+
 static void answer_html_fact(const struct answer_item *item, struct buf *out)
 {
 	char text[ANSWER_CELL_BYTES];
+	const char *words = answer_cell_text(&item->fact, item->unit, text);
 
-	buf_printf(out, "<div><dt>");
+	buf_printf(out, strlen(words) > TILE_BYTES ? "<div class=\"wide\"><dt>" : "<div><dt>");
 	page_escape(out, item->title);
 	buf_printf(out, "</dt><dd>");
-	page_escape(out, answer_cell_text(&item->fact, item->unit, text));
+	page_escape(out, words);
 	buf_printf(out, "</dd></div>\n");
 }
 

@@ -119,8 +119,10 @@ static void answer_csv_row(const struct answer_table *t, const struct answer_cel
 		if (!column->key)
 			continue;
 		buf_printf(out, "%s", between);
-		if (!row || row[i].words)
-			table_put_cell(out, row ? row[i].words : column->key);
+		if (!row)
+			table_put_cell(out, column->key);
+		else if (row[i].words)
+			table_put_text(out, row[i].words);
 		else
 			table_put_number(out, row[i].value);
 		between = ",";

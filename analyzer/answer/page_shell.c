@@ -12,6 +12,17 @@
 
 void page_escape(struct buf *out, const char *text)
 {
+	char *copy = NULL;
+
+	/* A browser would put other letters into the place of what is not UTF-8. */
+	if (text && !shown_is_utf8(text)) {
+		copy = malloc(SHOWN_ESCAPE_BYTES * strlen(text) + 1);
+		if (!copy) {
+			out->error = -ENOMEM;
+			return;
+		}
+		text = shown(text, copy, SHOWN_ESCAPE_BYTES * strlen(text) + 1);
+	}
 	for (; text && *text; text++) {
 		switch (*text) {
 		case '&':
@@ -31,6 +42,7 @@ void page_escape(struct buf *out, const char *text)
 			buf_put_u8(out, (unsigned char)*text < 0x20 && *text != '\n' ? ' ' : *text);
 		}
 	}
+	free(copy);
 }
 
 void page_open(struct buf *out, const char *title, const char *kind)

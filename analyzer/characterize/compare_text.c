@@ -221,7 +221,7 @@ static void compare_text_page_row(struct answer_table *t, const struct compariso
 }
 
 int compare_text_page(struct comparison *rows, size_t nr, double tolerance_ratio, const char *title,
-		      struct answer *a)
+		      bool is_single, struct answer *a)
 {
 	static const struct answer_column columns[] = {
 		{ .title = "dimension" },
@@ -245,9 +245,9 @@ int compare_text_page(struct comparison *rows, size_t nr, double tolerance_ratio
 		return -ENOMEM;
 	}
 	compare_text_join(headline);
-	if (!answer_conclusion(a))
+	if (is_single)
 		answer_conclude(a, "%s", headline);
-	t = answer_table(a, NULL, title, headline, ANSWER_COLUMNS(columns));
+	t = answer_table(a, NULL, title, is_single ? NULL : headline, ANSWER_COLUMNS(columns));
 	for (size_t i = 0; i < nr; i++)
 		if (!compare_text_is_idle_queue(&rows[i]))
 			compare_text_page_row(t, &rows[i]);

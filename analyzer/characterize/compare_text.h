@@ -17,10 +17,10 @@
 /* Sorts the rows in place and prints them. Returns 0 or -ENOMEM. */
 int compare_text_print(struct comparison *rows, size_t nr, double tolerance_ratio, FILE *out);
 /*
- * Adds the same to a page: the first lines as the conclusion where the page has none yet, and the
- * table under a title. Returns 0 or -ENOMEM.
+ * Adds the same to a page, with the table under a title. The first lines are the page's conclusion
+ * where no other comparison is on it; otherwise they stand above the table. Returns 0 or -ENOMEM.
  */
 int compare_text_page(struct comparison *rows, size_t nr, double tolerance_ratio, const char *title,
-		      struct answer *a);
+		      bool is_single, struct answer *a);
 
 #endif

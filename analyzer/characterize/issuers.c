@@ -212,7 +212,7 @@ void issuers_csv(const struct issuers *w, size_t most, struct buf *out)
 		for (size_t i = 0; issuers_row(tables[kind], most, i, &row); i++) {
 			buf_printf(out, "%s,", kinds[kind][!row.name]);
 			if (row.name)
-				table_put_cell(out, shown(row.name[0] ? row.name : "(unknown)",
+				table_put_text(out, shown(row.name[0] ? row.name : "(unknown)",
 							  name, sizeof(name)));
 			buf_printf(out, ",%llu", (unsigned long long)row.sum.requests);
 			issuers_csv_number(out, row.requests_ratio);

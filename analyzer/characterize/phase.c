@@ -82,6 +82,7 @@ static void phase_sum(struct phase *p, const struct phase_column *columns)
 	}
 	p->begin_s = columns[p->first].begin_s;
 	p->end_s = columns[p->end - 1].end_s;
+	p->watched_s = watched_s;
 	p->requests_per_s = watched_s > 0 ? requests / watched_s : NAN;
 	p->size_mean_bytes = data > 0 ? bytes / data : NAN;
 }

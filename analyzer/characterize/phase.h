@@ -32,6 +32,7 @@ struct phase_column {
 struct phase {
 	size_t first, end; /* columns */
 	double begin_s, end_s;
+	double watched_s;	/* of the time between them */
 	const char *kind;	/* "idle", "reads", "writes", "both" or "others" */
 	const char *access;	/* "sequential", "random", "partly", or "" if unknown or idle */
 	double requests_per_s;	/* over the watched time */

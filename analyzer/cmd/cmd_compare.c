@@ -22,6 +22,7 @@ struct job {
 	double tolerance_ratio;
 	size_t verdicts[NR_VERDICTS];
 	size_t nr_pairs;
+	bool is_single; /* there is one pair alone */
 	json_t *pairs;
 	struct answer *page; /* NULL: no page was asked for */
 };
@@ -101,7 +102,7 @@ static int cmd_compare_add(struct job *job, struct comparison *rows, size_t nr,
 
 	snprintf(title, sizeof(title), "A: %s %s, B: %s %s", a->host, cmd_compare_name(a), b->host,
 		 cmd_compare_name(b));
-	return compare_text_page(rows, nr, job->tolerance_ratio, title, job->page);
+	return compare_text_page(rows, nr, job->tolerance_ratio, title, job->is_single, job->page);
 }
 
 static int compare_pair(struct job *job, const struct profile_group *a,
@@ -170,9 +171,16 @@ static int print_end(struct job *job, char **paths)
 static int cmd_compare_save(struct job *job, const char *path, struct err *err)
 {
 	char **paths = job->cli->argv;
+	const size_t *v = job->verdicts;
 	struct buf page;
 	int ret;
 
+	if (!job->is_single)
+		answer_conclude(job->page,
+				"Of %zu pairs of devices, %zu values became worse, %zu better, and "
+				"%zu are different; %zu are the same, and of %zu it is not known.",
+				job->nr_pairs, v[VERDICT_WORSE], v[VERDICT_BETTER],
+				v[VERDICT_DIFFERENT], v[VERDICT_SAME], v[VERDICT_CANNOT_TELL]);
 	answer_note(
 		job->page,
 		"A is %s, B is %s. The rows are sorted by how much changed; changes come first. "
@@ -197,6 +205,16 @@ static int cmd_compare_load(const struct cli *cli, struct profile_set *set, cons
 	return ret == -ENODATA ? selection_nothing_of(sel, cli, path, err) : ret;
 }
 
+/* Returns how many groups of a are compared with one of b. */
+static size_t cmd_compare_count(const struct profile_set *a, const struct profile_set *b)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < a->nr_groups; i++)
+		nr += cmd_compare_partner(a, &a->groups[i], b) != NULL;
+	return nr;
+}
+
 static int cmd_compare_perform(struct cli *cli, const struct selection *sel, struct job *job,
 			       struct err *err)
 {
@@ -210,6 +228,7 @@ static int cmd_compare_perform(struct cli *cli, const struct selection *sel, str
 	ret = cmd_compare_load(cli, &a, cli->argv[0], sel, err);
 	if (ret == 0)
 		ret = cmd_compare_load(cli, &b, cli->argv[1], sel, err);
+	job->is_single = ret == 0 && cmd_compare_count(&a, &b) == 1;
 	for (size_t i = 0; i < a.nr_groups && ret == 0; i++) {
 		const struct profile_group *other = cmd_compare_partner(&a, &a.groups[i], &b);
 

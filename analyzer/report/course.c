@@ -107,7 +107,7 @@ static void course_phase_words(const struct phase *p, bool is_undivided, struct 
 	const char *kind = is_undivided ? "requests" : p->kind;
 	struct label length, rate, size;
 
-	buf_printf(out, "%s", label_duration(&length, p->end_s - p->begin_s));
+	buf_printf(out, "%s", label_duration(&length, p->watched_s));
 	if (!strcmp(p->kind, "idle")) {
 		buf_printf(out, " almost idle");
 		return;
@@ -115,6 +115,28 @@ static void course_phase_words(const struct phase *p, bool is_undivided, struct 
 	buf_printf(out, " of %s%s%s (%s requests per second, %s each on average)", access,
 		   access[0] ? " " : "", !strcmp(kind, "both") ? "reads and writes" : kind,
 		   label_count(&rate, p->requests_per_s), label_bytes(&size, p->size_mean_bytes));
+}
+
+/* Says how long nobody watched between two phases, where that was whole columns. */
+static void course_pause_words(const struct report *r, const struct phase *before,
+			       const struct phase *after, struct buf *out)
+{
+	uint64_t from_ns = (uint64_t)(before->end_s * 1e9),
+		 to_ns = (uint64_t)(after->begin_s * 1e9);
+	uint64_t sum_ns = 0;
+	struct label length;
+
+	if (before->end == after->first)
+		return;
+	/* The gaps begin and end within the columns of the phases. */
+	for (size_t i = 0; i < r->common.nr; i++) {
+		const struct time_gap *gap = &r->common.items[i];
+
+		if (gap->begin_ns < to_ns && gap->end_ns > from_ns)
+			sum_ns += gap->end_ns - gap->begin_ns;
+	}
+	buf_printf(out, ", then %s that nobody watched",
+		   label_duration(&length, (double)sum_ns * 1e-9));
 }
 
 static int course_phases_words(const struct report *r, struct buf *out)
@@ -134,6 +156,8 @@ static int course_phases_words(const struct report *r, struct buf *out)
 	else
 		buf_printf(out, "The load had %zu phases: ", nr);
 	for (size_t i = 0; i < kept; i++) {
+		if (i && kept == nr)
+			course_pause_words(r, &phases[i - 1], &phases[i], out);
 		buf_printf(out, i ? ", then " : "");
 		course_phase_words(&phases[i], is_undivided, out);
 	}
@@ -159,9 +183,12 @@ static void course_busiest_words(const struct report *r, struct buf *out)
 	const struct load_peak *p = &r->peaks.of[LOAD_REQUESTS];
 	struct label window, rate;
 
+	/* One window is not the busiest of several. */
+	if (r->peaks.nr_windows < 2)
+		return;
 	buf_printf(out, "The busiest %s began at ", label_duration(&window, r->peaks.window_s));
 	course_time_words(r, p->max_at_ns, r->peaks.window_s, out);
-	buf_printf(out, ", with %s requests per second.", label_count(&rate, p->max));
+	buf_printf(out, ", with %s requests per second. ", label_count(&rate, p->max));
 }
 
 /*
@@ -183,6 +210,19 @@ static unsigned int course_slow_row(const uint64_t *column, double *ratio)
 		above += column[--row];
 	*ratio = (double)above / (double)nr;
 	return row;
+}
+
+/* Returns when the watched part of [begin_ns, end_ns) begins; *length_s is how long it is. */
+static uint64_t course_watched_from(const struct report *r, uint64_t begin_ns, uint64_t end_ns,
+				    double *length_s)
+{
+	uint64_t from = begin_ns;
+
+	*length_s = course_watched_s(r, begin_ns, end_ns, true);
+	for (size_t i = 0; i < r->common.nr && r->common.items[i].begin_ns <= from; i++)
+		if (r->common.items[i].end_ns > from)
+			from = r->common.items[i].end_ns;
+	return from < end_ns ? from : begin_ns;
 }
 
 static int course_slowest_words(const struct report *r, struct buf *out)
@@ -212,10 +252,12 @@ static int course_slowest_words(const struct report *r, struct buf *out)
 		}
 	}
 	if (worst > 0) {
-		double step_s = (double)g.step_ns * 1e-9;
+		uint64_t at = timegrid_begin_ns(&g) + worst_at * g.step_ns;
+		double length_s;
 
-		buf_printf(out, " The slowest %s began at ", label_duration(&length, step_s));
-		course_time_words(r, timegrid_begin_ns(&g) + worst_at * g.step_ns, step_s, out);
+		at = course_watched_from(r, at, at + g.step_ns, &length_s);
+		buf_printf(out, "The slowest %s began at ", label_duration(&length, length_s));
+		course_time_words(r, at, length_s, out);
 		buf_printf(out, ": %s of the requests that arrived then took %s or longer.",
 			   label_percent(&share, worst_ratio),
 			   label_duration(&time, (double)heatmap_row_begin_ns(worst) * 1e-9));
@@ -232,5 +274,8 @@ int course_words(const struct report *r, struct buf *out)
 		return ret;
 	course_busiest_words(r, out);
 	ret = course_slowest_words(r, out);
+	/* Each part ends with a space for the next. */
+	while (out->len && out->data[out->len - 1] == ' ')
+		out->len--;
 	return ret < 0 ? ret : out->error;
 }

@@ -53,7 +53,10 @@ static struct column column_of(const char *name, size_t len)
 	return c;
 }
 
-/* Copies a field without its quotes; two quotes within it stand for one. */
+/*
+ * Copies a field without its quotes; two quotes within it stand for one. The ' that keeps a
+ * spreadsheet from running a name (table_put_text) is left out too.
+ */
 static void csv_table_text(char *copy, size_t size, const char *text, size_t len)
 {
 	bool has_quotes = len > 1 && text[0] == '"';
@@ -64,6 +67,8 @@ static void csv_table_text(char *copy, size_t size, const char *text, size_t len
 		i += has_quotes && text[i] == '"';
 	}
 	copy[nr] = '\0';
+	if (copy[0] == '\'')
+		memmove(copy, copy + 1, nr);
 }
 
 static void csv_table_cell(struct buf *out, const struct column *c, const char *text, size_t len,

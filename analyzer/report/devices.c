@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/report/devices.h"
+#include "base/table.h"
 
 #define SHOWN 7 /* devices shown by name; all others together make an eighth layer */
 
@@ -178,7 +179,8 @@ static int csv_line(struct buf *out, const char *name, const struct load *load, 
 
 	if (ret)
 		return ret == -ENODATA ? 0 : ret;
-	buf_printf(out, "%s,%g", name, p.window_s);
+	table_put_text(out, name);
+	buf_printf(out, ",%g", p.window_s);
 	for (int row = 0; row < NR_LOAD_ROWS; row++)
 		buf_printf(out, ",%.6g,%.6g,%.6g,%.6g,%.3f", p.of[row].mean, p.of[row].p95,
 			   p.of[row].p99, p.of[row].max, (double)p.of[row].max_at_ns * 1e-9);

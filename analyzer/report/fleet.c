@@ -240,6 +240,14 @@ static int fleet_sum_hours(struct fleet *f, bool utc)
 	return 0;
 }
 
+/* An instant of the tables, which are the same in every time zone. */
+static void fleet_answer_instant(struct answer_table *t, uint64_t real_ns)
+{
+	char text[UNITS_BYTES];
+
+	answer_words(t, "%s", units_instant(real_ns, true, 3, text));
+}
+
 static void fleet_answer_devices(const struct fleet *f, size_t nr, struct answer_table *t)
 {
 	for (size_t i = 0; i < f->nr && i < nr; i++) {
@@ -257,6 +265,8 @@ static void fleet_answer_devices(const struct fleet *f, size_t nr, struct answer
 		answer_number(t, histogram_quantile_s(&p->write.response.stage[STAGE_TOTAL], 0.95));
 		answer_number(t, fleet_index_size_bytes(&f->index, p));
 		answer_number(t, p->locality.footprint_bytes);
+		fleet_answer_instant(t, (uint64_t)(p->begin_s * 1e9));
+		fleet_answer_instant(t, (uint64_t)(p->end_s * 1e9));
 	}
 }
 
@@ -273,10 +283,12 @@ static void fleet_answer_hosts(const struct fleet *f, size_t nr, struct answer_t
 		answer_number(t, h->bytes);
 		answer_number(t, h->size_bytes);
 		answer_number(t, h->touched_bytes);
+		fleet_answer_instant(t, h->begin_ns);
+		fleet_answer_instant(t, h->end_ns);
 	}
 }
 
-#define FLEET_DEVICE_COLUMNS 11
+#define FLEET_DEVICE_COLUMNS 13
 static const struct answer_column fleet_device_columns[FLEET_DEVICE_COLUMNS] = {
 	{ .key = "host", .title = "host" },
 	{ .key = "device" },
@@ -289,8 +301,10 @@ static const struct answer_column fleet_device_columns[FLEET_DEVICE_COLUMNS] = {
 	{ .key = "write_p95_s", .title = "write P95", .unit = ANSWER_SECONDS },
 	{ .key = "size_bytes", .title = "size", .unit = ANSWER_BYTES },
 	{ .key = "touched_bytes", .title = "touched", .unit = ANSWER_BYTES },
+	{ .key = "begin" },
+	{ .key = "end" },
 };
-#define FLEET_HOST_COLUMNS 8
+#define FLEET_HOST_COLUMNS 10
 static const struct answer_column fleet_host_columns[FLEET_HOST_COLUMNS] = {
 	{ .key = "host", .title = "host" },
 	{ .key = "devices", .title = "devices", .unit = ANSWER_INTEGER },
@@ -300,6 +314,8 @@ static const struct answer_column fleet_host_columns[FLEET_HOST_COLUMNS] = {
 	{ .key = "bytes", .title = "moved", .unit = ANSWER_BYTES },
 	{ .key = "size_bytes", .title = "size", .unit = ANSWER_BYTES },
 	{ .key = "touched_bytes", .title = "touched", .unit = ANSWER_BYTES },
+	{ .key = "begin" },
+	{ .key = "end" },
 };
 
 /* Adds the busiest for people, and a table of all for machines alone. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/report/gaps.h"
 
@@ -59,6 +60,21 @@ int gaps_cut(struct gaps *g, uint64_t begin_ns, uint64_t end_ns)
 	}
 	free(g->items);
 	*g = (struct gaps){ kept, nr };
+	return 0;
+}
+
+int gaps_outside(struct gaps *g, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct time_gap *all = calloc(g->nr + 2, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	all[0] = (struct time_gap){ 0, begin_ns };
+	if (g->nr)
+		memcpy(all + 1, g->items, g->nr * sizeof(*all));
+	all[g->nr + 1] = (struct time_gap){ end_ns, UINT64_MAX };
+	free(g->items);
+	*g = (struct gaps){ all, g->nr + 2 };
 	return 0;
 }
 

@@ -32,6 +32,11 @@ int gaps_common(const struct gaps *a, const struct gaps *b, struct gaps *out);
  * -ENOMEM.
  */
 int gaps_cut(struct gaps *g, uint64_t begin_ns, uint64_t end_ns);
+/*
+ * Adds all times before and after the period [begin, end), which holds the gaps, so that a column
+ * of time that the period begins or ends in counts with its watched part. Returns 0 or -ENOMEM.
+ */
+int gaps_outside(struct gaps *g, uint64_t begin_ns, uint64_t end_ns);
 /* Returns the nanoseconds of [begin, end) that lie in gaps. */
 uint64_t gaps_within(const struct time_gap *items, size_t nr, uint64_t begin_ns, uint64_t end_ns);
 /*

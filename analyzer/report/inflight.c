@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyzer/report/gaps.h"
 #include "analyzer/report/inflight.h"
 
 /* Each instant of a request has two rows: a count and a sum of times. */
@@ -87,6 +88,8 @@ struct parts {
 	struct timegrid grid;
 	double *all, *device; /* owned; means by column */
 	size_t nr;	      /* columns within the period; later ones hold completions only */
+	/* means over the watched time of the whole period */
+	double all_mean, device_mean;
 };
 
 static int parts_of(const struct timegrid *grid, struct parts *p)
@@ -115,6 +118,33 @@ double inflight_device_while_waiting(const struct inflight *f)
 	return waiting > 0 ? weighted / waiting : NAN;
 }
 
+/*
+ * A column counts as watched for at least this share of its width, so that a request that ends in a
+ * sliver beside a gap does not look like a crowd.
+ */
+#define INFLIGHT_LEAST_RATIO 0.1
+
+/* Makes means over the watched time of each column from means over its whole width. */
+static void inflight_over_watched(const struct view *v, struct parts *p)
+{
+	double watched = 0;
+
+	for (size_t c = 0; c < p->nr; c++) {
+		uint64_t begin_ns = timegrid_begin_ns(&p->grid) + c * p->grid.step_ns;
+		double ratio = (double)gaps_watched_ns(v->gaps, v->nr_gaps, begin_ns,
+						       begin_ns + p->grid.step_ns, p->all[c] > 0) /
+			       (double)p->grid.step_ns;
+
+		watched += ratio;
+		p->all_mean += p->all[c];
+		p->device_mean += p->device[c];
+		p->all[c] /= fmax(ratio, INFLIGHT_LEAST_RATIO);
+		p->device[c] /= fmax(ratio, INFLIGHT_LEAST_RATIO);
+	}
+	p->all_mean /= watched > 0 ? watched : 1;
+	p->device_mean /= watched > 0 ? watched : 1;
+}
+
 static int inflight_columns(const struct inflight *f, const struct view *v, struct parts *p)
 {
 	int ret = frame_columns(&f->grid, v, &p->grid);
@@ -130,6 +160,8 @@ static int inflight_columns(const struct inflight *f, const struct view *v, stru
 	while (p->nr < p->grid.nr &&
 	       timegrid_begin_ns(&p->grid) + p->nr * p->grid.step_ns < v->end_ns)
 		p->nr++;
+	p->all_mean = p->device_mean = 0;
+	inflight_over_watched(v, p);
 	return 0;
 }
 
@@ -160,18 +192,15 @@ static void inflight_area(struct buf *out, const char *class, const struct parts
 /* Describes the picture, and returns the highest mean. */
 static double inflight_describe(const struct parts *p, char *text, size_t len)
 {
-	double most = 0, all = 0, device = 0, nr = p->nr ? (double)p->nr : 1;
+	double most = 0;
 	struct label mean, inside, max;
 
-	for (size_t c = 0; c < p->nr; c++) {
+	for (size_t c = 0; c < p->nr; c++)
 		most = fmax(most, p->all[c]);
-		all += p->all[c];
-		device += p->device[c];
-	}
 	snprintf(text, len,
 		 "Mean number of requests under way over time: %s over the period, %s of them "
 		 "inside the device; %s in the busiest column.",
-		 label_count(&mean, all / nr), label_count(&inside, device / nr),
+		 label_count(&mean, p->all_mean), label_count(&inside, p->device_mean),
 		 label_count(&max, most));
 	return most;
 }

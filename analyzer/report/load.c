@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/report/load.h"
+#include "base/order.h"
 
 #define MS 1000000ull
 
@@ -39,18 +40,11 @@ uint64_t load_window_ns(uint64_t span_ns)
 	return span_ns < 10000 * MS ? 100 * MS : 1000 * MS;
 }
 
-static int load_rising(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double nearest_rank(const uint64_t *sorted, size_t nr, double p)
+static double nearest_rank(const double *sorted, size_t nr, double p)
 {
 	size_t rank = (size_t)ceil(p * (double)nr);
 
-	return (double)sorted[rank ? rank - 1 : 0];
+	return sorted[rank ? rank - 1 : 0];
 }
 
 static uint64_t load_watched_ns(const struct load *l, const struct timegrid *g, size_t column)
@@ -61,40 +55,65 @@ static uint64_t load_watched_ns(const struct load *l, const struct timegrid *g, 
 			       timegrid_column(g, column)[LOAD_REQUESTS] > 0);
 }
 
-/* Also writes how many windows were watched. */
-static void peak_of(const struct load *l, const struct timegrid *g, size_t row, uint64_t *scratch,
+/*
+ * A window has a rate of its own where at least this share of it was watched. In less time a few
+ * requests would look like a peak that never was. Only where there is no such window, others count.
+ */
+static const double load_least_ratio[] = { 0.9, 0.25, 0 };
+
+/*
+ * Writes the rates of all windows of which this share was watched to rates, and sets the peak and
+ * its time. Returns their number.
+ */
+static size_t load_rates(const struct load *l, const struct timegrid *g, size_t row,
+			 double least_ratio, double *rates, struct load_peak *out)
+{
+	size_t nr = 0;
+
+	out->max = -1;
+	for (size_t c = 0; c < g->nr; c++) {
+		double ns = (double)load_watched_ns(l, g, c), step_ns = (double)g->step_ns;
+
+		if (!(ns > 0) || ns < least_ratio * step_ns)
+			continue;
+		/* A trace of one instant has no rate but that of a whole window. */
+		rates[nr] =
+			(double)timegrid_column(g, c)[row] * 1e9 / (least_ratio > 0 ? ns : step_ns);
+		if (rates[nr] > out->max) {
+			out->max = rates[nr];
+			out->max_at_ns = timegrid_begin_ns(g) + c * g->step_ns;
+		}
+		nr++;
+	}
+	return nr;
+}
+
+/* Also writes how many windows have a rate. */
+static void peak_of(const struct load *l, const struct timegrid *g, size_t row, double *rates,
 		    struct load_peak *out, size_t *nr_windows)
 {
-	double per_s = 1e9 / (double)g->step_ns, sum = 0, watched_ns = 0;
-	uint64_t most = 0;
-	size_t top = 0, nr = 0;
+	double sum = 0, watched_ns = 0;
+	size_t nr = 0;
 
+	for (size_t i = 0; !nr && i < sizeof(load_least_ratio) / sizeof(*load_least_ratio); i++)
+		nr = load_rates(l, g, row, load_least_ratio[i], rates, out);
 	for (size_t c = 0; c < g->nr; c++) {
-		uint64_t value = timegrid_column(g, c)[row], ns = load_watched_ns(l, g, c);
-
-		if (!ns)
-			continue;
-		scratch[nr++] = value;
-		sum += (double)value;
-		watched_ns += (double)ns;
-		if (value > most)
-			top = c;
-		most = value > most ? value : most;
+		sum += (double)timegrid_column(g, c)[row];
+		watched_ns += (double)load_watched_ns(l, g, c);
 	}
 	*nr_windows = nr;
-	out->max = (double)most * per_s;
-	out->max_at_ns = timegrid_begin_ns(g) + top * g->step_ns;
-	out->mean = sum / watched_ns * 1e9;
-	qsort(scratch, nr, sizeof(*scratch), load_rising);
-	out->p95 = nearest_rank(scratch, nr, 0.95) * per_s;
-	out->p99 = nearest_rank(scratch, nr, 0.99) * per_s;
+	/* No mean is above all rates, which that of a trace of one instant would be. */
+	out->mean = fmin(sum / watched_ns * 1e9, out->max);
+	qsort(rates, nr, sizeof(*rates), order_double);
+	out->p95 = nearest_rank(rates, nr, 0.95);
+	out->p99 = nearest_rank(rates, nr, 0.99);
 }
 
 int load_peaks(const struct load *l, uint64_t window_ns, struct load_peaks *out)
 {
 	uint64_t step = window_ns % l->grid.step_ns ? l->grid.step_ns : window_ns;
 	struct timegrid g;
-	uint64_t *scratch;
+	double *rates;
 	int ret;
 
 	if (!l->grid.nr)
@@ -102,15 +121,15 @@ int load_peaks(const struct load *l, uint64_t window_ns, struct load_peaks *out)
 	ret = timegrid_widen(&l->grid, step, &g);
 	if (ret)
 		return ret;
-	scratch = reallocarray(NULL, g.nr, sizeof(*scratch));
-	if (!scratch) {
+	rates = reallocarray(NULL, g.nr, sizeof(*rates));
+	if (!rates) {
 		timegrid_release(&g);
 		return -ENOMEM;
 	}
 	out->window_s = (double)g.step_ns * 1e-9;
 	for (size_t row = 0; row < NR_LOAD_ROWS; row++)
-		peak_of(l, &g, row, scratch, &out->of[row], &out->nr_windows);
-	free(scratch);
+		peak_of(l, &g, row, rates, &out->of[row], &out->nr_windows);
+	free(rates);
 	timegrid_release(&g);
 	return 0;
 }

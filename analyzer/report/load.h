@@ -31,7 +31,10 @@ void load_release(struct load *l);
 /* Returns 0 or -ENOMEM. */
 int load_add(struct load *l, uint64_t arrival_ns, uint32_t bytes);
 
-/* Rates per second over all windows that were watched, including idle ones. */
+/*
+ * Rates per second over the watched time of all windows, including idle ones. A window of which
+ * less than nine tenths were watched counts in the mean alone, unless there is no other.
+ */
 struct load_peak {
 	double mean, p95, p99, max;
 	uint64_t max_at_ns; /* begin of the first window with the maximum */

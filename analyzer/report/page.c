@@ -27,6 +27,8 @@ static void page_text(struct page *pg, const char *words)
 /* Writes the text that a summary function left in the scratch buffer as a paragraph. */
 static void page_paragraph(struct page *pg, const char *class)
 {
+	if (!pg->scratch.len)
+		return;
 	buf_printf(pg->out, "<p class=\"%s\">", class);
 	if (!buf_put_u8(&pg->scratch, 0))
 		page_text(pg, (const char *)pg->scratch.data);
@@ -203,7 +205,7 @@ static void load_facts(struct page *pg)
 	const struct load_peaks *p = &pg->r->peaks;
 	const struct load_peak *requests = &p->of[LOAD_REQUESTS], *bytes = &p->of[LOAD_BYTES];
 	const struct profile *all = &pg->r->all;
-	double seconds = profile_rate_s(all);
+	double seconds = profile_data_requests(all) < 2 ? NAN : profile_rate_s(all);
 	uint64_t nr = profile_data_requests(all), moved = profile_data_bytes(all);
 	struct label a, b, c, w;
 	char value[128], more[200];

@@ -93,12 +93,27 @@ static int take_gaps(struct report *r, const struct report_facts *facts)
 			return ret;
 		gaps_release(&r->common);
 		r->common = common;
+	}
+	return 0;
+}
+
+/*
+ * Nobody watched before and after the period, so the rates of its first and last column leave that
+ * time out.
+ */
+static int report_close_gaps(struct report *r)
+{
+	struct collect *c = r->collect;
+	int ret = gaps_outside(&r->common, r->begin_ns, r->end_ns);
+
+	for (size_t i = 0; i < c->nr_devices && !ret; i++) {
+		ret = gaps_outside(&r->gaps[i], r->begin_ns, r->end_ns);
 		c->devices[i]->load.gaps = r->gaps[i].items;
 		c->devices[i]->load.nr_gaps = r->gaps[i].nr;
 	}
 	c->sum.gaps = r->common.items;
 	c->sum.nr_gaps = r->common.nr;
-	return 0;
+	return ret;
 }
 
 static int sum_profiles(struct report *r)
@@ -199,6 +214,8 @@ static int close_report(struct report *r, const struct report_facts *facts)
 	if (!ret)
 		ret = cover_period(r);
 	if (!ret)
+		ret = report_close_gaps(r);
+	if (!ret)
 		ret = slo_judge(&r->slo, r);
 	if (ret)
 		return ret;
@@ -217,7 +234,15 @@ int report_new(struct report **out, struct collect *c, const struct report_facts
 	int failed;
 
 	if (!c->intensity.grid.nr) {
+		uint64_t nr = c->nr_requests;
+
 		collect_free(c);
+		if (nr)
+			return err_set(err, ENODATA,
+				       "no read and no write in the selection: its %llu requests "
+				       "are flushes, discards and others, which `blkcast "
+				       "characterize` counts and `blkcast dump` lists",
+				       (unsigned long long)nr);
 		return err_set(err, ENODATA,
 			       "no read and no write in the selection: nothing to draw (a source "
 			       "that only counts, diskstats, hands over none)");

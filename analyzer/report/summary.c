@@ -117,6 +117,13 @@ static void intensity_words(const struct profile *p, struct buf *out)
 	if (ratio > 0.005 && ratio < 0.995)
 		buf_printf(out, " (%s %s)", label_percent(&share, fmax(ratio, 1 - ratio)),
 			   ratio >= 0.5 ? "reads" : "writes");
+	/* The time of one request is no time over which a rate could be taken. */
+	if (!(seconds > 0) || reads + writes < 2) {
+		buf_printf(out, ", %s request%s of %s in all, too short a time for a rate",
+			   label_count(&rate, reads + writes), reads + writes > 1 ? "s" : "",
+			   label_bytes(&mib, bytes));
+		return;
+	}
 	buf_printf(out, ", %s requests and %s MiB per second on average",
 		   label_count(&rate, (double)profile_data_requests(p) / seconds),
 		   label_count(&mib, bytes / seconds / MIB));

@@ -49,6 +49,12 @@ is "$(grep -o '<td class="words">[a-z]*\.[a-z.0-9]*</td>' "$T/page.html" | head 
 	"$(awk 'NF && /^  [a-z]+\./ { print $1; exit }' "$T/out")" "and its first row is the largest change"
 is "$(grep -c '<td class="words">better\|<td class="words">worse' "$T/page.html")" \
 	"$(grep -cE '(better|worse)$' "$T/out")" "every verdict of a change is on it"
+lead=$(sed -n 's/.*<p class="lead">\(.*\)<\/p>.*/\1/p' "$T/page.html")
+is "$(grep -oF -- "$lead" "$T/page.html" | wc -l)" 1 "and it says its conclusion once"
+"$b" compare "$T/store" "$T/store" --host web1 --report "$T/pairs.html" >"$T/pairs"
+like "$(sed -n 's/.*<p class="lead">\(.*\)<\/p>.*/\1/p' "$T/pairs.html")" \
+	'^Of 2 pairs of devices, 0 values became worse, 0 better, and 0 are different; ' "two pairs have a conclusion together"
+is "$(grep -A1 '<h2>A: ' "$T/pairs.html" | grep -c '<p class="soft">')" 2 "and each one of its own"
 exits 2 "a page that cannot be written" "$b" compare "$T/a.json" "$T/slow.json" --report "$T/none/page.html"
 
 exits 0 "a store against a store" "$b" compare "$T/store" "$T/store" --host web1 --json

@@ -35,7 +35,7 @@ like "$(words "$T/one.html" | tail -n 1)" 'queueing: they spend [0-9.]+.{1,3}% o
 	"and on where the time goes"
 "$blkcast" report --utc "$T/three.seg" -o "$T/three.html"
 like "$(words "$T/three.html" | sed -n 2p)" \
-	'^The load had 3 phases: 9.*s of random .*, then 900.{1,3}ms of partly sequential .*, then 10.*s of random ' \
+	'^The load had 3 phases: 9.*s of random .*, then 900.{1,3}ms of partly sequential .*, then 9\.9.*s of random ' \
 	"a burst of other requests is a phase of its own"
 "$blkcast" report "$T/limited.seg" -o "$T/limited.html"
 like "$(words "$T/limited.html" | tail -n 1)" 'not the device: .* I/O limit or throttle' \
@@ -44,6 +44,26 @@ like "$(words "$T/limited.html" | tail -n 1)" 'not the device: .* I/O limit or t
 like "$(words "$T/untimed.html" | head -n 1)" 'does not tell how long requests took' \
 	"a trace without response times says so"
 is "$(words "$T/untimed.html" | sed -n 2p | grep -c slowest)" 0 "and names no slowest moment"
+
+# A day between two minutes of load that nobody watched; one request alone; flushes alone.
+map=time=1:s,offset=2,size=3,op=4,response=5:us
+awk 'BEGIN { print "t,offset,size,op,us"; for (i = 0; i < 3000; i++) printf "%.2f,%d,4096,R,100\n", i / 50, i % 7 * 1e6 }' >"$T/minute.csv"
+for day in 01 02; do
+	"$blkcast" import -q --store "$T/days" --map $map --host h --begin 2026-01-${day}T00:00:00Z "$T/minute.csv" >"$T/out"
+done
+"$blkcast" report --utc --store "$T/days" -o "$T/days.html"
+like "$(words "$T/days.html" | sed -n 2p)" \
+	'had 2 phases: 60.{1,3}s of [^,]*, [^,]*, then 1.{1,3}d that nobody watched, then 60.{1,3}s of ' \
+	"phases are as long as they were watched, and the day between them is none"
+printf 'fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open\n10 /dev/sda read 0 4096\n' >"$T/one.log"
+"$blkcast" import -q --store "$T/single" --format fio-iolog "$T/one.log" >"$T/out"
+"$blkcast" report --store "$T/single" -o "$T/single.html"
+like "$(words "$T/single.html")" '^Reads only, 1 request of 4.{1,3}KiB in all, too short a time for a rate: ' "one request has no rate"
+is "$(words "$T/single.html" | grep -c 'busiest')" 0 "and no busiest time"
+awk 'BEGIN { print "t,offset,size,op,us"; for (i = 0; i < 30; i++) printf "%.2f,0,0,F,100\n", i / 50 }' >"$T/flushes.csv"
+"$blkcast" import -q --store "$T/flushes" --map $map "$T/flushes.csv" >"$T/out"
+exits 1 "flushes alone make no page" "$blkcast" report --store "$T/flushes" -o "$T/flushes.html"
+like "$(cat "$T/err")" 'its 30 requests are flushes, discards and others' "and the message counts them"
 
 # Every command in the page works, and writes what the page holds.
 # Percent signs back to bytes.

@@ -33,8 +33,21 @@ is "$(jq -c '(.peak_hour_per_s / ((.devices | map(.requests) | add) / (.end_s - 
 is "$(fleet --csv | wc -l) $(fleet --csv --figure hosts | wc -l) $(fleet --csv --figure week | wc -l)" "4 3 169" "each table is there as CSV"
 is "$(fleet --csv --figure hosts | cut -d, -f1-3 | sort | tail -n 2)" \
 	"$(jq -r '.hosts | sort_by(.host)[] | [.host, .devices, .requests] | join(",")' "$T/json" | sort)" "with the same rows"
+# A name that would be a formula, and instants that are the same in every time zone.
+$make_trace "$T/c.seg" 20 50 1 plain -2-3
+TZ=Asia/Tokyo "$blkcast" report --together --csv "$T/c.seg" "$T/a.seg" >"$T/names.csv"
+cat >"$T/names.py" <<-'END'
+	import csv, sys, datetime
+	rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+	begins = [datetime.datetime.fromisoformat(row["begin"].replace("Z", "+00:00")) for row in rows]
+	print(sorted({row["host"] for row in rows}), {begin.isoformat()[:16] for begin in begins},
+		all(row["end"] > row["begin"] for row in rows))
+END
+is "$(python3 "$T/names.py" "$T/names.csv")" "[\"'-2-3\", 'hosta'] {'2026-09-10T00:26'} True" "a name is no formula, and instants are ISO 8601 in UTC"
 like "$(cat "$T/text")" 'Peak hour: +2026-09-10T00:00:00Z' "the text has the peak hour"
 like "$(cat "$T/text")" '^Of 3 devices on 2 hosts the busiest is hostb sda with ' "and a conclusion"
+is "$(grep -oE '<div[^>]*><dt>(Hosts|Period|Peak hour)<' "$T/fleet.html" | tr -d '\n')" \
+	'<div class="wide"><dt>Period<<div><dt>Hosts<<div class="wide"><dt>Peak hour<' "whose instants have wide tiles"
 like "$(cat "$T/fleet.html")" '<rect class="box h9"[^>]*><title>Thursday 00:00: ' "which draws the week"
 like "$(grep 'class="made"' "$T/fleet.html")" 'blkcast report --utc --together -o ' "and names its command"
 # Two hosts, each watched for another 10 minutes of the same hour.

@@ -88,12 +88,15 @@ awk 'BEGIN { print "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open"
 "$b" import --format fio-iolog --store "$T/early" -q "$T/log" >"$T/out"
 "$b" retain --store "$T/early" --retain-requests 1d --retain-window 1h >"$T/out"
 exits 0 "a report from 1970 on" "$b" report --store "$T/early" --figure requests -o "$T/early.svg"
-is "$(grep -c 'not watched' "$T/early.svg")" 0 "has no gap where a profile covers it"
+is "$(grep -c 'class="unwatched" x="64"' "$T/early.svg")" 0 "has no gap where a profile covers it"
 # A period that lies in two columns of its length: 10 s from the third second on.
 "$b" import --format fio-iolog --begin 2026-01-01T00:00:03Z --store "$T/odd" -q "$T/log" >"$T/out"
 "$b" retain --store "$T/odd" --retain-requests 1d --retain-window 1h >"$T/out"
 exits 0 "a report of an odd period" "$b" report --store "$T/odd" --figure requests -o "$T/odd.svg"
 like "$(cat "$T/odd.svg")" 'class="area s7" d="M64 [0-9.]* ?L64 [0-9.]*L406 ' "draws both columns whole, half of the picture each"
+like "$(cat "$T/odd.svg")" 'Requests per second: mean 100, 95th percentile 100, peak 100, over windows of 10' \
+	"at the rate of the time in them that was watched"
+is "$(grep -c 'class="unwatched"' "$T/odd.svg")" 2 "and shades what was not, before the period and after it"
 exits 0 "compare takes a store partly summarized" "$b" compare "$T/before.json" "$store" --json
 
 rm -f "$store"/catalog.sqlite*

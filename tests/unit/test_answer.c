@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/answer/answer.h"
+#include "tests/support/sample.h"
 #include "tests/support/tap.h"
 
 static const struct answer_column columns[] = {
@@ -142,6 +143,62 @@ static void as_csv(void)
 	answer_free(a);
 }
 
+static void texts_are_read_back_from_csv(void)
+{
+	static const char *const names[] = {
+		"plain", "two \"quotes\"", "a,b", "line\nfeed", "cr\r\nlf", "\"", ",",
+		"",	 " space ",	   "db'1"
+	};
+	/* Each gets a ' before it, so that no spreadsheet runs it. */
+	static const char *const formulas[] = { "=1+1",
+						"+1",
+						"-1",
+						"@SUM(A1)",
+						"\t=1",
+						"\n=1",
+						"'=1",
+						"\xef\xbc\x9d"
+						"1" };
+	static const char script[] =
+		"import csv, json, sys; print(json.dumps([row[0] for row in "
+		"csv.reader(open(sys.argv[1], newline='', encoding='utf-8'))]))";
+	static const struct answer_column text[] = { { .key = "host" }, { .key = "n" } };
+	struct answer *a = answer_new("blkcast.sample/1", "Names");
+	struct answer_table *t = answer_table(a, "hosts", NULL, NULL, ANSWER_COLUMNS(text));
+	const char *dir = sample_folder();
+	char path[4096], command[8192], guarded[32];
+	FILE *out, *in;
+	json_t *read;
+	size_t at = 1;
+
+	snprintf(path, sizeof(path), "%s/names.csv", dir);
+	out = fopen(path, "w");
+	for (size_t i = 0; i < TAP_NR(names); i++) {
+		answer_words(t, "%s", names[i]);
+		answer_number(t, -1);
+	}
+	for (size_t i = 0; i < TAP_NR(formulas); i++) {
+		answer_words(t, "%s", formulas[i]);
+		answer_number(t, -1);
+	}
+	ok_int(answer_print(a, ANSWER_CSV, out), 0);
+	fclose(out);
+	answer_free(a);
+	snprintf(command, sizeof(command), "python3 -c \"%s\" %s", script, path);
+	in = popen(command, "r");
+	read = json_loadf(in, 0, NULL);
+	ok_int(pclose(in), 0);
+	sample_remove(dir);
+	ok_int((int)json_array_size(read), (int)(1 + TAP_NR(names) + TAP_NR(formulas)));
+	for (size_t i = 0; i < TAP_NR(names); i++)
+		ok_str(json_string_value(json_array_get(read, at++)), names[i]);
+	for (size_t i = 0; i < TAP_NR(formulas); i++) {
+		snprintf(guarded, sizeof(guarded), "'%s", formulas[i]);
+		ok_str(json_string_value(json_array_get(read, at++)), guarded);
+	}
+	json_decref(read);
+}
+
 static void as_page(void)
 {
 	struct answer *a = sample();
@@ -232,6 +289,7 @@ static const struct tap_test tests[] = {
 	{ "an answer has every key of its columns, facts and members as JSON", as_json },
 	{ "bytes that are no UTF-8 are escaped in JSON and lose nothing", not_utf8 },
 	{ "an answer's first table is CSV with all digits", as_csv },
+	{ "names are read back from CSV, and none is a formula", texts_are_read_back_from_csv },
 	{ "an answer is a page with the conclusion first, and escapes what it shows", as_page },
 	{ "titles may hold any character, and what has none is for machines", titles_from_data },
 	{ "a row with a missing cell is refused", incomplete_row },

@@ -58,10 +58,52 @@ static void unwatched_windows_do_not_count(void)
 	l.gaps = gaps;
 	l.nr_gaps = 2;
 	ok_int(load_peaks(&l, S, &p), 0);
-	ok_eq(p.nr_windows, 56);
+	ok_eq(p.nr_windows, 55);
 	ok_near(p.of[LOAD_REQUESTS].mean, 55 / 55.5, 1e-12);
 	ok_near(p.of[LOAD_REQUESTS].p95, 1, 0);
 	load_release(&l);
+}
+
+/* Ten requests per second from 5.5 s to 8.1 s, of which windows see 0.5 s, 1 s, 1 s and 0.1 s. */
+static void partial_windows_count_by_their_watched_time(void)
+{
+	const uint64_t begin_ns = 5 * S + S / 2, end_ns = 8 * S + S / 10;
+	const uint64_t amounts[NR_LOAD_ROWS] = { 26, 26 * 4096 };
+	struct gaps gaps = { 0 };
+	struct load l;
+	struct load_peaks p;
+
+	load_init(&l);
+	ok_int(gaps_outside(&gaps, begin_ns, end_ns), 0);
+	ok_int(timegrid_spread(&l.grid, begin_ns, end_ns, amounts), 0);
+	l.gaps = gaps.items;
+	l.nr_gaps = gaps.nr;
+	ok_int(load_peaks(&l, S, &p), 0);
+	ok_eq(p.nr_windows, 2);
+	ok_near(p.of[LOAD_REQUESTS].mean, 10, 1e-9);
+	ok_near(p.of[LOAD_REQUESTS].max, 10, 1e-9);
+	ok_near(p.of[LOAD_REQUESTS].p95, 10, 1e-9);
+	load_release(&l);
+	gaps_release(&gaps);
+}
+
+/* One request has no rate over the nanosecond that it is known to have taken. */
+static void one_instant_counts_as_a_window(void)
+{
+	struct gaps gaps = { 0 };
+	struct load l;
+	struct load_peaks p;
+
+	load_init(&l);
+	ok_int(gaps_outside(&gaps, 5 * S, 5 * S + 1), 0);
+	load_add(&l, 5 * S, 4096);
+	l.gaps = gaps.items;
+	l.nr_gaps = gaps.nr;
+	ok_int(load_peaks(&l, MS, &p), 0);
+	ok_near(p.of[LOAD_REQUESTS].max, 1000, 0);
+	ok_near(p.of[LOAD_REQUESTS].mean, 1000, 0);
+	load_release(&l);
+	gaps_release(&gaps);
 }
 
 static void a_day_keeps_its_seconds(void)
@@ -93,6 +135,9 @@ static const struct tap_test tests[] = {
 	{ "mean, P95, P99 and maximum of a known load", peaks_of_a_known_load },
 	{ "idle windows count", idle_windows_count },
 	{ "windows that nobody watched do not count", unwatched_windows_do_not_count },
+	{ "partial windows count by their watched time",
+	  partial_windows_count_by_their_watched_time },
+	{ "a trace of one instant counts as a window", one_instant_counts_as_a_window },
 	{ "a day keeps windows of a second", a_day_keeps_its_seconds },
 	{ "short traces have short windows", windows_suit_the_span },
 };
