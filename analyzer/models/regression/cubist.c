@@ -226,9 +226,9 @@ static void mean_of(const double *sum, size_t ntrees, size_t nr, double *out)
 static int find_nearest(struct cubist *c)
 {
 	size_t n = c->in->train->nr_rows, nr = c->in->nr_rows;
-	double *scratch = calloc(n + 1, sizeof(*scratch)), *none = calloc(n + 1, sizeof(*none));
+	double *none = calloc(n + 1, sizeof(*none));
 	struct neighbours all = { 0 };
-	int ret = scratch && none ? 0 : -ENOMEM;
+	int ret = none ? 0 : -ENOMEM;
 
 	if (ret)
 		goto out;
@@ -240,13 +240,12 @@ static int find_nearest(struct cubist *c)
 	if (ret)
 		goto out;
 	for (size_t i = 0; i < nr; i++) {
-		ret = nearest_find(&c->near[i], &all, c->in->rows + i * c->in->schema->nr, scratch);
+		ret = nearest_find(&c->near[i], &all, c->in->rows + i * c->in->schema->nr);
 		if (ret)
 			goto out;
 	}
 out:
 	neighbours_release(&all);
-	free(scratch);
 	free(none);
 	return ret;
 }

@@ -143,7 +143,26 @@ static void mark_below(const struct m5_tree *t, int32_t at, bool *use)
 	mark_below(t, node->right, use);
 }
 
-/* Fits a model for every node over the variables that are tested above or below it. */
+/*
+ * Returns whether the node lies below a split with a branch of too few rows. Such splits are
+ * dropped once the models are there, with all that is below them.
+ */
+static bool m5_grow_is_dropped(const struct m5_tree *t, const struct m5_node *node)
+{
+	for (; node->parent >= 0; node = &t->nodes[node->parent]) {
+		const struct m5_node *parent = &t->nodes[node->parent];
+		size_t nr = node->end - node->begin, other = parent->end - parent->begin - nr;
+
+		if (nr < t->least_cover || other < t->least_cover)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Fits a model for every node that stays, over the variables that are tested above or below it. A
+ * variable counts as tested also where the test will be dropped.
+ */
 static void fit_models(struct m5_growth *w)
 {
 	struct m5_tree *t = w->t;
@@ -151,6 +170,8 @@ static void fit_models(struct m5_growth *w)
 	for (size_t i = 0; i < t->nr; i++) {
 		const struct m5_node *node = &t->nodes[i];
 
+		if (m5_grow_is_dropped(t, node))
+			continue;
 		m5_grow_mark_above(t, node, w->use);
 		mark_below(t, (int32_t)i, w->use);
 		m5_linear_fit(&t->linear, t->rows + node->begin, node->end - node->begin, w->use,

@@ -63,19 +63,40 @@ double m5_adjusted(double error, double nr_rows, double nr_params)
 	return error * (nr_rows + p) / (nr_rows - p);
 }
 
+/* Adds the terms of two columns. */
+static void m5_linear_add_two(const double *restrict x, double c, const double *restrict z,
+			      double e, const uint32_t *restrict rows, size_t nr,
+			      double *restrict out)
+{
+	for (size_t i = 0; i < nr; i++) {
+		size_t row = rows[i];
+
+		out[i] = (out[i] + c * x[row]) + e * z[row];
+	}
+}
+
+/* Terms are added in pairs of columns, so that the sums are read and written half as often. */
 void m5_linear_at(const struct m5_linear *l, const double *model, const uint32_t *rows, size_t nr,
 		  double *out)
 {
+	const double *first = NULL, *x = l->design->x;
+	double coefficient = 0;
+
 	for (size_t i = 0; i < nr; i++)
 		out[i] = model[0];
-	for (size_t v = 0; v < l->design->nr_columns; v++) {
-		const double *x = l->design->x + v * l->data->nr_rows;
-
+	for (size_t v = 0; v < l->design->nr_columns; v++, x += l->data->nr_rows) {
 		if (model[v + 1] == 0)
 			continue;
-		for (size_t i = 0; i < nr; i++)
-			out[i] += model[v + 1] * x[rows ? rows[i] : i];
+		if (first) {
+			m5_linear_add_two(first, coefficient, x, model[v + 1], rows, nr, out);
+			first = NULL;
+			continue;
+		}
+		first = x;
+		coefficient = model[v + 1];
 	}
+	for (size_t i = 0; first && i < nr; i++)
+		out[i] += coefficient * first[rows[i]];
 }
 
 static double m5_linear_limit(const struct m5_linear *l, double f)
@@ -105,7 +126,7 @@ static double m5_linear_dot(const double *a, const double *b, size_t nr)
 	return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-static void m5_linear_subtract(double *a, double c, const double *b, size_t nr)
+static void m5_linear_subtract(double *restrict a, double c, const double *restrict b, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		a[i] -= c * b[i];
@@ -120,8 +141,12 @@ static double m5_linear_mean(const struct m5_linear *l, const double *x, size_t 
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < nr; i++)
-		sum += l->node_weight[i] * x[i];
+	if (l->weight)
+		for (size_t i = 0; i < nr; i++)
+			sum += l->node_weight[i] * x[i];
+	else
+		for (size_t i = 0; i < nr; i++)
+			sum += x[i];
 	return sum / weights;
 }
 
@@ -135,10 +160,10 @@ static double m5_linear_describe(const struct m5_linear *l, const double *x, siz
 
 	*mean = m5_linear_mean(l, x, nr, weights);
 	for (size_t i = 0; i < nr; i++) {
-		double d = x[i] - *mean;
+		double d = x[i] - *mean, w = l->weight ? l->node_weight[i] : 1;
 
-		sum += l->node_weight[i] * fabs(d);
-		squares += l->node_weight[i] * d * d;
+		sum += w * fabs(d);
+		squares += w * d * d;
 	}
 	*deviation = sum / weights;
 	return squares / weights;
@@ -176,11 +201,15 @@ static size_t m5_linear_candidates(struct m5_linear *l, const uint32_t *rows, si
 }
 
 /* Loads a column of the node minus its mean, times the square root of the weight. */
-static void m5_linear_load(const struct m5_linear *l, const double *x, double mean, size_t nr,
-			   double *out)
+static void m5_linear_load(const struct m5_linear *l, const double *restrict x, double mean,
+			   size_t nr, double *restrict out)
 {
-	for (size_t i = 0; i < nr; i++)
-		out[i] = (x[i] - mean) * (l->weight ? sqrt(l->node_weight[i]) : 1);
+	if (l->weight)
+		for (size_t i = 0; i < nr; i++)
+			out[i] = (x[i] - mean) * sqrt(l->node_weight[i]);
+	else
+		for (size_t i = 0; i < nr; i++)
+			out[i] = x[i] - mean;
 }
 
 /* Computes the rows of inv(r) in w; m is small. */
@@ -271,12 +300,12 @@ static void take_out(struct m5_linear *l, size_t all, size_t m, size_t out)
 
 /* Computes the values of the model, whose variables are among these columns, at the node's rows. */
 static void m5_linear_values(const struct m5_linear *l, size_t nr, const uint32_t *columns,
-			     size_t nr_columns, const double *model, double *out)
+			     size_t nr_columns, const double *model, double *restrict out)
 {
 	for (size_t i = 0; i < nr; i++)
 		out[i] = model[0];
 	for (size_t k = 0; k < nr_columns; k++) {
-		const double *x = m5_linear_column(l, columns[k]);
+		const double *restrict x = m5_linear_column(l, columns[k]);
 		double coefficient = model[columns[k] + 1];
 
 		for (size_t i = 0; i < nr; i++)

@@ -36,8 +36,7 @@ void m5_linear_release(struct m5_linear *l);
 void m5_linear_fit(struct m5_linear *l, const uint32_t *rows, size_t nr, const bool *use,
 		   double *model);
 /*
- * Computes the values of the model at rows of the data. cut limits them to floor and ceiling. If
- * rows is NULL, the rows are the first nr.
+ * Computes the values of the model at rows of the data. cut limits them to floor and ceiling.
  */
 void m5_linear_at(const struct m5_linear *l, const double *model, const uint32_t *rows, size_t nr,
 		  double *out);

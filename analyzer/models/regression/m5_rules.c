@@ -7,12 +7,15 @@
 #include "analyzer/models/regression/m5_rules.h"
 #include "analyzer/models/regression/tree_grow.h"
 
+#define WORD_BITS 64
+
 /* One test on the path to a leaf. */
 struct test {
 	const struct m5_node *node;
 	bool left;
 };
 
+/* Sets of rows are bit masks: bit i % 64 of word i / 64 stands for row i. */
 struct former {
 	const struct m5_tree *t;
 	struct rules *out;
@@ -20,16 +23,21 @@ struct former {
 	size_t first, cap;
 	struct test *path;
 	size_t depth, deepest;
-	uint8_t *failed;     /* path x rows: 1 if the row fails that test */
-	uint16_t *nr_failed; /* by row: number of failed tests among those that remain */
-	uint16_t *of_path;   /* by row: number of failed tests among all tests */
-	double *sum;	     /* by row: sum of the predictions of the rules that hold */
+	size_t nr_words;
+	uint64_t *failed; /* by test of the path: the rows that fail it */
+	/* the rows that fail one or more, and two or more, of the tests that remain */
+	uint64_t *fail_one, *fail_two;
+	uint64_t *single; /* the rows that fail exactly one of them and are counted already */
+	double *sum;	  /* by row: sum of the predictions of the rules that hold */
 	uint32_t *count;
-	double *value;	/* by row: prediction of the leaf's model */
+	double *value;	/* by row that was asked for: prediction of the leaf's model */
 	double *gain;	/* by test: gain of its removal on the rows that it would let in */
 	double *covers; /* by test: weight of these rows */
 	bool *gone;
 	uint8_t *levels;
+	/* the columns of the leaf's model whose coefficient is not 0 */
+	size_t *columns, nr_columns;
+	const double *model;
 };
 
 static size_t depth_of(const struct m5_tree *t, int32_t at)
@@ -51,9 +59,12 @@ static int former_init(struct former *f, const struct m5_tree *t, struct rules *
 	*f = (struct former){ .t = t, .out = out, .first = out->nr, .deepest = depth_of(t, 0) };
 	f->estimate = calloc(t->nr_leaves + 1, sizeof(*f->estimate));
 	f->path = calloc(f->deepest + 1, sizeof(*f->path));
-	f->failed = calloc(f->deepest * n + 1, 1);
-	f->nr_failed = calloc(n + 1, sizeof(*f->nr_failed));
-	f->of_path = calloc(n + 1, sizeof(*f->of_path));
+	f->nr_words = (n + WORD_BITS - 1) / WORD_BITS;
+	f->failed = calloc(f->deepest * f->nr_words + 1, sizeof(*f->failed));
+	f->fail_one = calloc(f->nr_words + 1, sizeof(*f->fail_one));
+	f->fail_two = calloc(f->nr_words + 1, sizeof(*f->fail_two));
+	f->single = calloc(f->nr_words + 1, sizeof(*f->single));
+	f->columns = calloc(t->ground->design.nr_columns + 1, sizeof(*f->columns));
 	f->sum = calloc(n + 1, sizeof(*f->sum));
 	f->count = calloc(n + 1, sizeof(*f->count));
 	f->value = calloc(n + 1, sizeof(*f->value));
@@ -61,8 +72,9 @@ static int former_init(struct former *f, const struct m5_tree *t, struct rules *
 	f->covers = calloc(f->deepest + 1, sizeof(*f->covers));
 	f->gone = calloc(f->deepest + 1, sizeof(*f->gone));
 	f->levels = calloc(tree_most_levels(t->ground->schema), 1);
-	return f->estimate && f->path && f->failed && f->nr_failed && f->of_path && f->sum &&
-			       f->count && f->value && f->gain && f->covers && f->gone && f->levels
+	return f->estimate && f->path && f->failed && f->fail_one && f->fail_two && f->single &&
+			       f->columns && f->sum && f->count && f->value && f->gain &&
+			       f->covers && f->gone && f->levels
 		       ? 0
 		       : -ENOMEM;
 }
@@ -72,8 +84,10 @@ static void former_release(struct former *f)
 	free(f->estimate);
 	free(f->path);
 	free(f->failed);
-	free(f->nr_failed);
-	free(f->of_path);
+	free(f->fail_one);
+	free(f->fail_two);
+	free(f->single);
+	free(f->columns);
 	free(f->sum);
 	free(f->count);
 	free(f->value);
@@ -127,11 +141,34 @@ static double row_gain(const struct former *f, size_t row)
 	       (fabs(y - f->sum[row] / count) - fabs(y - (f->sum[row] + value) / (count + 1)));
 }
 
+/* Computes the prediction of the leaf's model at a row, by the steps of m5_linear_at(). */
+static void m5_rules_value(struct former *f, size_t row)
+{
+	const struct m5_ground *g = f->t->ground;
+	double value = f->model[0];
+
+	for (size_t k = 0; k < f->nr_columns; k++) {
+		size_t v = f->columns[k];
+
+		value += f->model[v + 1] * g->design.x[v * g->data->nr_rows + row];
+	}
+	f->value[row] = value;
+}
+
+/* Takes the lowest row out of a word of a set. */
+static size_t m5_rules_next(size_t word, uint64_t *bits)
+{
+	size_t row = word * WORD_BITS + (size_t)__builtin_ctzll(*bits);
+
+	*bits &= *bits - 1;
+	return row;
+}
+
 static size_t single_failure(const struct former *f, size_t row)
 {
-	size_t n = f->t->ground->data->nr_rows, d = 0;
+	size_t word = row / WORD_BITS, d = 0;
 
-	while (f->gone[d] || !f->failed[d * n + row])
+	while (f->gone[d] || !(f->failed[d * f->nr_words + word] >> row % WORD_BITS & 1))
 		d++;
 	return d;
 }
@@ -140,22 +177,49 @@ static void count_single(struct former *f, size_t row)
 {
 	size_t d = single_failure(f, row);
 
+	m5_rules_value(f, row);
 	f->gain[d] += row_gain(f, row);
 	f->covers[d] += weight_of(f, row);
+}
+
+/* Finds which rows fail one test, and two tests, of those that remain. */
+static void m5_rules_count_failures(struct former *f)
+{
+	memset(f->fail_one, 0, f->nr_words * sizeof(*f->fail_one));
+	memset(f->fail_two, 0, f->nr_words * sizeof(*f->fail_two));
+	for (size_t d = 0; d < f->depth; d++) {
+		const uint64_t *failed = f->failed + d * f->nr_words;
+
+		for (size_t k = 0; k < f->nr_words && !f->gone[d]; k++) {
+			f->fail_two[k] |= f->fail_one[k] & failed[k];
+			f->fail_one[k] |= failed[k];
+		}
+	}
+}
+
+/* Counts the rows that fail exactly one test, and did not before. */
+static void count_singles(struct former *f)
+{
+	m5_rules_count_failures(f);
+	for (size_t k = 0; k < f->nr_words; k++) {
+		uint64_t now = f->fail_one[k] & ~f->fail_two[k] & ~f->single[k];
+
+		f->single[k] |= now;
+		while (now)
+			count_single(f, m5_rules_next(k, &now));
+	}
 }
 
 /* Removes tests as long as the best removal does no harm. One test always remains. */
 static void drop_tests(struct former *f)
 {
-	size_t n = f->t->ground->data->nr_rows, left = f->depth;
+	size_t left = f->depth;
 
 	memset(f->gone, 0, f->depth * sizeof(*f->gone));
 	for (size_t d = 0; d < f->depth; d++)
 		f->gain[d] = f->covers[d] = 0;
-	memcpy(f->nr_failed, f->of_path, n * sizeof(*f->nr_failed));
-	for (size_t i = 0; i < n && f->depth; i++)
-		if (f->nr_failed[i] == 1)
-			count_single(f, i);
+	memset(f->single, 0, f->nr_words * sizeof(*f->single));
+	count_singles(f);
 	while (left > 1) {
 		size_t best = f->depth;
 
@@ -167,9 +231,7 @@ static void drop_tests(struct former *f)
 			break;
 		f->gone[best] = true;
 		left--;
-		for (size_t i = 0; i < n; i++)
-			if (f->failed[best * n + i] && --f->nr_failed[i] == 1)
-				count_single(f, i);
+		count_singles(f);
 	}
 }
 
@@ -179,23 +241,36 @@ struct cover {
 	double weight, error, low, high;
 };
 
-static struct cover cover_of(const struct former *f)
+/* Returns the rows of a word that fail none of the tests that remain. */
+static uint64_t m5_rules_covered(const struct former *f, size_t word)
+{
+	size_t left = f->t->ground->data->nr_rows - word * WORD_BITS;
+	uint64_t all = left < WORD_BITS ? (1ull << left) - 1 : UINT64_MAX;
+
+	return ~f->fail_one[word] & all;
+}
+
+static void cover_row(struct former *f, struct cover *c, size_t row)
 {
 	const struct m5_ground *g = f->t->ground;
+	double y = g->data->y[row];
+
+	m5_rules_value(f, row);
+	c->nr++;
+	c->weight += weight_of(f, row);
+	c->error +=
+		weight_of(f, row) * fabs(y - m5_rules_between(f->value[row], g->floor, g->ceiling));
+	c->low = y < c->low ? y : c->low;
+	c->high = y > c->high ? y : c->high;
+}
+
+static struct cover cover_of(struct former *f)
+{
 	struct cover c = { .low = INFINITY, .high = -INFINITY };
 
-	for (size_t i = 0; i < g->data->nr_rows; i++) {
-		double y = g->data->y[i];
-
-		if (f->nr_failed[i])
-			continue;
-		c.nr++;
-		c.weight += weight_of(f, i);
-		c.error += weight_of(f, i) *
-			   fabs(y - m5_rules_between(f->value[i], g->floor, g->ceiling));
-		c.low = fmin(c.low, y);
-		c.high = fmax(c.high, y);
-	}
+	for (size_t k = 0; k < f->nr_words; k++)
+		for (uint64_t rows = m5_rules_covered(f, k); rows;)
+			cover_row(f, &c, m5_rules_next(k, &rows));
 	return c;
 }
 
@@ -272,24 +347,28 @@ static int add_rule(struct former *f, const double *model, const struct cover *c
 	const struct schema *s = f->t->ground->schema;
 	const struct design *g = &f->t->ground->design;
 	struct rule rule = m5_rules_limited(cover);
-	int ret = 0;
+	int ret;
 
 	rule.constant = model[0];
-	for (size_t d = 0; d < f->depth && !ret; d++) {
+	for (size_t d = 0; d < f->depth; d++) {
 		struct rule_condition condition = condition_of(f, &f->path[d], f->levels);
 		const struct variable *v = &s->variables[condition.variable];
 
-		if (!f->gone[d])
-			ret = rules_add_condition(f->out, &condition, f->levels,
-						  v->factor ? v->nr_levels : 0);
+		if (f->gone[d])
+			continue;
+		ret = rules_add_condition(f->out, &condition, f->levels,
+					  v->factor ? v->nr_levels : 0);
+		if (ret)
+			return ret;
 	}
-	for (size_t c = 0; c < g->nr_columns && !ret; c++) {
+	for (size_t c = 0; c < g->nr_columns; c++) {
 		struct rule_part part = { g->columns[c], model[c + 1] };
 
-		if (part.coefficient != 0)
-			ret = rules_add_part(f->out, &part);
+		ret = part.coefficient != 0 ? rules_add_part(f->out, &part) : 0;
+		if (ret)
+			return ret;
 	}
-	return ret ? ret : rules_add(f->out, &rule);
+	return rules_add(f->out, &rule);
 }
 
 /* Keeps one of two rules with equal conditions, with the better model, and removes the other. */
@@ -310,6 +389,33 @@ static void m5_rules_merge(struct former *f, struct rule *kept, double estimate)
 	kept->nr_parts = last->nr_parts;
 }
 
+static void m5_rules_take_model(struct former *f, const double *model)
+{
+	f->model = model;
+	f->nr_columns = 0;
+	for (size_t v = 0; v < f->t->ground->design.nr_columns; v++)
+		if (model[v + 1] != 0)
+			f->columns[f->nr_columns++] = v;
+}
+
+/* Adds the rule's predictions at the rows that it covers and its leaf does not have. */
+static void m5_rules_add(struct former *f, const struct cover *c)
+{
+	for (size_t k = 0; k < f->nr_words; k++) {
+		uint64_t rows = 0;
+
+		for (size_t d = 0; d < f->depth; d++)
+			rows |= f->failed[d * f->nr_words + k];
+		rows &= m5_rules_covered(f, k);
+		while (rows) {
+			size_t i = m5_rules_next(k, &rows);
+
+			f->sum[i] += m5_rules_between(f->value[i], c->low, c->high);
+			f->count[i]++;
+		}
+	}
+}
+
 static int form_rule(struct former *f, size_t leaf)
 {
 	const struct m5_tree *t = f->t;
@@ -319,7 +425,7 @@ static int form_rule(struct former *f, size_t leaf)
 	double estimate;
 	int ret;
 
-	m5_linear_at(&t->linear, model, NULL, t->ground->data->nr_rows, f->value);
+	m5_rules_take_model(f, model);
 	drop_tests(f);
 	c = cover_of(f);
 	estimate = m5_adjusted(c.error / c.weight, (double)c.nr, t->nodes[leaf].coefficients);
@@ -332,28 +438,40 @@ static int form_rule(struct former *f, size_t leaf)
 		return 0;
 	}
 	f->estimate[f->out->nr - 1 - f->first] = estimate;
-	for (size_t i = 0; i < t->ground->data->nr_rows; i++) {
-		if (f->nr_failed[i] || !f->of_path[i])
-			continue;
-		f->sum[i] += m5_rules_between(f->value[i], c.low, c.high);
-		f->count[i]++;
-	}
+	m5_rules_add(f, &c);
 	return 0;
 }
 
-/* Descends to one side of a node (sign 1) or returns from it (sign -1). */
-static void count_failures(struct former *f, int sign)
+/* Finds the rows that fail the last test of the path. */
+static void m5_rules_descend(struct former *f)
 {
 	const struct dataset *d = f->t->ground->data;
 	const struct test *test = &f->path[f->depth - 1];
 	const double *x = d->x + test->node->variable * d->nr_rows;
-	uint8_t *failed = f->failed + (f->depth - 1) * d->nr_rows;
+	uint64_t *failed = f->failed + (f->depth - 1) * f->nr_words;
 
-	for (size_t i = 0; i < d->nr_rows; i++) {
-		if (sign > 0)
-			failed[i] = m5_goes_left(f->t, test->node, x[i]) != test->left;
-		f->of_path[i] = (uint16_t)(f->of_path[i] + sign * failed[i]);
+	for (size_t k = 0; k < f->nr_words; k++) {
+		size_t begin = k * WORD_BITS, left = d->nr_rows - begin;
+		uint64_t word = 0;
+
+		for (size_t i = 0; i < WORD_BITS && i < left; i++)
+			word |= (uint64_t)(m5_goes_left(f->t, test->node, x[begin + i]) !=
+					   test->left)
+				<< i;
+		failed[k] = word;
 	}
+}
+
+/* The other side of the node: the rows that fail its test are those that did not. */
+static void m5_rules_turn(struct former *f)
+{
+	uint64_t *failed = f->failed + (f->depth - 1) * f->nr_words;
+	size_t rest = f->t->ground->data->nr_rows % WORD_BITS;
+
+	for (size_t k = 0; k < f->nr_words; k++)
+		failed[k] = ~failed[k];
+	if (rest)
+		failed[f->nr_words - 1] &= (1ull << rest) - 1;
 }
 
 static int m5_rules_scan(struct former *f, int32_t at)
@@ -364,11 +482,15 @@ static int m5_rules_scan(struct former *f, int32_t at)
 	if (node->left < 0)
 		return form_rule(f, (size_t)at);
 	f->depth++;
-	for (int side = 0; side < 2 && !ret; side++) {
+	for (int side = 0; side < 2; side++) {
 		f->path[f->depth - 1] = (struct test){ node, side == 0 };
-		count_failures(f, 1);
+		if (side == 0)
+			m5_rules_descend(f);
+		else
+			m5_rules_turn(f);
 		ret = m5_rules_scan(f, side == 0 ? node->left : node->right);
-		count_failures(f, -1);
+		if (ret)
+			break;
 	}
 	f->depth--;
 	return ret;

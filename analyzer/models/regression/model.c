@@ -100,21 +100,20 @@ out:
 static int model_correct(const struct model *m, const double *rows, size_t nr, double *out)
 {
 	const struct neighbours *n = &m->neighbours;
-	double *scratch = calloc(n->nr_rows + 1, sizeof(*scratch));
 	struct nearest near = { 0 };
-	int ret = scratch ? 0 : -ENOMEM;
+	int ret = 0;
 
-	for (size_t i = 0; i < nr && !ret; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		double shift[NEIGHBOURS_MAX];
 
-		ret = nearest_find(&near, n, rows + i * m->schema.nr, scratch);
+		ret = nearest_find(&near, n, rows + i * m->schema.nr);
 		if (ret)
-			break;
+			goto out;
 		nearest_shifts(&near, n->shift, shift);
 		out[i] += shift[n->k - 1];
 	}
+out:
 	nearest_release(&near);
-	free(scratch);
 	return ret;
 }
 

@@ -18,11 +18,26 @@
 
 #define NEIGHBOURS_MAX 9
 
+/*
+ * A node of the tree of rows (Friedman, Bentley and Finkel, An algorithm for finding best matches
+ * in logarithmic expected time, 1977). The rows of one node are near to each other.
+ */
+struct neighbours_node {
+	uint32_t begin, end; /* its rows in the order of the tree */
+	uint32_t right;	     /* 0: a leaf; the left child is the next node */
+};
+
 /* A zeroed struct corrects nothing. */
 struct neighbours {
 	unsigned int k;
 	size_t nr_rows, nr_vars;
-	double *rows;  /* nr_rows x nr_vars, row-major */
+	double *rows;		       /* nr_rows x nr_vars, row-major */
+	double *ordered;	       /* the same in the order of the tree */
+	uint32_t *row;		       /* by place in this order: the number of the row */
+	struct neighbours_node *nodes; /* the root is the first one */
+	/* per node: the lowest value of each variable, and then the highest one */
+	double *boxes;
+	size_t nr_nodes;
 	double *shift; /* y_i - f(x_i) */
 	/* per variable: the factor of a difference; below 0 for a factor variable */
 	double *scale;
@@ -42,14 +57,19 @@ struct nearest {
 	 * index of the first item of `distance` that equals the distance of the row.
 	 */
 	size_t nr_rows, cap;
-	uint32_t *rows;
-	uint8_t *rank;
+	struct nearest_row {
+		uint32_t row;
+		uint32_t rank;
+		double distance;
+	} * rows; /* owned; by ascending number */
 };
 
 void nearest_release(struct nearest *near);
-/* scratch has nr_rows numbers. The cost is O(rows x variables). Returns 0 or -ENOMEM. */
-int nearest_find(struct nearest *near, const struct neighbours *n, const double *x,
-		 double *scratch);
+/*
+ * Finds the rows through the tree: parts of it whose box lies farther away than the nearest rows
+ * found so far are left out. Returns 0 or -ENOMEM.
+ */
+int nearest_find(struct nearest *near, const struct neighbours *n, const double *x);
 /*
  * Computes the corrections that are added to a prediction for 1..NEIGHBOURS_MAX neighbours, from
  * the shifts of the rows.
