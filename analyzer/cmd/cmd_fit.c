@@ -535,8 +535,8 @@ static int cmd_fit_run(struct cli *cli)
 		CLI_LIST("factors", 0, "B,...", &o->factors,
 			 "numeric columns to take as factors; columns of text are"),
 		CLI_LIST("techniques", 't', "T,...", &o->techniques,
-			 "lrm lrm-ia mars mars-ia cart m5 cubist ensemble, or auto, the default: "
-			 "all of these; mars-bag and gp by name only"),
+			 "lrm lrm-ia mars mars-ia cart m5 cubist ensemble gp stack, or auto, the "
+			 "default: all of these; mars-bag by name only"),
 		CLI_FLAG("standard", 0, &o->standard, "standard parameters, no search"),
 		CLI_STRING("s3", 0, "K=V,...", &o->s3,
 			   "splits=4,explorations=5,iterations=10[,improvement=0.001]"),

@@ -72,7 +72,8 @@ static int fit_all(struct learning *l, struct err *err)
 		struct candidate *c = &l->candidates[l->nr];
 		int status;
 
-		if (techniques[i]->by_name)
+		/* A blend has several models, which is more than one question is worth. */
+		if (techniques[i]->by_name || techniques[i]->is_blend)
 			continue;
 		memset(c, 0, sizeof(*c));
 		c->technique = techniques[i];

@@ -9,13 +9,16 @@ awk 'BEGIN { srand(7); print "kb,disk,read,y"
 exits 0 "every technique is searched" "$cmd" fit "$T/t.csv" -r y --s3 splits=2,explorations=2,iterations=3 \
 	--s3-log "$T/log.csv" -o "$T/m.json" --json
 cp "$T/out" "$T/fit.json"
-is "$(jq -r '[.results[].technique] | join(" ")' "$T/fit.json")" "lrm lrm-ia cart mars mars-ia m5 cubist ensemble gp" \
+is "$(jq -r '[.results[].technique] | join(" ")' "$T/fit.json")" "lrm lrm-ia cart mars mars-ia m5 cubist ensemble gp stack" \
 	"each is in the result"
 like "$(cat "$T/err")" 'mars-ia: up to 288 settings of its parameters are tried, each on 10 folds' \
 	"the bound is printed before the search"
+is "$(jq '[.results[] | {(.technique): .}] | add | [.stack.parameters.mars_share + .stack.parameters.cubist_share <= 1.0000001,
+	.stack.cv_rmse <= ([."mars-ia", .cubist, .gp] | map(.cv_rmse) | min) * 1.05, .stack.parameters.nnodes == ."mars-ia".parameters.nnodes] | all' "$T/fit.json")" true \
+	"a stack has the parameters of its parts, and errs at most a twentieth more than the best of them"
 is "$(jq '[.results[] | select(.cv_rmse > .against_standard.cv_rmse * 1.000001)] | length' "$T/fit.json")" 0 \
 	"none is worse than its standard parameters"
-is "$(jq '[.results[].evaluations] | add' "$T/fit.json")" "$(($(wc -l <"$T/log.csv") + 3))" \
+is "$(jq '[.results[].evaluations] | add' "$T/fit.json")" "$(($(wc -l <"$T/log.csv") + 4))" \
 	"the log has every set of the searches"
 is "$(head -n 1 "$T/log.csv")" "technique,evaluation,iteration,parameters,cv_rmse" "the log has a header"
 is "$(awk -F, '$1 == "cart" { if (b == "" || $5 < b) b = $5 } END { printf "%.12g", b }' "$T/log.csv")" \
@@ -39,7 +42,7 @@ exits 0 "only simple techniques may be asked for" "$cmd" fit "$T/t.csv" -r y --s
 is "$(jq -r '[.results[].technique] | join(" ")' "$T/out")" "lrm" "and they are"
 
 # The C function of each technique gives the same numbers.
-for t in lrm-ia cart mars-ia m5 cubist ensemble mars-bag gp; do
+for t in lrm-ia cart mars-ia m5 cubist ensemble mars-bag gp stack; do
 	set=""
 	[ $t = cubist ] && set="--set cubist.ntrees=3,cubist.ninstances=4"
 	[ $t = ensemble ] && set="--set ensemble.ntrees=3,ensemble.ninstances=4,ensemble.bags=2"

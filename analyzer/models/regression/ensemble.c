@@ -5,9 +5,11 @@
  * "mars-bag" is the mean of MARS models that were fitted to bootstrap samples of the rows
  * (Breiman, Bagging predictors, Machine Learning 24, 1996). The MARS part of the ensemble may be
  * bagged too. Every MARS model is limited to the range of the training rows before the mean is
- * taken. Bag b always has the same sample, so that one more bag costs only one more fit.
+ * taken. Bag b always has the same sample, so that one more bag costs only one more fit. "stack" is
+ * the weighted mean of MARS, Cubist and a Gaussian process, with shares that blend.h finds.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,7 @@
 #define NR_CUBIST     3
 #define ENSEMBLE_BAGS (NR_MARS + NR_CUBIST)
 #define MARS_BAGS     NR_MARS
+#define STACK_SHARES  (NR_MARS + NR_CUBIST) /* of MARS and of Cubist; the process has the rest */
 #define BAGS_STANDARD 15
 
 struct bag {
@@ -30,13 +33,13 @@ struct bag {
 
 struct ensemble {
 	const struct sweep_input *in;
-	bool with_cubist;
+	const struct technique *technique;
 	struct limits limits;
 	struct bag whole; /* used for a single bag, which is not a sample */
 	struct bag *bags;
 	size_t nr_bags;
-	void *cubist;
-	double *one; /* predictions of one member */
+	void *cubist, *gp; /* NULL: the mean has none */
+	double *one;	   /* predictions of one member */
 };
 
 static int bag_sample(struct dataset *out, const struct dataset *d, size_t bag)
@@ -76,6 +79,8 @@ static void ensemble_close(void *sweep)
 	bag_release(&e->whole);
 	if (e->cubist)
 		technique_cubist.close(e->cubist);
+	if (e->gp)
+		technique_gp.close(e->gp);
 	free(e->bags);
 	free(e->one);
 	free(e);
@@ -89,14 +94,16 @@ static int ensemble_open(void **sweep, const struct technique *t, const struct s
 	if (!e)
 		return -ENOMEM;
 	e->in = in;
-	e->with_cubist = t == &technique_ensemble;
+	e->technique = t;
 	e->limits = limits_of(in->train);
 	e->one = calloc(in->nr_rows + 1, sizeof(*e->one));
 	e->bags = calloc(BAGS_MAX, sizeof(*e->bags));
 	if (!e->one || !e->bags)
 		ret = -ENOMEM;
-	if (!ret && e->with_cubist)
+	if (!ret && t != &technique_mars_bag)
 		ret = technique_cubist.open(&e->cubist, &technique_cubist, in);
+	if (!ret && t == &technique_stack)
+		ret = technique_gp.open(&e->gp, &technique_gp, in);
 	if (ret)
 		ensemble_close(e);
 	else
@@ -135,9 +142,29 @@ static int ensemble_bag(struct ensemble *e, size_t bag, size_t nr_bags, struct b
 	return 0;
 }
 
-static size_t ensemble_nr_bags(const struct ensemble *e, const double *p)
+/* The shares of the members in the mean: of each bag of MARS, of Cubist, and of the process. */
+struct ensemble_shares {
+	size_t nr_bags;
+	double bag, cubist, gp;
+};
+
+static struct ensemble_shares ensemble_shares(const struct ensemble *e, const double *p)
 {
-	return (size_t)p[e->with_cubist ? ENSEMBLE_BAGS : MARS_BAGS];
+	double mars, cubist, sum;
+	size_t nr;
+
+	if (e->technique == &technique_mars_bag) {
+		nr = (size_t)p[MARS_BAGS];
+		return (struct ensemble_shares){ nr, 1 / (double)nr, 0, 0 };
+	}
+	if (e->technique == &technique_ensemble) {
+		nr = (size_t)p[ENSEMBLE_BAGS];
+		return (struct ensemble_shares){ nr, 0.5 / (double)nr, 0.5, 0 };
+	}
+	mars = p[STACK_SHARES];
+	cubist = p[STACK_SHARES + 1];
+	sum = fmax(1, mars + cubist);
+	return (struct ensemble_shares){ 1, mars / sum, cubist / sum, fmax(0, 1 - mars - cubist) };
 }
 
 static void ensemble_add(const struct ensemble *e, double share, double *out)
@@ -146,31 +173,40 @@ static void ensemble_add(const struct ensemble *e, double share, double *out)
 		out[i] += share * e->one[i];
 }
 
-static int ensemble_predict(void *sweep, const double *p, double *out)
+static int ensemble_predict_bags(struct ensemble *e, const double *p,
+				 const struct ensemble_shares *shares, double *out)
 {
-	struct ensemble *e = sweep;
-	size_t nr_bags = ensemble_nr_bags(e, p);
-	double share = (e->with_cubist ? 0.5 : 1) / (double)nr_bags;
-	int ret;
-
-	memset(out, 0, e->in->nr_rows * sizeof(*out));
-	for (size_t b = 0; b < nr_bags; b++) {
+	for (size_t b = 0; b < shares->nr_bags && shares->bag > 0; b++) {
 		struct bag *bag;
+		int ret = ensemble_bag(e, b, shares->nr_bags, &bag);
 
-		ret = ensemble_bag(e, b, nr_bags, &bag);
 		if (!ret)
 			ret = technique_mars_ia.predict(bag->sweep, p, e->one);
 		if (ret)
 			return ret;
 		for (size_t i = 0; i < e->in->nr_rows; i++)
 			e->one[i] = limits_keep(&e->limits, e->one[i]);
-		ensemble_add(e, share, out);
+		ensemble_add(e, shares->bag, out);
 	}
-	if (!e->with_cubist)
-		return 0;
-	ret = technique_cubist.predict(e->cubist, p + NR_MARS, e->one);
-	if (!ret)
-		ensemble_add(e, 0.5, out);
+	return 0;
+}
+
+static int ensemble_predict(void *sweep, const double *p, double *out)
+{
+	struct ensemble *e = sweep;
+	struct ensemble_shares shares = ensemble_shares(e, p);
+	int ret;
+
+	memset(out, 0, e->in->nr_rows * sizeof(*out));
+	ret = ensemble_predict_bags(e, p, &shares, out);
+	if (!ret && shares.cubist > 0) {
+		ret = technique_cubist.predict(e->cubist, p + NR_MARS, e->one);
+		ensemble_add(e, ret ? 0 : shares.cubist, out);
+	}
+	if (!ret && shares.gp > 0) {
+		ret = technique_gp.predict(e->gp, p, e->one);
+		ensemble_add(e, ret ? 0 : shares.gp, out);
+	}
 	return ret;
 }
 
@@ -190,27 +226,31 @@ static int ensemble_member(struct model *m, const struct technique *t, void *swe
 static int ensemble_extract(void *sweep, const double *p, struct model *m)
 {
 	struct ensemble *e = sweep;
-	size_t nr_bags = ensemble_nr_bags(e, p);
-	double share = (e->with_cubist ? 0.5 : 1) / (double)nr_bags;
+	struct ensemble_shares shares = ensemble_shares(e, p);
+	int ret = 0;
 
 	m->form = MODEL_MEMBERS;
-	for (size_t b = 0; b < nr_bags; b++) {
+	for (size_t b = 0; b < shares.nr_bags && shares.bag > 0; b++) {
 		struct bag *bag;
-		int ret = ensemble_bag(e, b, nr_bags, &bag);
 
+		ret = ensemble_bag(e, b, shares.nr_bags, &bag);
 		if (!ret)
-			ret = ensemble_member(m, &technique_mars_ia, bag->sweep, p, share);
+			ret = ensemble_member(m, &technique_mars_ia, bag->sweep, p, shares.bag);
 		if (ret)
 			return ret;
 	}
-	return e->with_cubist ? ensemble_member(m, &technique_cubist, e->cubist, p + NR_MARS, 0.5)
-			      : 0;
+	if (shares.cubist > 0)
+		ret = ensemble_member(m, &technique_cubist, e->cubist, p + NR_MARS, shares.cubist);
+	if (!ret && shares.gp > 0)
+		ret = ensemble_member(m, &technique_gp, e->gp, p, shares.gp);
+	return ret;
 }
 
 static uint64_t ensemble_nr_fits(const void *sweep)
 {
 	const struct ensemble *e = sweep;
-	uint64_t nr = e->with_cubist ? technique_cubist.nr_fits(e->cubist) : 0;
+	uint64_t nr = (e->cubist ? technique_cubist.nr_fits(e->cubist) : 0) +
+		      (e->gp ? technique_gp.nr_fits(e->gp) : 0);
 
 	if (e->whole.sweep)
 		nr += technique_mars_ia.nr_fits(e->whole.sweep);
@@ -240,7 +280,18 @@ static const struct parameter bag_parameters[] = {
 	{ "bags", 1, BAGS_MAX, true, BAGS_STANDARD, NULL },
 };
 
+static const struct parameter stack_parameters[] = {
+	MARS_PARAMETERS,
+	{ "nsplits", 2, 400, true, 0, NULL },
+	{ "ntrees", 1, 100, true, 0, NULL },
+	{ "ninstances", 0, NEIGHBOURS_MAX, true, 0, NULL },
+	{ "mars_share", 0, 1, false, 1.0 / 3, NULL },
+	{ "cubist_share", 0, 1, false, 1.0 / 3, NULL },
+};
+
 static const struct technique *const ensemble_parts[] = { &technique_mars_ia, &technique_cubist };
+static const struct technique *const stack_parts[] = { &technique_mars_ia, &technique_cubist,
+						       &technique_gp };
 static const struct technique *const bag_parts[] = { &technique_mars_ia };
 
 #define ENSEMBLE_METHODS                                                                 \
@@ -271,5 +322,20 @@ const struct technique technique_mars_bag = {
 	.parameters = bag_parameters,
 	.parts = bag_parts,
 	.nr_parts = 1,
+	ENSEMBLE_METHODS,
+};
+
+const struct technique technique_stack = {
+	.name = "stack",
+	.summary = "the mean of mars-ia, cubist and gp, weighted by their held-out errors",
+	.speed = 1,
+	.simplicity = 1,
+	.search_ratio = 3,
+	.most_rows = GP_ROWS_MAX,
+	.nr_parameters = STACK_SHARES + 2,
+	.parameters = stack_parameters,
+	.parts = stack_parts,
+	.nr_parts = 3,
+	.is_blend = true,
 	ENSEMBLE_METHODS,
 };

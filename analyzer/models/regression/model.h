@@ -18,7 +18,7 @@
 #include "analyzer/models/regression/spread.h"
 #include "analyzer/models/regression/terms.h"
 
-#define PARAMETERS_MAX 7
+#define PARAMETERS_MAX 8
 #define MEMBERS_MAX    101 /* most members of a mean of models */
 
 struct technique;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyzer/models/regression/blend.h"
 #include "analyzer/models/regression/select.h"
 #include "base/clock.h"
 
@@ -100,10 +101,31 @@ static int take_relative(struct hunt *h, const double *predicted)
 	return 0;
 }
 
-/*
- * Computes held-out predictions by folds, whatever the objective was. Quality and intervals come
- * from them.
- */
+/* Computes quality and intervals from held-out predictions, which the candidate takes over. */
+static int select_take_held_out(struct hunt *h, double *predicted)
+{
+	const struct dataset *d = h->config->data;
+	double *error = calloc(d->nr_rows + 1, sizeof(*error));
+	int ret = error ? take_relative(h, predicted) : -ENOMEM;
+
+	free(h->c->held_out);
+	h->c->held_out = predicted;
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < d->nr_rows; i++)
+		error[i] = fabs(d->y[i] - predicted[i]);
+	ret = spread_fit(&h->c->spread, predicted, error, d->nr_rows);
+out:
+	if (ret) {
+		free(error);
+		return ret;
+	}
+	stats_sort(error, d->nr_rows);
+	h->c->residuals = error;
+	return 0;
+}
+
+/* Computes held-out predictions by folds, whatever the objective was. */
 static int take_quality(struct hunt *h)
 {
 	const struct dataset *d = h->config->data;
@@ -113,35 +135,19 @@ static int take_quality(struct hunt *h)
 					  .nr_threads = h->config->nr_threads };
 	struct objective *o = h->objective;
 	double *predicted = calloc(d->nr_rows + 1, sizeof(*predicted));
-	double *error = calloc(d->nr_rows + 1, sizeof(*error));
-	int ret = predicted && error ? 0 : -ENOMEM;
+	int ret = predicted ? 0 : -ENOMEM;
 
-	if (ret)
-		goto out;
-	if (h->config->nr_bootstraps)
+	if (!ret && h->config->nr_bootstraps)
 		ret = objective_new(&o, &folds);
-	if (ret)
-		goto out;
-	ret = objective_predict(o, h->c->parameters, predicted);
-	if (ret)
-		goto out;
-	ret = take_relative(h, predicted);
-	if (ret)
-		goto out;
-	for (size_t i = 0; i < d->nr_rows; i++)
-		error[i] = fabs(d->y[i] - predicted[i]);
-	ret = spread_fit(&h->c->spread, predicted, error, d->nr_rows);
-out:
+	if (!ret)
+		ret = objective_predict(o, h->c->parameters, predicted);
 	if (o != h->objective)
 		objective_free(o);
-	free(predicted);
 	if (ret) {
-		free(error);
+		free(predicted);
 		return ret;
 	}
-	stats_sort(error, d->nr_rows);
-	h->c->residuals = error;
-	return 0;
+	return select_take_held_out(h, predicted);
 }
 
 static bool any_fixed(const struct candidate *c)
@@ -163,6 +169,99 @@ static const struct candidate *select_known(const struct hunt *h, const struct t
 		if (h->config->known[k].technique == part && !any_fixed(&h->config->known[k]))
 			return &h->config->known[k];
 	return NULL;
+}
+
+/* Returns the RMSE of predictions on the rows of a fold. */
+static double select_fold_rmse(const struct dataset *d, const double *predicted, uint32_t fold)
+{
+	double sum = 0, weights = 0;
+
+	for (size_t i = 0; i < d->nr_rows; i++) {
+		double e = d->y[i] - predicted[i], w = d->weight ? d->weight[i] : 1;
+
+		if (d->fold[i] != fold)
+			continue;
+		sum += w * e * e;
+		weights += w;
+	}
+	return sqrt(sum / weights);
+}
+
+/* Fills the RMSE of every fold, and returns their mean. */
+static double select_fold_rmses(const struct dataset *d, const double *predicted, double *rmse)
+{
+	for (uint32_t f = 0; f < d->nr_folds; f++)
+		rmse[f] = select_fold_rmse(d, predicted, f);
+	return stats_mean(rmse, d->nr_folds);
+}
+
+/*
+ * Finds the shares of the parts from their held-out predictions, and judges the mean by the shares
+ * of other folds. No model is fitted for it. Equal shares stand for the standard parameters, and
+ * are kept where they have the smaller error.
+ */
+static int select_blend(struct hunt *h, const double *const *held_out)
+{
+	const struct dataset *d = h->config->data;
+	struct candidate *c = h->c;
+	size_t nr = c->technique->nr_parts;
+	double shares[PARTS_MAX], *predicted = calloc(d->nr_rows + 1, sizeof(*predicted));
+	double *equal = calloc(d->nr_rows + 1, sizeof(*equal));
+	double *standard = calloc(d->nr_folds + 1, sizeof(*standard));
+	int ret = -ENOMEM;
+
+	c->nr_splits = d->nr_folds;
+	c->by_folds = true;
+	c->fold_rmse = calloc(d->nr_folds + 1, sizeof(*c->fold_rmse));
+	if (!predicted || !equal || !standard || !c->fold_rmse)
+		goto out;
+	blend_shares(d, held_out, nr, UINT32_MAX, shares);
+	blend_predict(d, held_out, nr, predicted);
+	for (size_t i = 0; i < d->nr_rows; i++)
+		for (size_t k = 0; k < nr; k++)
+			equal[i] += held_out[k][i] / (double)nr;
+	c->quality.cv_rmse = select_fold_rmses(d, predicted, c->fold_rmse);
+	c->standard_cost = select_fold_rmses(d, equal, standard);
+	if (c->standard_cost < c->quality.cv_rmse) {
+		c->quality.cv_rmse = select_fold_rmses(d, equal, c->fold_rmse);
+		memcpy(predicted, equal, d->nr_rows * sizeof(*equal));
+		for (size_t k = 0; k < nr; k++)
+			shares[k] = 1 / (double)nr;
+	}
+	memcpy(c->parameters + c->technique->nr_parameters - (nr - 1), shares,
+	       (nr - 1) * sizeof(*shares));
+	c->against_standard = stats_paired_t(c->fold_rmse, standard, d->nr_folds);
+	ret = select_take_held_out(h, predicted);
+	predicted = NULL;
+out:
+	free(predicted);
+	free(equal);
+	free(standard);
+	return ret;
+}
+
+/*
+ * Collects the held-out predictions of the parts of a blend. Returns false where they are not all
+ * known by folds, so that the blend has to be fitted to be judged.
+ */
+static bool select_can_blend(const struct hunt *h, const double **held_out)
+{
+	const struct candidate *c = h->c;
+	unsigned int at = 0;
+
+	if (!c->technique->is_blend || !c->parts || h->config->nr_bootstraps || any_fixed(c))
+		return false;
+	for (unsigned int k = 0; k < c->technique->nr_parts; k++) {
+		const struct technique *part = c->technique->parts[k];
+		const struct candidate *known = select_known(h, part, c->fixed + at);
+
+		known = c->parts[k].technique ? &c->parts[k] : known;
+		if (!known || !known->held_out)
+			return false;
+		held_out[k] = known->held_out;
+		at += part->nr_parameters;
+	}
+	return true;
 }
 
 /*
@@ -196,17 +295,19 @@ static int select_parts(struct hunt *h)
 {
 	const struct technique *t = h->c->technique;
 	unsigned int at = 0;
-	int ret = 0;
 
+	h->c->searched = true;
 	h->c->parts = calloc(PARTS_MAX, sizeof(*h->c->parts));
 	if (!h->c->parts)
 		return -ENOMEM;
-	for (unsigned int k = 0; k < t->nr_parts && !ret; k++) {
-		ret = select_part(h, k, at);
+	for (unsigned int k = 0; k < t->nr_parts; k++) {
+		int ret = select_part(h, k, at);
+
+		if (ret)
+			return ret;
 		at += t->parts[k]->nr_parameters;
 	}
-	h->c->searched = true;
-	return ret;
+	return 0;
 }
 
 static int select_judge(struct hunt *h)
@@ -254,6 +355,7 @@ int select_candidate(struct candidate *c, const struct select_config *config)
 					      .nr_threads = config->nr_threads,
 					      .checkpoint = config->checkpoint };
 	double standard[PARAMETERS_MAX] = { 0 }, begin = clock_monotonic_s();
+	const double *held_out[PARTS_MAX];
 	int ret;
 
 	if (c->technique->most_rows && config->data->nr_rows > c->technique->most_rows)
@@ -276,7 +378,7 @@ int select_candidate(struct candidate *c, const struct select_config *config)
 		ret = select_parts(&h);
 	if (ret)
 		goto out;
-	ret = select_judge(&h);
+	ret = select_can_blend(&h, held_out) ? select_blend(&h, held_out) : select_judge(&h);
 	if (ret)
 		goto out;
 	c->nr_fits = objective_nr_fits(h.objective);
@@ -292,6 +394,7 @@ void candidate_release(struct candidate *c)
 {
 	free(c->fold_rmse);
 	free(c->residuals);
+	free(c->held_out);
 	spread_release(&c->spread);
 	s3_release(&c->trace);
 	for (size_t k = 0; c->parts && k < PARTS_MAX; k++)

@@ -34,7 +34,7 @@ struct select_config {
 	size_t nr_known;
 };
 
-#define PARTS_MAX 2 /* most parts of a mean of techniques */
+#define PARTS_MAX 3 /* most parts of a mean of techniques */
 
 struct candidate {
 	const struct technique *technique;
@@ -43,6 +43,7 @@ struct candidate {
 	double *fold_rmse;	    /* owned, nr_splits */
 	/* owned: |y - held-out prediction|, ascending; NULL if unknown */
 	double *residuals;
+	double *held_out;     /* owned: the predictions of all rows, each by the other folds */
 	struct spread spread; /* owned: spread of the residuals */
 	uint32_t nr_splits;
 	struct quality quality;

@@ -6,17 +6,9 @@
 #include "analyzer/models/regression/technique.h"
 
 const struct technique *const techniques[] = {
-	&technique_lrm,
-	&technique_lrm_ia,
-	&technique_cart,
-	&technique_mars,
-	&technique_mars_ia,
-	&technique_m5,
-	&technique_cubist,
-	&technique_ensemble,
-	&technique_mars_bag,
-	&technique_gp,
-	NULL,
+	&technique_lrm,	     &technique_lrm_ia, &technique_cart,   &technique_mars,
+	&technique_mars_ia,  &technique_m5,	&technique_cubist, &technique_ensemble,
+	&technique_mars_bag, &technique_gp,	&technique_stack,  NULL,
 };
 
 const struct technique *technique_find(const char *name)

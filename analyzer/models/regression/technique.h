@@ -57,6 +57,11 @@ struct technique {
 	 */
 	const struct technique *const *parts;
 	unsigned int nr_parts;
+	/*
+	 * The last nr_parts - 1 parameters are the shares of the parts in their mean, except for
+	 * the last part, which has the rest. They come from held-out predictions (blend.h).
+	 */
+	bool is_blend;
 	unsigned int nr_parameters;
 	const struct parameter *parameters;
 	/* Returns 0 or -ENOMEM. The objects to which `in` points must outlive the sweep. */
@@ -75,7 +80,7 @@ struct technique {
 
 extern const struct technique technique_lrm, technique_lrm_ia, technique_mars, technique_mars_ia,
 	technique_cart, technique_m5, technique_cubist, technique_ensemble, technique_mars_bag,
-	technique_gp;
+	technique_gp, technique_stack;
 
 /*
  * The list ends with NULL. Simpler techniques come first, and means of techniques come after their
