@@ -111,6 +111,7 @@ static void device_study_row(const struct device_study *s, struct device_study_r
 	double half = s->target->errors[row->type][row->point].log_half;
 	double now_s = device_times_at(now, row->type, row->point);
 
+	half = hypot(half, device_times_chance(now, row->type, row->point));
 	row->target_s = now_s;
 	if (s->old) {
 		double old_s = device_times_at(old, row->type, row->point);

@@ -72,11 +72,14 @@ static void simulate_take(const struct study_simulate *sim, const struct load_fa
 					      : own;
 			double s = device_times_at(&r->times, (enum device_type)type,
 						   (enum device_point)point);
-			const struct study_time t = { s, s * exp(-half), s * exp(half),
-						      STUDY_BY_MODEL };
 
+			half = hypot(half, device_times_chance(&r->times, (enum device_type)type,
+							       (enum device_point)point));
 			if (simulate_knows(r->times.nr[type], point))
-				simulate_take_time(a, type, point, &t);
+				simulate_take_time(a, type, point,
+						   &(struct study_time){ s, s * exp(-half),
+									 s * exp(half),
+									 STUDY_BY_MODEL });
 		}
 }
 

@@ -165,11 +165,15 @@ exits 2 "a variable to scale" "$blkcast" headroom "$demo" --storage "$T/all.json
 } >"$T/applications.csv"
 "$blkcast" study consolidate "$demo" "$demo" --storage "$T/slow.json" --intervals "$T/applications.csv" --json -q >"$T/out"
 ends() { jq -c "[.results[] | select($1) | [.target_s as \$at | .ci[] | . / \$at * 1000 | round]] | unique" "$T/out"; }
-is "$(ends '.type == "read" and .point == "mean"')" "[[667,1500]]" "means lie within what nine of ten applications kept"
+# mean_within LEAST MOST NAME: the upper end of reads over their mean, a little more than LEAST by what chance adds
+mean_within() {
+	holds "$3" jq -e "[.results[] | select(.type == \"read\" and .point == \"mean\") | .ci[1] / .target_s] | length > 0 and all(. > $1 and . < $2)" "$T/out"
+}
+mean_within 1.5 1.52 "means lie within what nine of ten applications kept"
 is "$(ends '.type == "write" and .point == "p99"')" "[[333,3000]]" "another type takes the errors of that point"
 is "$(jq -r .intervals_cover "$T/out")" applications "and the answer says so"
 "$blkcast" study migrate "$demo" --storage "$T/slow.json" --intervals "$T/applications.csv" --json -q >"$T/out"
-is "$(ends '.type == "read" and .point == "mean"')" "[[667,1500]]" "so it is for a migration"
+mean_within 1.5 1.52 "so it is for a migration"
 grep -v '^i,' "$T/applications.csv" >"$T/eight.csv"
 exits 2 "eight applications are too few" "$blkcast" study migrate "$demo" --storage "$T/slow.json" --intervals "$T/eight.csv"
 like "$(cat "$T/err")" "eight.csv: expected 9 applications or more .*got 8" "says how many are needed"
@@ -202,7 +206,7 @@ cp "$T/out" "$T/study.csv"
 is "$(scripts/study-applications-table.sh "$T/study" .relative.json | sed -n 2p)" "a,read,mean,0.004,0.003,0.1" \
 	"relative answers have a table of their own"
 "$blkcast" study migrate "$demo" --storage "$T/slow.json" --intervals "$T/study.csv" --json -q >"$T/out"
-is "$(ends '.type == "read" and .point == "mean"')" "[[667,1500]]" "which --intervals reads"
+mean_within 1.5 1.52 "which --intervals reads"
 
 # The intervals that hold for a new application by default. Nine of ten applications of a made table are not off by more
 # than configurations were, and one is.
@@ -232,8 +236,8 @@ like "$("$blkcast" study migrate "$demo" --storage "$T/three.json" -q)" "in time
 excess() { awk -v p="$1" '$1 == p { print $3 }' "$T/coverage"; }
 for point in mean p99; do
 	half=$(jq "[.results[] | select(.type == \"read\" and .point == \"$point\") | (.ci[1] / .target_s | log)][0]" "$T/out")
-	number "($half) ^ 2 - $(excess $point) ^ 2 > 0.0899 && ($half) ^ 2 - $(excess $point) ^ 2 < 0.0901" \
-		"the interval of $point is that of configurations, and the excess"
+	number "($half) ^ 2 - $(excess $point) ^ 2 > 0.0899 && ($half) ^ 2 - $(excess $point) ^ 2 < 0.0935" \
+		"the interval of $point is that of configurations, the excess, and a little by chance"
 done
 
 # Beside others: pairs of eleven applications, of which nine tenths of the values need no more than alone.
@@ -275,7 +279,7 @@ hand() { # NAME JQ-PROGRAM REGEX: a device by hand that is refused by a sentence
 }
 hand "a limit without end" '.operations.rate_per_s = 1e-300' "operations.rate_per_s: expected 0 .no limit., or 1e-6 or more"
 hand "a limit of bytes without end" '.bytes.rate_per_s = 1e-300' "bytes.rate_per_s: expected 0"
-hand "an operation of less than a byte" '.operations.unit_bytes = 1e-300' "operations.unit_bytes: expected 0"
+hand "an operation of less than a sector" '.operations.unit_bytes = 511' "operations.unit_bytes: expected 0"
 hand "a cache that hardly drains" '.cache = {bytes: 4096, drain_bytes_per_s: 1e-300}' "cache.drain_bytes_per_s: expected 1e-6 or more"
 hand "a flag that is a number" '.flush.alone = 1' "flush.alone: expected true or false"
 hand "a group that is a number" '.read = 7' "read: expected an object"

@@ -19,7 +19,7 @@ mount "$loop_dev" "$T/disk" && at_exit unmount
 
 # A part of the campaign, up to 16 requests under way.
 sed "s|/mnt/new|$T/disk|; s/file_set: 512m/file_set: 24m/" docs/examples/plans/storage.yaml |
-	awk '/^ *- \{/ && /(clients|depth): (8|16|32)/ { next } !/^ *- \{/ || /flush_every: 1,|durable: 1/ || nr++ % 5 == 0' >"$T/plan.yaml"
+	awk '/^ *- \{/ && /(clients|depth): (8|16|32|64|128)/ { next } !/^ *- \{/ || /flush_every: 1,|durable: 1/ || nr++ % 5 == 0' >"$T/plan.yaml"
 exits 0 "a campaign of $(grep -c '^ *- {' "$T/plan.yaml") configurations" timeout 200 "$blkcast" measure "$T/plan.yaml" --db "$T/r.db" \
 	--set interval=200ms --set warm_up=0 -q
 exits 0 "makes a device" "$blkcast" storage calibrate --db "$T/r.db" -o "$T/disk.json" --requests 400 -q

@@ -41,14 +41,15 @@ stop_application() { kill "$fio_pid" 2>/dev/null && wait "$fio_pid" 2>/dev/null;
 at_exit stop_application
 sleep 2
 
-# A file set and a number of configurations that fit a test are the plan's business, not the reader's.
+# A file set and a number of configurations that fit a test are the plan's business, not the reader's, and so is of
+# how many requests a simulated device is judged by.
 mkdir -p "$T/docs/examples"
 cp -r docs/examples/plans docs/examples/scenarios docs/examples/demo.seg "$T/docs/examples"
 cd "$T" || exit 1
 sed -i 's/file_set: 512m/file_set: 64m/; s/configurations: 60/configurations: 16/; s/warm_up: 1s/warm_up: 0/' docs/examples/plans/new-storage.yaml
 sed -i 's/file_set: 512m/file_set: 64m/; s/warm_up: 1s/warm_up: 0/' docs/examples/plans/storage.yaml
-awk '!/^ *- \{/ || nr++ % 5 == 0' docs/examples/plans/storage.yaml >thin.yaml && mv thin.yaml docs/examples/plans/storage.yaml
-export DEVICE=${app_dev#/dev/} WATCH=5s NEW="$T/new" INTERVAL=300ms
+awk '!/^ *- \{/ || nr++ % 7 == 0' docs/examples/plans/storage.yaml >thin.yaml && mv thin.yaml docs/examples/plans/storage.yaml
+export DEVICE=${app_dev#/dev/} WATCH=3s NEW="$T/new" INTERVAL=200ms
 
 # The README's two commands, in a folder of their own.
 mkdir "$T/readme"
@@ -63,9 +64,10 @@ cd "$T" || exit 1
 n=0
 while IFS= read -r command; do
 	n=$((n + 1))
+	case $command in "blkcast storage calibrate "*) command="$command --requests 400" ;; esac
 	case $command in
 	"blkcast study "*" --run "*) exits 0 "$command" timeout 200 bash -e -c "$command" ;;
-	"blkcast study "* | "blkcast headroom "*)
+	"blkcast study "* | "blkcast headroom "* | "blkcast capacity "*)
 		# Whether a limit holds (1), and whether models can tell (3), is up to what this machine measured.
 		timeout 200 bash -e -c "$command" >"$T/out" 2>"$T/err"
 		like "$?" '^[013]$' "$command"

@@ -153,7 +153,10 @@ static void cache(void)
 	device_sim_release(&d);
 }
 
-/* Of 1 MiB in units of 256 KiB, four operations: a server's time and tokens count for each. */
+/*
+ * 1 MiB in units of 256 KiB is four operations: a server's time and tokens count for each. All
+ * servers take part, and the request completes with the last operation.
+ */
 static void units(void)
 {
 	struct device_model m;
@@ -164,7 +167,7 @@ static void units(void)
 	m.latency_byte_s[0] = 1e-9;
 	m.unit_bytes = 262144;
 	ok(device_sim_init(&d, &m, 1) == 0);
-	ok_near(submit(&d, 0, DEVICE_READ, 0, 1048576), 0.004 + 1048576e-9, 1e-9);
+	ok_near(submit(&d, 0, DEVICE_READ, 0, 1048576), 0.004 + 262144e-9, 1e-9);
 	/* The latency keeps no server busy, so that the next one begins at 4 ms. */
 	ok_near(submit(&d, 0, DEVICE_READ, 1 << 24, 262144), 0.005 + 262144e-9, 1e-9);
 	device_sim_release(&d);
@@ -172,6 +175,13 @@ static void units(void)
 	ok(device_sim_init(&d, &m, 1) == 0);
 	submit(&d, 0, DEVICE_READ, 0, 1048576);
 	ok_near(submit(&d, 0, DEVICE_READ, 1 << 24, 4096), 0.011 + 4096e-9, 1e-9);
+	device_sim_release(&d);
+	/* Three servers: the fourth operation waits for the first one to be free again. */
+	m.ops = (struct device_limit){ 0 };
+	m.servers = 3;
+	m.seek_s[0] = 0.0002; /* of the first operation alone, since the others follow it */
+	ok(device_sim_init(&d, &m, 1) == 0);
+	ok_near(submit(&d, 0, DEVICE_READ, 1 << 20, 1048576), 0.002 + 262144e-9, 1e-9);
 	device_sim_release(&d);
 }
 

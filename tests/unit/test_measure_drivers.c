@@ -52,6 +52,25 @@ static void ffsb_lines(void)
 	ok(isnan(value(&driver_ffsb, text, "delete_bytes_per_s")));
 }
 
+/* Of fio's own count of what the device got, if there is one device alone. */
+static void fio_devices(void)
+{
+	static const char one[] =
+		"{\"jobs\": [{\"read\": {\"total_ios\": 244, \"io_bytes\": 255852544, \"runtime\": 700}}],\n"
+		" \"disk_util\": [{\"name\": \"vda\", \"read_ios\": 452, \"write_ios\": 3}]}\n";
+	static const char none[] = "{\"jobs\": [{\"read\": {\"total_ios\": 244}}]}\n";
+	static const char two[] =
+		"{\"jobs\": [{\"read\": {\"total_ios\": 244}}],\n"
+		" \"disk_util\": [{\"name\": \"dm-0\", \"read_ios\": 452}, {\"name\": \"vda\"}]}\n";
+
+	ok_near(value(&driver_fio, one, "read_requests"), 244, 0);
+	ok_near(value(&driver_fio, one, "read_device_requests"), 452, 0);
+	ok_near(value(&driver_fio, one, "write_device_requests"), 3, 0);
+	ok_near(value(&driver_fio, none, "read_requests"), 244, 0);
+	ok(isnan(value(&driver_fio, none, "read_device_requests")));
+	ok(isnan(value(&driver_fio, two, "read_device_requests")));
+}
+
 static void relative_standard_error(void)
 {
 	static const double values[] = { 1, 9, 5, 5 };
@@ -87,6 +106,7 @@ static void templates(void)
 static const struct tap_test tests[] = {
 	{ "filebench's lines are read in base units", filebench_lines },
 	{ "ffsb's lines are read in base units", ffsb_lines },
+	{ "fio says how many requests the device got", fio_devices },
 	{ "the relative standard error is s / (sqrt(k) mean)", relative_standard_error },
 	{ "texts take values, words and braces", templates },
 };

@@ -11,6 +11,9 @@
 #include "analyzer/whatif/stored_sim.h"
 #include "tests/support/tap.h"
 
+/* So much wider are intervals by device_times_chance() of the requests here (test_device_times). */
+#define CHANCE	    0.002
+
 #define BEGIN_NS    1000000000ull
 #define NR_REQUESTS 1000
 
@@ -170,17 +173,17 @@ static void copies(void)
 	for (int t = 0; t < DEVICE_NR_TYPES; t++)
 		for (int p = 0; p < DEVICE_NR_POINTS; p++)
 			r->target.errors[t][p].log_half = 0.3;
-	ok(shared > 0.3);
+	ok(shared > 0.3 + 10 * CHANCE);
 	ok_int(study_simulate_case(&r->sim, &r->study, &c, &err), 0);
-	ok_near(half_of(&c.answers[0]), 0.3, 1e-9);
+	ok_near(half_of(&c.answers[0]), 0.3, CHANCE);
 	r->sim.copies = (size_t[]){ 3, 1, 1 };
 	ok_int(study_simulate_case(&r->sim, &r->study, &c, &err), 0);
-	ok_near(half_of(&c.answers[0]), shared, 1e-9);
+	ok_near(half_of(&c.answers[0]), shared, CHANCE);
 
 	ok_int(mix_device_solve(&mix, (size_t[]){ 1, 0, 0 }, &out, &err), 0);
-	ok_near(half_of(&out->answers[0]), 0.3, 1e-9);
+	ok_near(half_of(&out->answers[0]), 0.3, CHANCE);
 	ok_int(mix_device_solve(&mix, (size_t[]){ 3, 0, 0 }, &out, &err), 0);
-	ok_near(half_of(&out->answers[0]), shared, 1e-9);
+	ok_near(half_of(&out->answers[0]), shared, CHANCE);
 	ok(mix.most_change <= 1);
 	mix_device_release(&mix);
 	rig_free(r);

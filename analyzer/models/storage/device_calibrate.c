@@ -8,6 +8,7 @@
 
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/models/storage/device_fit.h"
+#include "analyzer/models/storage/device_guess.h"
 
 /*
  * The numbers of this file choose where the search starts, how long it goes on and when it prefers
@@ -17,6 +18,7 @@
 #define STEPS_START  5	  /* steps for each number of servers */
 #define STEPS_PART   8	  /* steps to find out how much a part improves the fit */
 #define STEPS_FINAL  20	  /* steps at the end; device_fit_run() stops earlier without a gain */
+#define ALL_FINISH   14	  /* fits that complete a device, for the progress */
 #define STEPS_FOLD   4	  /* steps of a fold, from the model of all rows */
 #define WORTH_RATIO  0.05 /* a part stays in the model if it lowers the loss by this ratio */
 #define BURST_MOST   1024 /* tokens in requests of mean size: the largest burst that is tried */
@@ -24,15 +26,12 @@
 #define SERVERS_MOST 64	  /* the largest number of servers among the powers of two that are tried */
 #define SIGMA_PAUSES 0.1  /* first guess of sigma (device_model.h) beside pauses */
 #define CACHE_BYTES  (64.0 * 1024 * 1024) /* first guess of the size of a cache */
-#define FLUSH_BYTES  (1024.0 * 1024) /* first guess: so many bytes double the time of a flush */
 
 struct device_search {
 	struct device_fit fit;
 	const struct device_table *table;
 	const struct device_task *task;
-	double per_s, bytes_per_s; /* largest rates that any row reached */
-	bool clean;		   /* a row has flushes that follow reads */
-	bool thinks;		   /* a row has clients that think */
+	struct device_guess guess; /* what the rows say at once */
 	bool service_only;	   /* fits change service times and latencies alone */
 	double done, all;	   /* number of fits done and in all, for the progress */
 };
@@ -42,113 +41,6 @@ static void device_search_tell(struct device_search *s)
 	s->done++;
 	if (s->task->progress)
 		s->task->progress(s->task->ctx, s->done < s->all ? s->done / s->all : 1);
-}
-
-/* ---- the first guess ---- */
-
-static bool device_row_is_plain(const struct device_row *row, int side)
-{
-	return !row->load.flush_every && !(side && row->load.durable) &&
-	       isfinite(row->measured_s[side][DEVICE_MEAN]);
-}
-
-/*
- * Returns the fewest requests under way of a plain row with this direction, or INFINITY if there
- * is none.
- */
-static double device_guess_least(const struct device_table *d, int side)
-{
-	double least = INFINITY;
-
-	for (size_t i = 0; i < d->nr; i++)
-		if (device_row_is_plain(&d->rows[i], side))
-			least = fmin(least, device_load_concurrency(&d->rows[i].load));
-	return least;
-}
-
-/*
- * Guesses base and time per byte of a direction from rows with few requests under way: s = base +
- * bytes x byte.
- */
-static void device_guess_side(struct device_model *m, const struct device_table *d, int side)
-{
-	double least = device_guess_least(d, side), sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0;
-	double nr = 0, fastest_s = INFINITY, slope, base;
-
-	for (size_t i = 0; i < d->nr; i++) {
-		const struct device_row *row = &d->rows[i];
-		double s = row->measured_s[side][DEVICE_MEAN], x = row->load.bytes[side], w;
-
-		if (!device_row_is_plain(row, side) || device_load_concurrency(&row->load) > least)
-			continue;
-		w = 1 / (s * s); /* relative errors count */
-		nr += w;
-		sum_x += w * x;
-		sum_y += w * s;
-		sum_xx += w * x * x;
-		sum_xy += w * x * s;
-		fastest_s = fmin(fastest_s, s);
-	}
-	if (!(nr > 0))
-		return;
-	slope = (nr * sum_xy - sum_x * sum_y) / (nr * sum_xx - sum_x * sum_x);
-	slope = isfinite(slope) && slope > 0 ? slope : 1e-12;
-	base = (sum_y - slope * sum_x) / nr;
-	base = base > fastest_s / 20 ? base : fastest_s / 20;
-	m->base_s[side] = base * 0.7;
-	m->latency_s[side] = base * 0.2;
-	m->seek_s[side] = base * 0.1;
-	m->byte_s[side] = 0.5 * slope;
-	m->latency_byte_s[side] = 0.5 * slope;
-}
-
-static void device_guess_others(struct device_model *m, const struct device_table *d)
-{
-	double flush_s = INFINITY, durable_s = INFINITY;
-
-	for (size_t i = 0; i < d->nr; i++) {
-		const struct device_row *row = &d->rows[i];
-
-		flush_s = fmin(flush_s, isfinite(row->measured_s[DEVICE_FLUSH][DEVICE_MEAN])
-						? row->measured_s[DEVICE_FLUSH][DEVICE_MEAN]
-						: INFINITY);
-		if (row->load.durable && isfinite(row->measured_s[DEVICE_WRITE][DEVICE_MEAN]))
-			durable_s = fmin(durable_s, row->measured_s[DEVICE_WRITE][DEVICE_MEAN]);
-	}
-	m->flush_s = isfinite(flush_s) ? flush_s : 0;
-	m->flush_byte_s = m->flush_s / FLUSH_BYTES;
-	durable_s -= m->base_s[1] + m->latency_s[1];
-	m->durable_s = !isfinite(durable_s) ? 0 : fmax(durable_s, m->base_s[1] / 10);
-}
-
-static void device_guess(struct device_search *s, struct device_model *m)
-{
-	const struct device_table *d = s->table;
-
-	device_model_init(m);
-	device_table_domain(d, &m->domain);
-	for (size_t i = 0; i < d->nr; i++) {
-		const struct device_row *row = &d->rows[i];
-		double per_s = 0, bytes_per_s = 0;
-
-		for (int k = 0; k < 2; k++) {
-			if (!isfinite(row->per_s[k]))
-				continue;
-			per_s += row->per_s[k];
-			bytes_per_s += row->per_s[k] * row->load.bytes[k];
-		}
-		s->clean |= row->load.flush_read_ratio > 0;
-		s->thinks |= row->load.think_s > 0;
-		s->per_s = fmax(s->per_s, per_s);
-		s->bytes_per_s = fmax(s->bytes_per_s, bytes_per_s);
-	}
-	for (int k = 0; k < 2; k++) {
-		m->sigma[k] = 0.3;
-		device_guess_side(m, d, k);
-	}
-	m->wait_sigma = m->domain.concurrency > 2 ? 0.1 : 0;
-
-	device_guess_others(m, d);
 }
 
 /* Decides which parameters the rows can determine. */
@@ -173,7 +65,7 @@ static void device_search_free(struct device_search *s, const struct device_mode
 	free_[PARAMETER_WAIT_WINDOW] = m->wait_window > 0;
 	free_[PARAMETER_FLUSH] = d->has[DEVICE_FLUSH];
 	free_[PARAMETER_FLUSH_BYTE] = free_[PARAMETER_FLUSH_WAIT] = d->has[DEVICE_FLUSH];
-	free_[PARAMETER_FLUSH_CLEAN] = s->clean;
+	free_[PARAMETER_FLUSH_CLEAN] = s->guess.clean;
 	free_[PARAMETER_DURABLE] = d->has_durable;
 	free_[PARAMETER_PAUSE_RATIO] = free_[PARAMETER_PAUSE] = m->pause_ratio > 0;
 	free_[PARAMETER_OPS] = m->ops.rate_per_s > 0;
@@ -292,7 +184,7 @@ static int device_search_burst(struct device_search *s, struct device_model *m,
 	size_t at = (size_t)((char *)limit - (char *)m);
 	int ret = 0;
 
-	if (!(limit->rate_per_s > 0) || !s->thinks)
+	if (!(limit->rate_per_s > 0) || !s->guess.thinks)
 		return 0;
 	for (double nr = 4; nr <= BURST_MOST && !ret; nr *= 2) {
 		from = *m;
@@ -305,9 +197,17 @@ static int device_search_burst(struct device_search *s, struct device_model *m,
 		       : device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO);
 }
 
+/* Returns the next smaller size to try: one that the device got, or high / a power of two. */
+static double device_unit_below(const struct device_table *d, double high, double unit)
+{
+	while (high >= unit)
+		high /= 2;
+	return fmax(high, device_table_size_below(d, unit));
+}
+
 /*
  * Chooses how many bytes one operation moves at most. The step that a larger request takes has no
- * derivative, so that powers of two are tried.
+ * derivative, so that the sizes are tried of which the device got larger requests.
  */
 static int device_search_unit(struct device_search *s, struct device_model *m, double *loss)
 {
@@ -319,9 +219,12 @@ static int device_search_unit(struct device_search *s, struct device_model *m, d
 	if (m->unit_bytes > 0 || !(high > 0))
 		return 0;
 	s->service_only = true;
-	for (double unit = high / 2; unit >= fmax(1, high / UNITS_MOST) && !ret; unit /= 2) {
+	for (double unit = high; !ret;) {
 		struct device_model from = *m;
 
+		unit = device_unit_below(s->table, high, unit);
+		if (unit < fmax(1, high / UNITS_MOST))
+			break;
 		/* A limit of bytes explains the same rows. */
 		if (from.bytes.rate_per_s > 0)
 			device_search_unlimit(&from, &from.bytes.rate_per_s);
@@ -356,8 +259,8 @@ static int device_search_servers(struct device_search *s, const struct device_mo
 	*m = *guess;
 	*loss = INFINITY;
 	if (limited) {
-		from.ops.rate_per_s = s->per_s * 1.02;
-		from.bytes.rate_per_s = s->bytes_per_s * 1.02;
+		from.ops.rate_per_s = s->guess.per_s * 1.02;
+		from.bytes.rate_per_s = s->guess.bytes_per_s * 1.02;
 	}
 	/*
 	 * The fit becomes worse on both sides of the right number: two worse ones end the search.
@@ -391,7 +294,7 @@ static int device_search_bursts(struct device_search *s, const struct device_mod
 	int ret = 0;
 
 	*loss = INFINITY;
-	from.ops.rate_per_s = s->per_s * 1.02;
+	from.ops.rate_per_s = s->guess.per_s * 1.02;
 	for (unsigned int n = 1; n <= SERVERS_MOST && !ret; n *= 2)
 		for (double burst = 4; burst <= BURST_MOST && !ret; burst *= 2) {
 			from.servers = n;
@@ -401,27 +304,44 @@ static int device_search_bursts(struct device_search *s, const struct device_mod
 	return ret ? ret : device_search_fit(s, m, STEPS_FINAL, loss);
 }
 
-/* Chooses servers, and limits if they improve the fit enough. */
-static int device_search_queues(struct device_search *s, struct device_model *m, double *loss)
-{
-	struct device_model guess = *m, with;
-	double with_loss;
-	int ret = device_search_servers(s, &guess, false, m, loss);
+/* What a search may begin with; the simplest device comes first. */
+struct device_starts {
+	struct device_model m[3];
+	double loss[3];
+	size_t nr;
+};
 
-	if (ret || !(s->per_s > 0))
+/* Keeps a start that has a limit more than those before it, if it fits better by that worth. */
+static void device_starts_add(struct device_starts *t, const struct device_model *m, double loss)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		if (!(loss <
+		      t->loss[i] * (1 - 2 * WORTH_RATIO))) /* two limits, or one and its burst */
+			return;
+	t->m[t->nr] = *m;
+	t->loss[t->nr++] = loss;
+}
+
+/* Finds servers without limits, with limits, and with a limit that begins with a burst. */
+static int device_search_queues(struct device_search *s, const struct device_model *guess,
+				struct device_starts *t)
+{
+	struct device_model m;
+	double loss;
+	int ret = device_search_servers(s, guess, false, &m, &loss);
+
+	device_starts_add(t, &m, loss);
+	if (ret || !(s->guess.per_s > 0))
 		return ret;
-	ret = device_search_servers(s, &guess, true, &with, &with_loss);
-	if (!ret && with_loss < *loss * (1 - 2 * WORTH_RATIO)) { /* two limits, two parts */
-		*m = with;
-		*loss = with_loss;
-	}
-	if (ret || !s->thinks)
+	ret = device_search_servers(s, guess, true, &m, &loss);
+	if (ret)
 		return ret;
-	ret = device_search_bursts(s, &guess, &with, &with_loss);
-	if (!ret && with_loss < *loss * (1 - 2 * WORTH_RATIO)) { /* a limit and its burst */
-		*m = with;
-		*loss = with_loss;
-	}
+	device_starts_add(t, &m, loss);
+	if (!s->guess.thinks)
+		return 0;
+	ret = device_search_bursts(s, guess, &m, &loss);
+	if (!ret)
+		device_starts_add(t, &m, loss);
 	return ret;
 }
 
@@ -432,15 +352,15 @@ static int device_search_parts(struct device_search *s, struct device_model *m, 
 	double base_s = fmax(m->base_s[0], m->base_s[1]);
 	int ret;
 
-	from.ops.rate_per_s = s->per_s * 1.02;
-	ret = s->per_s > 0 && !(m->ops.rate_per_s > 0)
+	from.ops.rate_per_s = s->guess.per_s * 1.02;
+	ret = s->guess.per_s > 0 && !(m->ops.rate_per_s > 0)
 		      ? device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO)
 		      : 0;
 	if (ret)
 		return ret;
 	from = *m;
-	from.bytes.rate_per_s = s->bytes_per_s * 1.02;
-	if (s->bytes_per_s > 0 && !(m->bytes.rate_per_s > 0))
+	from.bytes.rate_per_s = s->guess.bytes_per_s * 1.02;
+	if (s->guess.bytes_per_s > 0 && !(m->bytes.rate_per_s > 0))
 		ret = device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO);
 	if (ret)
 		return ret;
@@ -450,7 +370,8 @@ static int device_search_parts(struct device_search *s, struct device_model *m, 
 	if (!ret)
 		ret = device_search_burst(s, m, &m->ops, 1, loss);
 	if (!ret)
-		ret = device_search_burst(s, m, &m->bytes, s->bytes_per_s / s->per_s, loss);
+		ret = device_search_burst(s, m, &m->bytes, s->guess.bytes_per_s / s->guess.per_s,
+					  loss);
 	if (ret)
 		return ret;
 	from = *m;
@@ -479,8 +400,9 @@ static int device_search_parts(struct device_search *s, struct device_model *m, 
 	from.cache = (struct device_cache){ .bytes = CACHE_BYTES,
 					    .base_s = m->base_s[1],
 					    .byte_s = m->byte_s[1],
-					    .drain_bytes_per_s = s->bytes_per_s > 0 ? s->bytes_per_s
-										    : CACHE_BYTES };
+					    .drain_bytes_per_s = s->guess.bytes_per_s > 0
+									 ? s->guess.bytes_per_s
+									 : CACHE_BYTES };
 	return device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO);
 }
 
@@ -506,6 +428,41 @@ static int device_search_prune(struct device_search *s, struct device_model *m, 
 		ret = device_search_try(s, &from, STEPS_PART, m, &allowed, 0);
 		if (!ret && !(*parts[i] > 0))
 			*loss = allowed;
+	}
+	return ret;
+}
+
+/* Completes a device that has its servers and limits. */
+static int device_search_finish(struct device_search *s, struct device_model *m, double *loss)
+{
+	int ret = device_search_parts(s, m, loss);
+
+	if (!ret)
+		ret = device_search_prune(s, m, loss);
+	if (!ret)
+		ret = device_search_unit(s, m, loss);
+	if (!ret)
+		ret = device_search_spread(s, m, loss);
+	return ret ? ret : device_search_fit(s, m, STEPS_FINAL, loss);
+}
+
+/*
+ * Completes each start and chooses among the whole devices. Before its other parts are found, a
+ * device with too many servers and a limit may fit better than one that lacks only these parts.
+ */
+static int device_search_choose(struct device_search *s, struct device_starts *t,
+				struct device_model *m)
+{
+	double least = INFINITY;
+	int ret = 0;
+
+	s->all += ALL_FINISH * (t->nr - 1);
+	for (size_t i = 0; i < t->nr && !ret; i++) {
+		ret = device_search_finish(s, &t->m[i], &t->loss[i]);
+		if (ret || !(t->loss[i] < least * (1 - 2 * WORTH_RATIO)))
+			continue;
+		*m = t->m[i];
+		least = t->loss[i];
 	}
 	return ret;
 }
@@ -552,8 +509,8 @@ int device_calibrate(struct device_model *m, const struct device_table *d,
 		     struct err *err)
 {
 	struct device_search s = { .table = d, .task = task, .all = 36 };
+	struct device_starts starts = { .nr = 0 };
 	struct device_held_out *held = held_out;
-	double loss;
 	int ret;
 
 	s.fit.table = d;
@@ -566,18 +523,10 @@ int device_calibrate(struct device_model *m, const struct device_table *d,
 	if (!held)
 		return -ENOMEM;
 	lsq_single_thread();
-	device_guess(&s, m);
-	ret = device_search_queues(&s, m, &loss);
+	device_guess(&s.guess, d, m);
+	ret = device_search_queues(&s, m, &starts);
 	if (!ret)
-		ret = device_search_parts(&s, m, &loss);
-	if (!ret)
-		ret = device_search_prune(&s, m, &loss);
-	if (!ret)
-		ret = device_search_unit(&s, m, &loss);
-	if (!ret)
-		ret = device_search_spread(&s, m, &loss);
-	if (!ret)
-		ret = device_search_fit(&s, m, STEPS_FINAL, &loss);
+		ret = device_search_choose(&s, &starts, m);
 	if (!ret)
 		ret = device_hold_out(&s, m, held);
 	m->nr_configurations = d->nr;

@@ -54,8 +54,10 @@ void device_load_init(struct device_load *l)
 	l->depth = l->depth ? l->depth : 1;
 	l->burst = l->burst ? l->burst : 1;
 	l->range_bytes = l->range_bytes > 0 ? l->range_bytes : RANGE_BYTES;
-	for (int k = 0; k < 2; k++)
+	for (int k = 0; k < 2; k++) {
 		l->bytes[k] = l->bytes[k] > 0 ? l->bytes[k] : 4096;
+		l->parts[k] = l->parts[k] ? l->parts[k] : 1;
+	}
 }
 
 double device_load_concurrency(const struct device_load *l)
@@ -73,15 +75,54 @@ int device_times_add(struct device_times *t, enum device_type type, double respo
 	return histogram_add(&t->response[type], ns > 0 ? (uint64_t)(ns + 0.5) : 0);
 }
 
+/* Of the difference of two runs: 1.645 standard deviations, times the square root of 2. */
+#define TWO_RUNS_SIGMAS 2.326
+
+static const double times_quantiles[DEVICE_NR_POINTS] = { 0, 0.5, 0.95, 0.99 };
+
 double device_times_at(const struct device_times *t, enum device_type type, enum device_point point)
 {
-	static const double quantile[DEVICE_NR_POINTS] = { 0, 0.5, 0.95, 0.99 };
 	const struct histogram *h = &t->response[type];
 
 	if (!h->nr)
 		return NAN;
 	return point == DEVICE_MEAN ? histogram_mean_s(h)
-				    : histogram_quantile_any_s(h, quantile[point]);
+				    : histogram_quantile_any_s(h, times_quantiles[point]);
+}
+
+/*
+ * Returns the squared coefficient of variation. One more time counts, at a distance of the mean
+ * from the mean, because a few equal times do not show that all times are equal. The mean of the
+ * times was taken from themselves, which the divisor corrects.
+ */
+static double times_variation(const struct histogram *h)
+{
+	double mean_s = histogram_mean_s(h), sum = 1;
+
+	for (int b = histogram_next(h, HISTOGRAM_BUCKET_MIN); b <= HISTOGRAM_BUCKET_MAX;
+	     b = histogram_next(h, b + 1))
+		sum += (double)histogram_count(h, b) *
+		       pow(histogram_bucket_end_s(b) / mean_s - 1, 2);
+	return h->nr > 1 ? sum / (double)(h->nr - 1) : sum;
+}
+
+double device_times_chance(const struct device_times *t, enum device_type type,
+			   enum device_point point)
+{
+	const struct histogram *h = &t->response[type];
+	double nr = (double)h->nr, p = times_quantiles[point];
+	double at_s = device_times_at(t, type, point);
+	double away, low_s, high_s;
+
+	if (!(at_s > 0))
+		return 0;
+	if (point == DEVICE_MEAN)
+		return TWO_RUNS_SIGMAS * sqrt(times_variation(h) / nr);
+	/* The number of times below a quantile is binomial. */
+	away = TWO_RUNS_SIGMAS * sqrt(p * (1 - p) / nr);
+	low_s = histogram_quantile_any_s(h, fmax(p - away, 0.5 / nr));
+	high_s = histogram_quantile_any_s(h, fmin(p + away, 1 - 0.5 / nr));
+	return fmax(log(high_s / at_s), low_s > 0 ? log(at_s / low_s) : 0);
 }
 
 double device_times_rate(const struct device_times *t, enum device_type type)
@@ -95,6 +136,32 @@ void device_times_release(struct device_times *t)
 		histogram_release(&t->response[i]);
 }
 
+/*
+ * Submits the parts of a read or a write at the same time. Returns false if the flush of a forced
+ * write remains to be done, which is one for all parts.
+ */
+static bool device_run_parts(struct device_run *r, struct device_request *whole, unsigned int parts,
+			     double *end_s)
+{
+	struct device_request q = *whole;
+	uint32_t left = whole->bytes;
+	bool done = true;
+
+	*end_s = whole->at_s;
+	for (unsigned int i = 0; i < parts; i++) {
+		double part_s;
+
+		q.bytes = left / (parts - i);
+		q.written = false;
+		done = device_sim_submit(&r->sim, &q, &part_s);
+		*end_s = fmax(*end_s, part_s);
+		q.offset += q.bytes;
+		left -= q.bytes;
+	}
+	whole->written = q.written;
+	return done;
+}
+
 /* Gives a slot to the device, for the first or the second time. */
 static int device_run_serve(struct device_run *r, uint32_t slot)
 {
@@ -104,7 +171,9 @@ static int device_run_serve(struct device_run *r, uint32_t slot)
 	int ret = 0;
 
 	s->request.at_s = r->now_s;
-	s->again = !device_sim_submit(&r->sim, &s->request, &end_s);
+	s->again = !(type != DEVICE_FLUSH && r->load->parts[type] > 1 && !s->request.written
+			     ? device_run_parts(r, &s->request, r->load->parts[type], &end_s)
+			     : device_sim_submit(&r->sim, &s->request, &end_s));
 	if (!s->again && r->nr > r->warm_up)
 		ret = device_times_add(r->out, type, end_s - s->begin_s);
 	return ret ? ret : eventq_push(&r->events, end_s, slot);

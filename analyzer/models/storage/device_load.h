@@ -7,7 +7,9 @@
  * way: with depth 1 it waits for each request (synchronous), with a greater depth it submits ahead
  * (asynchronous). After `burst` requests a client waits until all of its own requests have
  * completed, and then thinks. After `flush_every` writes it flushes, and submits nothing until the
- * flush has completed. An open load has Poisson arrivals instead (rate_per_s above 0).
+ * flush has completed. A request that the guest splits (parts) reaches the device as so many at the
+ * same time, and completes with the last of them. An open load has Poisson arrivals instead
+ * (rate_per_s above 0).
  *
  *	struct device_load load = { .clients = 4, .depth = 1, .read_ratio = 0.7,
  *				    .bytes = { 4096, 4096 } };
@@ -33,10 +35,11 @@ struct device_load {
 	unsigned int clients, depth;
 	double rate_per_s; /* above 0: an open load of single requests */
 	double think_s;
-	bool think_random;  /* the think time is exponential instead of constant */
-	unsigned int burst; /* number of requests between two think times */
-	double read_ratio;  /* 0 to 1 */
-	double bytes[2];    /* size of a read and of a write */
+	bool think_random;     /* the think time is exponential instead of constant */
+	unsigned int burst;    /* number of requests between two think times */
+	double read_ratio;     /* 0 to 1 */
+	double bytes[2];       /* size of a read and of a write */
+	unsigned int parts[2]; /* requests that a read or a write is for the device */
 	bool sequential;
 	/* number of writes of a client between flushes; 0 means no flush */
 	unsigned int flush_every;
@@ -55,7 +58,8 @@ struct device_times {
 };
 
 /*
- * Replaces each 0 by its default: 1 client, depth 1, bursts of 1 request, 4 KiB, a range of 1 GiB.
+ * Replaces each 0 by its default: 1 client, depth 1, bursts of 1 request, 4 KiB in 1 part, a range
+ * of 1 GiB.
  */
 void device_load_init(struct device_load *l);
 /* Returns the largest number of requests that the load can have under way. */
@@ -77,6 +81,13 @@ int device_times_add(struct device_times *t, enum device_type type, double respo
  */
 double device_times_at(const struct device_times *t, enum device_type type,
 		       enum device_point point);
+/*
+ * Returns how far two runs of so many requests differ in a statistic by chance alone: the bound of
+ * |ln(one / other)| that nine in ten keep. Requests count as independent of each other, so that the
+ * bound is too narrow where times come in long bursts. 0 without a request of this type.
+ */
+double device_times_chance(const struct device_times *t, enum device_type type,
+			   enum device_point point);
 /* Returns the number of requests of this type per second. */
 double device_times_rate(const struct device_times *t, enum device_type type);
 /*

@@ -138,8 +138,8 @@ const char *device_model_check(const struct device_model *m)
 		return "operations.rate_per_s: expected 0 (no limit), or 1e-6 or more";
 	if (m->bytes.rate_per_s > 0 && m->bytes.rate_per_s < RATE_MIN)
 		return "bytes.rate_per_s: expected 0 (no limit), or 1e-6 or more";
-	if (m->unit_bytes > 0 && m->unit_bytes < 1)
-		return "operations.unit_bytes: expected 0 (any size), or 1 or more";
+	if (m->unit_bytes > 0 && m->unit_bytes < DEVICE_UNIT_LEAST)
+		return "operations.unit_bytes: expected 0 (any size), or 512 or more";
 	if (m->cache.bytes > 0 && m->cache.drain_bytes_per_s < RATE_MIN)
 		return "cache.drain_bytes_per_s: expected 1e-6 or more";
 	return NULL;

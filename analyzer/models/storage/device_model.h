@@ -15,8 +15,10 @@
  * - A latency for each direction does not keep a server busy. It stands for drivers, networks and
  * interrupts; its part per byte stands for transfers that overlap with the service of others.
  *
- * - A request that is larger than an operation may be (unit_bytes) is served as several operations:
- * base and tokens count for each of them.
+ * - A request that is larger than an operation may be (unit_bytes) is served as several operations,
+ * which queue as requests of their own: others come between them, several servers serve them at the
+ * same time, and the request completes with the last of them. Base, latency and tokens count for
+ * each.
  *
  * - Some requests meet a pause of exponential length, which makes the far tail of the
  * distribution.
@@ -55,6 +57,7 @@
 #define DEVICE_KIND	   "device" /* of blkcast.model/1 */
 #define DEVICE_SERVERS_MAX 4096
 #define DEVICE_LEVEL	   0.9 /* probability of the prediction intervals */
+#define DEVICE_UNIT_LEAST  512 /* bytes: no block device moves less than a sector */
 
 /* Types of request. The numbers of the first three are those of enum operation. */
 enum device_type {

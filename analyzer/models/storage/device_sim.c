@@ -288,33 +288,56 @@ static bool device_flush(struct device_sim *d, struct device_request *r, double 
 	return r->drained || at_s <= d->flush_begin_s;
 }
 
-/* Returns the number of operations that a request of this size is. */
-static double device_units(const struct device_model *m, uint32_t bytes)
+/* Returns the time at which a request has passed both limits. */
+static double device_limits_pass(struct device_sim *d, const struct device_request *r, double units)
 {
-	return m->unit_bytes > 0 && bytes > m->unit_bytes ? ceil(bytes / m->unit_bytes) : 1;
+	const struct device_model *m = d->model;
+	bool write = r->type == DEVICE_WRITE;
+	double at_s = device_bucket_pass(&d->ops, &m->ops, r->at_s,
+					 units * (write ? m->ops.write_ratio : 1));
+
+	return device_bucket_pass(&d->bytes, &m->bytes, at_s,
+				  r->bytes * (write ? m->bytes.write_ratio : 1));
 }
 
-static double device_data(struct device_sim *d, const struct device_request *r)
+/*
+ * Serves one operation of a request. more_s is what it takes beside its base and its bytes. Returns
+ * its end.
+ */
+static double device_operation(struct device_sim *d, const struct device_request *r, double more_s)
 {
 	const struct device_model *m = d->model;
 	int side = r->type == DEVICE_WRITE;
-	bool follows = device_follows(d, r);
-	double at_s = r->at_s, service_s, begin_s, units = device_units(m, r->bytes);
+	double at_s = device_limits_pass(d, r, 1), service_s, begin_s;
 
-	d->dirty_bytes += side ? r->bytes : 0;
-	at_s = device_bucket_pass(&d->ops, &m->ops, at_s, units * (side ? m->ops.write_ratio : 1));
-	at_s = device_bucket_pass(&d->bytes, &m->bytes, at_s,
-				  r->bytes * (side ? m->bytes.write_ratio : 1));
-	if (side && m->cache.bytes > 0 && !r->durable)
-		return device_cache_write(d, at_s, r);
-	service_s = units * m->base_s[side] + m->byte_s[side] * r->bytes;
-	service_s += follows ? 0 : m->seek_s[side];
-	service_s += side && r->durable ? m->durable_s : 0;
+	service_s = m->base_s[side] + m->byte_s[side] * r->bytes + more_s;
 	service_s *= device_factor(d, r->type, m->sigma[side]);
 	service_s += device_pause(d);
 	begin_s = device_serve(d, at_s, service_s) - service_s;
 	return r->at_s + device_overtake(d, device_wait(d, r->at_s, begin_s), 1) + service_s +
 	       m->latency_s[side] + m->latency_byte_s[side] * r->bytes;
+}
+
+/* Returns the end of the last operation of a request. */
+static double device_data(struct device_sim *d, const struct device_request *r)
+{
+	const struct device_model *m = d->model;
+	struct device_request part = *r;
+	int side = r->type == DEVICE_WRITE;
+	double unit = m->unit_bytes > 0 ? m->unit_bytes : r->bytes;
+	double more_s = device_follows(d, r) ? 0 : m->seek_s[side], end_s = r->at_s;
+
+	d->dirty_bytes += side ? r->bytes : 0;
+	if (side && m->cache.bytes > 0 && !r->durable)
+		return device_cache_write(
+			d, device_limits_pass(d, r, fmax(1, ceil(r->bytes / unit))), r);
+	more_s += side && r->durable ? m->durable_s : 0;
+	for (double left = r->bytes;; left -= unit, more_s = 0) {
+		part.bytes = (uint32_t)fmin(left, unit);
+		end_s = fmax(end_s, device_operation(d, &part, more_s));
+		if (!(left > unit))
+			return end_s;
+	}
 }
 
 bool device_sim_submit(struct device_sim *d, struct device_request *r, double *end_s)

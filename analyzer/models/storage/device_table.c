@@ -11,6 +11,7 @@
 
 #define NAME_BYTES 256
 #define TIME_MAX_S 3600.0
+#define PAGE_BYTES 4096.0 /* the block layer passes so much whole, whatever its limits */
 
 enum column {
 	CONFIGURATION,
@@ -51,6 +52,7 @@ struct reader {
 	int at[NR_COLUMNS];			      /* -1 means that the column is missing */
 	int times[DEVICE_NR_TYPES][DEVICE_NR_POINTS]; /* -1 */
 	int rates[DEVICE_NR_TYPES];
+	int sent[2], got[2]; /* requests of the load, and of the device */
 	struct err *err;
 };
 
@@ -82,6 +84,13 @@ static bool device_columns_find(struct reader *r, const char *prefix)
 		any |= r->times[t][DEVICE_MEAN] >= 0;
 		snprintf(name, sizeof(name), "%.100s%s_per_s", prefix, device_type_names[t]);
 		r->rates[t] = device_column(r->t, name);
+	}
+	for (int k = 0; k < 2; k++) {
+		snprintf(name, sizeof(name), "%.100s%s_requests", prefix, device_type_names[k]);
+		r->sent[k] = device_column(r->t, name);
+		snprintf(name, sizeof(name), "%.100s%s_device_requests", prefix,
+			 device_type_names[k]);
+		r->got[k] = device_column(r->t, name);
 	}
 	return any;
 }
@@ -232,6 +241,28 @@ static void device_row_flushes(struct device_row *row)
 		row->load.flush_read_ratio = ratio < 1 ? ratio : 1;
 }
 
+/*
+ * Finds into how many parts the guest had split the requests. The device's count lacks up to a
+ * tenth, so that it is rounded. With flushes and forced writes it has these as well, and tells
+ * nothing; nor does it with more parts than pages, since others used the device then.
+ */
+static int device_row_parts(const struct reader *r, size_t row, struct device_load *l)
+{
+	for (int k = 0; k < 2; k++) {
+		double sent, got, pages = ceil(l->bytes[k] / PAGE_BYTES);
+		int ret = device_row_time(r, r->sent[k], row, &sent);
+
+		if (!ret)
+			ret = device_row_time(r, r->got[k], row, &got);
+		if (ret)
+			return ret;
+		l->parts[k] = 1;
+		if (!l->flush_every && !l->durable && sent > 0 && round(got / sent) <= pages)
+			l->parts[k] = (unsigned int)fmax(1, round(got / sent));
+	}
+	return 0;
+}
+
 static int device_row_read(const struct reader *r, size_t row, struct device_row *out)
 {
 	int ret;
@@ -250,9 +281,10 @@ static int device_row_read(const struct reader *r, size_t row, struct device_row
 		}
 	for (int t = 0; t < DEVICE_NR_TYPES && !ret; t++)
 		ret = device_row_time(r, r->rates[t], row, &out->per_s[t]);
-	if (!ret)
-		device_row_flushes(out);
-	return ret;
+	if (ret)
+		return ret;
+	device_row_flushes(out);
+	return device_row_parts(r, row, &out->load);
 }
 
 int device_table_make(struct device_table *d, const struct table *t, const char *prefix,
@@ -290,14 +322,30 @@ void device_table_domain(const struct device_table *d, struct device_domain *out
 		out->concurrency = fmax(out->concurrency, device_load_concurrency(&row->load));
 		out->has[DEVICE_FLUSH] |= isfinite(row->measured_s[DEVICE_FLUSH][DEVICE_MEAN]);
 		for (int k = 0; k < 2; k++) {
+			double bytes = row->load.bytes[k] / row->load.parts[k];
+
 			if (!isfinite(row->measured_s[k][DEVICE_MEAN]))
 				continue;
 			out->has[k] = true;
 			out->has_sequential[k] |= row->load.sequential;
 			out->has_random[k] |= !row->load.sequential;
 			out->has_durable |= k == DEVICE_WRITE && row->load.durable;
-			out->low_bytes[k] = fmin(out->low_bytes[k], row->load.bytes[k]);
-			out->high_bytes[k] = fmax(out->high_bytes[k], row->load.bytes[k]);
+			out->low_bytes[k] = fmin(out->low_bytes[k], bytes);
+			out->high_bytes[k] = fmax(out->high_bytes[k], bytes);
 		}
 	}
+}
+
+double device_table_size_below(const struct device_table *d, double bytes)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < d->nr; i++)
+		for (int k = 0; k < 2; k++) {
+			const struct device_load *l = &d->rows[i].load;
+			double size = l->bytes[k] / l->parts[k];
+
+			most = size < bytes && size > most ? size : most;
+		}
+	return most;
 }

@@ -14,6 +14,10 @@
  * If a column is missing, the load has the default of device_load_init(). The response times are
  * those of the fio driver: read_s, read_p50_s and so on. In a campaign with several targets the
  * prefix chooses one target.
+ *
+ * Where the driver has counted what the device got (read_requests, read_device_requests), a row
+ * whose requests the guest had split says into how many parts. A limit of the guest on the size of
+ * requests is then not taken for one of the storage.
  */
 #ifndef ANALYZER_STORAGE_DEVICE_TABLE_H
 #define ANALYZER_STORAGE_DEVICE_TABLE_H
@@ -41,7 +45,9 @@ struct device_table {
 int device_table_make(struct device_table *d, const struct table *t, const char *prefix,
 		      struct err *err);
 void device_table_release(struct device_table *d);
-/* Computes the range that the rows cover. */
+/* Computes the range that the rows cover; sizes are those that the device got. */
 void device_table_domain(const struct device_table *d, struct device_domain *out);
+/* Returns the largest size below this one that the device got, or 0 if there is none. */
+double device_table_size_below(const struct device_table *d, double bytes);
 
 #endif
