@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/replay/causal_begin.h"
 #include "analyzer/replay/causal_depend.h"
 #include "analyzer/replay/causal_open.h"
 
@@ -212,15 +213,22 @@ static size_t count_until(const struct causal_end *ends, size_t all, size_t nr, 
 	return nr;
 }
 
-/* Returns the last completion at or before a time; NULL if there is none. */
-static const struct causal_end *last_end(const struct causal_span *s, uint64_t ns)
+/*
+ * Returns the last completion at or before a time, of a request that was sent before that time;
+ * NULL if there is none. By a coarse clock requests take no time: those that were sent at the same
+ * instant would else wait for each other.
+ */
+static const struct causal_end *last_end(const struct causal_times *t, const struct causal_span *s,
+					 uint64_t ns)
 {
+	const struct request *r = &t->requests[s->first];
 	size_t low = 0, high = s->nr;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
+		const struct causal_end *e = &s->ends[middle];
 
-		if (s->ends[middle].ns <= ns)
+		if (e->ns < ns || (e->ns == ns && r[e->request].arrival_ns < ns))
 			low = middle + 1;
 		else
 			high = middle;
@@ -241,7 +249,7 @@ static void causal_anchor(struct causal_request *q, const struct causal_times *t
 
 		if (!(depends >> l & 1))
 			continue;
-		e = last_end(&t->lanes[l], arrival_ns);
+		e = last_end(t, &t->lanes[l], arrival_ns);
 		if (!e || e->ns <= since_ns)
 			continue;
 		since_ns = e->ns;
@@ -251,12 +259,28 @@ static void causal_anchor(struct causal_request *q, const struct causal_times *t
 	q->gap_ns = arrival_ns - since_ns;
 }
 
-/* Does this for a request of a lane. A lane that is idle may also have been woken by any other. */
+/* Lets the first request of a lane wait for the end of the lane whose place it takes. */
+static void causal_anchor_first(struct causal_request *q, const struct causal_times *t,
+				uint32_t before, uint64_t arrival_ns)
+{
+	const struct causal_end *e = &t->lanes[before].ends[t->lanes[before].nr - 1];
+
+	q->gap_ns = arrival_ns - e->ns;
+	q->after_lane = before;
+	q->after = e->request;
+}
+
+/*
+ * Does this for a request of a lane. A lane that is idle may also have been woken by any other, and
+ * a lane that begins in the window has been begun by another.
+ */
 static void causal_anchor_lane(struct causal_request *q, const struct causal_times *t,
 			       const struct causal_lane *lane, bool idle, uint64_t arrival_ns,
 			       uint64_t since_ns)
 {
-	if (idle && lane->follows && arrival_ns - since_ns > CAUSAL_FOLLOW_NS) {
+	bool woken = lane->follows || q == lane->requests;
+
+	if (idle && woken && arrival_ns - since_ns > CAUSAL_FOLLOW_NS) {
 		causal_anchor(q, t, UINT64_MAX, arrival_ns, since_ns);
 		if (q->gap_ns <= CAUSAL_FOLLOW_NS)
 			return;
@@ -265,9 +289,22 @@ static void causal_anchor_lane(struct causal_request *q, const struct causal_tim
 }
 
 /*
+ * Returns how many completions a request waits for if the lane waits for room: as many as there
+ * were when it was let in. It was let in by the first completion of the last CAUSAL_FOLLOW_NS, of
+ * which nr_before were earlier, if it came long after the request before.
+ */
+static uint32_t causal_let_in(const struct causal_lane *lane, const struct causal_request *q,
+			      size_t nr_before)
+{
+	bool late = q->spacing_ns > CAUSAL_FOLLOW_NS;
+
+	return lane->refills && late && nr_before < q->done ? (uint32_t)nr_before + 1 : 0;
+}
+
+/*
  * A burst consists of requests that were sent while other requests of the lane were under way. The
  * limit of its depth (throttling by the kernel, or a queue) is not known, but the largest recorded
- * depth is within the limit.
+ * depth is within the limit. A request that a completion let in waits for this completion as well.
  */
 static void make_room(struct causal_request *q, size_t nr)
 {
@@ -277,7 +314,8 @@ static void make_room(struct causal_request *q, size_t nr)
 		for (end = i + 1; end < nr && q[end].done < end; end++)
 			most = end - q[end].done > most ? end - q[end].done : most;
 		for (size_t k = i; k < end; k++)
-			q[k].room = k > most && k > i ? (uint32_t)(k - most) : 0;
+			if (k > most && k > i && k - most > q[k].room)
+				q[k].room = (uint32_t)(k - most);
 		q[i].room = q[i].done;
 	}
 }
@@ -297,36 +335,43 @@ static void causal_open_lane(struct causal_lane *lane)
 	lane->depth = CAUSAL_OPEN_DEPTH;
 }
 
+/* before: the lane whose place this one takes, or CAUSAL_NO_LANE. */
 static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
-		     const struct causal_span *s, size_t nr_all)
+		     const struct causal_span *s, size_t nr_all, uint32_t before)
 {
 	const struct request *r = &t->requests[s->first];
-	size_t done = 0, own_before = 0, all_before = 0;
+	size_t done = 0, just_before = 0, own_before = 0, all_before = 0;
+
 	lane->tid = causal_tid(r);
 	lane->nr = s->nr;
 	lane->requests = calloc(s->nr, sizeof(*lane->requests));
 	if (!lane->requests)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->nr; i++) {
-		uint64_t at = r[i].arrival_ns, before;
+		uint64_t at = r[i].arrival_ns, until;
 		uint64_t since = i ? r[i - 1].arrival_ns : t->begin_ns;
 		struct causal_request *q = &lane->requests[i];
 		bool flushes = r[i].operation == OPERATION_FLUSH;
 
-		before = at > CAUSAL_SLACK_NS ? at - CAUSAL_SLACK_NS : 0;
+		until = at > CAUSAL_FOLLOW_NS ? at - CAUSAL_FOLLOW_NS : 0;
+		just_before = count_until(s->ends, s->nr, just_before, until);
+		until = at > CAUSAL_SLACK_NS ? at - CAUSAL_SLACK_NS : 0;
 		done = count_until(s->ends, s->nr, done, at);
 		/* A request never waits for its own completion, however short it was. */
 		done = done < i ? done : i;
-		own_before = count_until(s->ends, s->nr, own_before, before);
-		all_before = count_until(t->all, nr_all, all_before, before);
+		own_before = count_until(s->ends, s->nr, own_before, until);
+		all_before = count_until(t->all, nr_all, all_before, until);
 		if (done && s->ends[done - 1].ns > since)
 			since = s->ends[done - 1].ns;
 		causal_anchor_lane(q, t, lane, done == i, at, since);
+		if (!i && before != CAUSAL_NO_LANE && q->gap_ns > CAUSAL_FOLLOW_NS)
+			causal_anchor_first(q, t, before, at);
 		q->offset = flushes ? 0 : r[i].sector * SECTOR_BYTES;
 		q->bytes = flushes ? 0 : r[i].bytes;
 		q->others = done == i ? all_before - own_before : 0;
 		q->done = (uint32_t)done;
 		q->spacing_ns = at - (i ? r[i - 1].arrival_ns : t->begin_ns);
+		q->room = causal_let_in(lane, q, just_before);
 		q->operation = r[i].operation;
 		q->durable = r[i].flags & REQUEST_FUA;
 		if (i + 1 - done > lane->depth)
@@ -339,37 +384,47 @@ static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 	return 0;
 }
 
-static int causal_fill(struct causal_plan *plan, struct causal_times *t, size_t nr)
+/* Finds what lane l waits for in general, before its requests are looked at one by one. */
+static int causal_look(struct causal_lane *lane, const struct causal_times *t, size_t l,
+		       size_t nr_all)
 {
 	bool constant;
+	int ret;
+
+	lane->refills = causal_refills(t, l);
+	/* Write-back pauses when there is nothing to write, which is not a wait for a request. */
+	if (causal_is_kernel(causal_tid(&t->requests[t->lanes[l].first]))) {
+		lane->follows = causal_follows(t, l, nr_all);
+		return 0;
+	}
+	ret = causal_depends(t, l, &lane->depends, &constant);
+	lane->follows = !constant && causal_follows(t, l, nr_all);
+	return ret ? ret : causal_is_open(t, l, &lane->open);
+}
+
+static int causal_fill(struct causal_plan *plan, struct causal_times *t, size_t nr)
+{
+	uint32_t *before = NULL;
 	int ret = sort_ends(t, nr);
 
 	if (ret)
 		return ret;
+	before = malloc(t->nr_lanes * sizeof(*before));
 	plan->lanes = calloc(t->nr_lanes, sizeof(*plan->lanes));
-	if (!plan->lanes)
-		return -ENOMEM;
+	ret = before && plan->lanes ? causal_begin(t, before) : -ENOMEM;
+	if (ret)
+		goto out;
 	plan->nr_lanes = t->nr_lanes;
 	for (size_t l = 0; l < t->nr_lanes; l++) {
-		/*
-		 * Write-back pauses when there is nothing to write, which is not a wait for a
-		 * request.
-		 */
-		if (causal_is_kernel(causal_tid(&t->requests[t->lanes[l].first]))) {
-			plan->lanes[l].follows = causal_follows(t, l, nr);
-		} else {
-			ret = causal_depends(t, l, &plan->lanes[l].depends, &constant);
-			plan->lanes[l].follows = !constant && causal_follows(t, l, nr);
-			if (!ret)
-				ret = causal_is_open(t, l, &plan->lanes[l].open);
-		}
+		ret = causal_look(&plan->lanes[l], t, l, nr);
+		if (!ret)
+			ret = fill_lane(&plan->lanes[l], t, &t->lanes[l], nr, before[l]);
 		if (ret)
-			return ret;
-		ret = fill_lane(&plan->lanes[l], t, &t->lanes[l], nr);
-		if (ret)
-			return ret;
+			goto out;
 	}
-	return 0;
+out:
+	free(before);
+	return ret;
 }
 
 /*

@@ -14,7 +14,8 @@
  * that time has passed, or when the recorded time since the previous request has passed. But there
  * are never more requests under way than there were in this burst. Therefore a burst on a slower
  * target grows to the depth that it had when it was recorded, and not further; on a faster target
- * it ends sooner.
+ * it ends sooner. A lane may also wait for room at a depth that nobody but the kernel knows
+ * (causal_refills()): a request that a completion of the lane let in then waits for this one.
  *
  * A thread depends on another lane if it stops while that lane is stuck, for example on a commit,
  * or on the holder of a lock (causal_depend.c). The time of a request that is sent with nothing
@@ -22,7 +23,10 @@
  * A lane may also be woken by completions of others (causal_follows()): a journal commits when the
  * data that it protects are written, and one commit serves all threads that wait for it. A request
  * of such a lane that was sent directly after a completion of another lane, but long after the last
- * one of its own, waits for that completion.
+ * one of its own, waits for that completion. So does the first request of a thread that begins in
+ * the window: whoever started the thread was woken by the completion. If it comes later, but
+ * threads of the window take the place of others that have ended (causal_begin.h), it waits for the
+ * last completion of the thread whose place it takes.
  *
  * Other lanes are waited for only coarsely: as many of their requests must have completed as had
  * CAUSAL_SLACK_NS before. In the same way an application that runs ahead of its write-back is held
@@ -76,6 +80,7 @@ struct causal_lane {
 	uint64_t depends; /* bit i: the lane depends on lane i */
 	bool open;	  /* its requests wait for no completion */
 	bool follows;	  /* completions of other lanes wake it */
+	bool refills;	  /* completions of its own let in the requests of its bursts */
 };
 
 struct causal_plan {

@@ -191,40 +191,53 @@ int causal_depends(const struct causal_times *t, size_t l, uint64_t *depends, bo
 	return ret;
 }
 
-/* The idle times of a lane that exceed CAUSAL_FOLLOW_NS, and the requests that end them. */
+/* The pauses of a lane that exceed CAUSAL_FOLLOW_NS, and the requests that end them. */
 struct following {
-	double nr, nr_follow; /* requests; those that follow a completion of another lane */
-	double ns;	      /* idle time, without the first CAUSAL_FOLLOW_NS of each */
+	double nr, nr_follow; /* requests; those that follow a completion */
+	double ns;	      /* length of the pauses, without the first CAUSAL_FOLLOW_NS of each */
 	double covered_ns;    /* the part of ns within CAUSAL_FOLLOW_NS after a completion */
 };
 
 /*
- * Adds one idle time of a lane, which ends with a request. Time counts from CAUSAL_FOLLOW_NS on,
- * and is covered for CAUSAL_FOLLOW_NS after each completion. *k is the first completion that may
- * belong to this time or to a later one.
+ * Adds one pause of a lane, which ends with a request. Time counts from CAUSAL_FOLLOW_NS on, and is
+ * covered for CAUSAL_FOLLOW_NS after each of the given completions. *k is the first completion that
+ * may belong to this pause or to a later one.
  */
-static void causal_follow_add(struct following *f, const struct causal_times *t, size_t nr_all,
-			      size_t *k, uint64_t idle_ns, uint64_t sent_ns)
+static void causal_follow_add(struct following *f, const struct causal_end *ends, size_t nr_ends,
+			      size_t *k, uint64_t begin_ns, uint64_t sent_ns)
 {
-	uint64_t from = idle_ns + CAUSAL_FOLLOW_NS, last = 0;
+	uint64_t from = begin_ns + CAUSAL_FOLLOW_NS, last = 0;
 
 	if (sent_ns <= from)
 		return;
-	for (; *k < nr_all && t->all[*k].ns <= sent_ns; ++*k) {
-		uint64_t at = t->all[*k].ns, to = at + CAUSAL_FOLLOW_NS;
+	for (; *k < nr_ends && ends[*k].ns <= sent_ns; ++*k) {
+		uint64_t at = ends[*k].ns, to = at + CAUSAL_FOLLOW_NS;
 
-		/* The lane's own last completion is at idle_ns. */
-		if (at <= idle_ns)
+		/* What happens at begin_ns begins the pause. */
+		if (at <= begin_ns)
 			continue;
 		to = to < sent_ns ? to : sent_ns;
 		at = at > from ? at : from;
 		f->covered_ns += to > at ? (double)(to - at) : 0;
 		from = to > from ? to : from;
-		last = t->all[*k].ns;
+		last = ends[*k].ns;
 	}
 	f->nr++;
 	f->nr_follow += last && sent_ns - last <= CAUSAL_FOLLOW_NS;
-	f->ns += (double)(sent_ns - idle_ns - CAUSAL_FOLLOW_NS);
+	f->ns += (double)(sent_ns - begin_ns - CAUSAL_FOLLOW_NS);
+}
+
+/* Returns whether far more requests follow a completion than would by chance. */
+static bool causal_follow_shows(const struct following *f)
+{
+	double expected, sd;
+
+	if (!(f->ns > 0) || f->nr_follow < EXPECTED_LEAST)
+		return false;
+	expected = f->nr * f->covered_ns / f->ns;
+	sd = sqrt(expected * (1 - f->covered_ns / f->ns));
+	return f->nr_follow > FOLLOWS_FACTOR * expected &&
+	       f->nr_follow > expected + FOLLOWS_SIGMAS * sd;
 }
 
 bool causal_follows(const struct causal_times *t, size_t l, size_t nr_all)
@@ -233,22 +246,34 @@ bool causal_follows(const struct causal_times *t, size_t l, size_t nr_all)
 	struct following f = { 0 };
 	uint64_t ns, idle_ns = 0;
 	bool sends, idle = false;
-	double expected, sd;
 	size_t k = 0;
 
 	if (l >= CAUSAL_DEPEND_LANES)
 		return false;
 	while (w.nr_sent < DEPEND_MOST && causal_depend_next(&w, &ns, &sends)) {
 		if (sends && idle)
-			causal_follow_add(&f, t, nr_all, &k, idle_ns, ns);
+			causal_follow_add(&f, t->all, nr_all, &k, idle_ns, ns);
 		causal_depend_take(&w, sends);
 		idle = w.nr_sent == w.nr_done;
 		idle_ns = ns;
 	}
-	if (!(f.ns > 0) || f.nr_follow < EXPECTED_LEAST)
-		return false;
-	expected = f.nr * f.covered_ns / f.ns;
-	sd = sqrt(expected * (1 - f.covered_ns / f.ns));
-	return f.nr_follow > FOLLOWS_FACTOR * expected &&
-	       f.nr_follow > expected + FOLLOWS_SIGMAS * sd;
+	return causal_follow_shows(&f);
+}
+
+bool causal_refills(const struct causal_times *t, size_t l)
+{
+	struct walk w = walk_of(t, l);
+	struct following f = { 0 };
+	uint64_t ns, sent_ns = 0;
+	bool sends;
+	size_t k = 0;
+
+	while (w.nr_sent < DEPEND_MOST && causal_depend_next(&w, &ns, &sends)) {
+		if (sends && w.nr_sent > w.nr_done)
+			causal_follow_add(&f, w.s->ends, w.s->nr, &k, sent_ns, ns);
+		if (sends)
+			sent_ns = ns;
+		causal_depend_take(&w, sends);
+	}
+	return causal_follow_shows(&f);
 }

@@ -87,5 +87,13 @@ int causal_depends(const struct causal_times *t, size_t l, uint64_t *depends, bo
  * lanes); t->all has nr_all completions.
  */
 bool causal_follows(const struct causal_times *t, size_t l, size_t nr_all);
+/*
+ * Returns whether lane l waits for room: of the requests that it sends while others of its own are
+ * under way, longer than CAUSAL_FOLLOW_NS after the one before, far more come within
+ * CAUSAL_FOLLOW_NS after one of its completions than requests at random times would. Write-back
+ * does so once the queue of the device is full, since a completion then lets the next request in.
+ * O(requests of the lane).
+ */
+bool causal_refills(const struct causal_times *t, size_t l);
 
 #endif

@@ -29,11 +29,11 @@ struct stored_lane {
 	const struct causal_lane *plan;
 	size_t load;
 	size_t nr_sent, nr_done;
-	double last_s;	   /* when the last request was sent */
-	double *done_s;	   /* owned: time of the n-th completion */
-	double *ended_s;   /* owned: completion time by request; NaN: not yet completed */
-	bool waits;	   /* it waits for other lanes */
-	size_t nr_awaited; /* lanes that wait for a completion of this one */
+	double last_s;	 /* when the last request was sent */
+	double *done_s;	 /* owned: time of the n-th completion */
+	double *ended_s; /* owned: completion time by request; NaN: not yet completed */
+	bool waits;	 /* it waits for other lanes */
+	bool *awaited;	 /* owned: by request, another lane waits for its completion */
 };
 
 struct stored_load {
@@ -174,25 +174,23 @@ static double stored_burst_due_s(const struct stored_sim *s, const struct stored
 }
 
 /*
- * The lane continues when another lane reaches a number of completions: this records which lane,
- * and which number.
+ * Notes what a lane waits for: the completion from which its gap counts, or a number of completions
+ * of others. No other completion is looked at, since thousands of threads that begin late may wait.
  */
-static void stored_wait(struct stored_sim *s, struct stored_lane *l, bool waits)
+static void stored_wait(struct stored_sim *s, struct stored_lane *l, bool after, bool others)
 {
 	const struct causal_request *r = &l->plan->requests[l->nr_sent];
 	struct stored_load *load = &s->loads[l->load];
-	uint64_t need;
+	uint64_t need = r->others + l->nr_done;
+	bool waits = after || others;
 
-	if (waits) {
-		need = r->others + l->nr_done;
-		load->next_need = need < load->next_need ? need : load->next_need;
-	}
-	if (waits == l->waits)
-		return;
+	if (after)
+		s->lanes[load->first + r->after_lane].awaited[r->after] = true;
+	if (others && need < load->next_need)
+		load->next_need = need;
+	if (waits != l->waits)
+		load->nr_waiting += waits ? 1 : -(size_t)1;
 	l->waits = waits;
-	load->nr_waiting += waits ? 1 : -(size_t)1;
-	if (r->after_lane != UINT32_MAX)
-		s->lanes[load->first + r->after_lane].nr_awaited += waits ? 1 : -(size_t)1;
 }
 
 /* Sends what the lane may send now, and sets a timer for what it may send later. */
@@ -206,7 +204,7 @@ static int stored_look(struct stored_sim *s, uint32_t lane)
 		bool others = s->loads[l->load].nr_done - l->nr_done < r->others;
 		int ret;
 
-		stored_wait(s, l, isnan(due_s) || others);
+		stored_wait(s, l, isnan(due_s), others);
 		if (l->waits || due_s == NEVER) {
 			eventq_cancel(&s->events, lane);
 			return 0;
@@ -273,6 +271,7 @@ static int stored_complete(struct stored_sim *s, uint32_t slot)
 	uint32_t lane = s->slots[slot].lane;
 	struct stored_lane *l = &s->lanes[lane];
 	struct stored_load *load = &s->loads[l->load];
+	uint32_t index = s->slots[slot].index;
 	int ret;
 
 	if (s->slots[slot].again)
@@ -281,12 +280,12 @@ static int stored_complete(struct stored_sim *s, uint32_t slot)
 	s->free_slot = slot;
 	s->nr_under_way -= !s->slots[slot].cached;
 	l->done_s[l->nr_done++] = s->now_s;
-	l->ended_s[s->slots[slot].index] = s->now_s;
+	l->ended_s[index] = s->now_s;
 	load->nr_done++;
 	if (load->nr_done == load->nr_requests)
 		return stored_load_ended(s, load);
 	ret = stored_look(s, lane);
-	if (!ret && load->nr_waiting && (load->nr_done >= load->next_need || l->nr_awaited))
+	if (!ret && load->nr_waiting && (load->nr_done >= load->next_need || l->awaited[index]))
 		ret = stored_look_waiting(s, load);
 	return ret;
 }
@@ -297,7 +296,8 @@ static int stored_lane_begin(struct stored_lane *l, const struct causal_lane *pl
 	l->load = load;
 	l->done_s = calloc(plan->nr, sizeof(*l->done_s));
 	l->ended_s = malloc(plan->nr * sizeof(*l->ended_s));
-	if (!l->done_s || !l->ended_s)
+	l->awaited = calloc(plan->nr, sizeof(*l->awaited));
+	if (!l->done_s || !l->ended_s || !l->awaited)
 		return -ENOMEM;
 	for (size_t i = 0; i < plan->nr; i++)
 		l->ended_s[i] = NAN;
@@ -354,6 +354,7 @@ static void stored_release(struct stored_sim *s)
 	for (size_t i = 0; i < s->nr_lanes && s->lanes; i++) {
 		free(s->lanes[i].done_s);
 		free(s->lanes[i].ended_s);
+		free(s->lanes[i].awaited);
 	}
 	free(s->lanes);
 	free(s->loads);
@@ -450,9 +451,10 @@ unsigned stored_sim_at_once(const struct stored_run *runs, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t bytes = 0;
 
-		/* Of each request the times of two completions are kept (struct stored_lane). */
+		/* What is kept of each request: struct stored_lane. */
 		for (size_t k = 0; k < runs[i].nr_plans; k++)
-			bytes += 2 * sizeof(double) * stored_plan_nr(runs[i].plans[k]);
+			bytes += (2 * sizeof(double) + sizeof(bool)) *
+				 stored_plan_nr(runs[i].plans[k]);
 		most = bytes > most ? bytes : most;
 	}
 	if (AT_ONCE_BYTES / most >= cpus)
