@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/characterize/profile_set.h"
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/load_options.h"
@@ -14,7 +12,6 @@
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/whatif/headroom_answer.h"
 #include "analyzer/whatif/headroom_device.h"
-#include "base/units.h"
 
 /*
  * headroom_storage: --storage of blkcast headroom: stored requests, multiplied, are simulated on a
@@ -280,11 +277,10 @@ static int cmd_headroom_work(struct job *job)
 static int cmd_headroom_check(struct job *job, struct cli *cli)
 {
 	struct headroom_storage *s = job->storage;
+	int ret = predictor_options_take(&job->by, &s->path, cli);
 
-	if (!s->path && job->by.models.nr == 1 && device_model_is(job->by.models.items[0])) {
-		s->path = job->by.models.items[0];
-		job->by.models.nr = 0;
-	}
+	if (ret)
+		return ret;
 	if (!cli->argc || !job->slo.nr || predictor_options_given(&job->by) + !!s->path != 1)
 		return cli_usage(cli, "expected --slo, either --model, --db or --storage, and a "
 				      "load: profiles, or --store");

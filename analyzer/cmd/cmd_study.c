@@ -166,6 +166,17 @@ static void add_case(struct job *job, const size_t *loads, size_t nr, size_t bas
 	job->nr_cases++;
 }
 
+/* Adds a case of the first load and a neighbour, each with its copies. */
+static void add_neighbour(struct job *job, size_t neighbour)
+{
+	size_t both[STUDY_LOADS_MAX], nr = 0;
+
+	for (size_t i = 0; i < job->study.nr; i++)
+		if (!job->loads.copy_of[i] || job->loads.copy_of[i] == neighbour)
+			both[nr++] = i;
+	add_case(job, both, nr, 0);
+}
+
 /* Makes the cases: each load alone is case 0, 1, ..., followed by the combinations. */
 static void make_cases(struct job *job)
 {
@@ -178,7 +189,8 @@ static void make_cases(struct job *job)
 	if (job->verb == VERB_CONSOLIDATE)
 		add_case(job, all, nr, 0);
 	for (size_t i = 1; i < nr && job->verb == VERB_INTERFERENCE; i++)
-		add_case(job, (size_t[]){ 0, i }, 2, 0);
+		if (job->loads.copy_of[i] == i)
+			add_neighbour(job, i);
 }
 
 static int cmd_study_solve(struct job *job)
@@ -413,14 +425,14 @@ static int check_options(struct job *job, int verb)
 {
 	struct cli *cli = job->cli;
 	const char *bad;
+	int ret;
 
 	if (!cli->argc || cli->argc > STUDY_LOADS_MAX)
 		return cli_usage(cli, "expected 1 to %d profiles, stores or segments",
 				 STUDY_LOADS_MAX);
-	if (!job->storage && job->by.models.nr == 1 && device_model_is(job->by.models.items[0])) {
-		job->storage = job->by.models.items[0];
-		job->by.models.nr = 0;
-	}
+	ret = predictor_options_take(&job->by, &job->storage, cli);
+	if (ret)
+		return ret;
 	if ((job->target.path != NULL) + (job->storage != NULL) +
 		    predictor_options_given(&job->by) !=
 	    1)

@@ -3,10 +3,10 @@
  * load_options: the options by which commands choose loads. They are the same in all these
  * commands.
  *
- * Loads are operands, files of --profile, or the devices of --store. --host and --device choose
- * among them, and --begin and --end choose the period of a recording. After cli_parse()
- * load_options_take() turns all of them into operands, in that order, so that a command reads only
- * its operands, together with the selection.
+ * Loads are operands, files of --profile, or the devices of --store; LOAD=COUNT stands for COUNT
+ * copies of the load. --host and --device choose among them, and --begin and --end choose the
+ * period of a recording. After cli_parse() load_options_take() turns all of them into operands,
+ * in that order, so that a command reads only its operands, together with the selection.
  *
  *	struct load_options loads = { 0 };
  *	const struct cli_option options[] = { LOAD_OPTIONS(&loads), ..., CLI_END };
@@ -54,21 +54,31 @@ void load_options_release(struct load_options *o);
 int load_options_read(const struct load_options *o, const struct cli *cli, const char *path,
 		      struct profile_set *set, struct err *err);
 
+#define LOAD_COPIES_MAX PREDICTOR_LOADS_MAX /* copies of one load */
+
 /* Loads that were read, in the order of the operands. A zeroed struct is empty. */
 struct loads {
 	struct profile_set *sets;	     /* owned; one per operand */
 	const struct profile_group **groups; /* owned; the profiles of each load, in sets */
-	const char **paths;		     /* owned; the operand of each load, borrowed */
+	const char **paths; /* owned; the operand of each load, without its count */
+	size_t *copy_of;    /* owned; by load: the first of its copies, which may be itself */
 	size_t nr_sets, nr;
-	size_t cap_sets, cap_groups, cap_paths;
+	size_t cap_sets, cap_groups, cap_paths, cap_copy_of;
 };
 
 /*
- * Adds the loads of one operand, which loads_read() does for all operands. path must outlive the
- * loads. Returns as load_options_read(), or -EINVAL where there are more than `most` loads then.
+ * Separates "PATH=COUNT". *len becomes the length of the path, and *count 1 where there is no
+ * count; the path of a file that exists has none. Returns -EINVAL for a count that is no whole
+ * number of `least` to LOAD_COPIES_MAX.
+ */
+int load_operand_count(const char *text, size_t least, size_t *len, size_t *count, struct err *err);
+
+/*
+ * Adds the loads of one operand, with their copies, which loads_read() does for all operands.
+ * Returns as load_options_read(), or -EINVAL where there are more than `most` loads then.
  */
 int loads_add(struct loads *l, const struct load_options *o, const struct cli *cli,
-	      const char *path, size_t most, struct err *err);
+	      const char *operand, size_t most, struct err *err);
 int loads_read(struct loads *l, const struct load_options *o, const struct cli *cli, size_t most,
 	       struct err *err);
 /* Adds the loads to a study, which has room for them. */
@@ -106,6 +116,15 @@ static inline int predictor_options_given(const struct predictor_options *o)
 {
 	return (o->models.nr > 0) + (o->db != NULL);
 }
+
+/*
+ * Takes a simulated device that --model names as --storage would, so that *storage is its file,
+ * and refuses --campaign and --target where no measurement store is given. Every command that has
+ * these options calls it before it looks at them. Returns 0, or the exit status of what was
+ * refused.
+ */
+int predictor_options_take(struct predictor_options *o, const char **storage,
+			   const struct cli *cli);
 
 /*
  * Reads what the options name into p, which is zeroed before and must be released in every case. o

@@ -8,6 +8,7 @@
 #include "analyzer/cmd/show.h"
 #include "analyzer/cmd/study_device.h"
 #include "analyzer/cmd/study_verbs.h"
+#include "analyzer/models/num/lsq.h"
 #include "analyzer/report/miss_ratio.h"
 #include "analyzer/report/study_draw.h"
 
@@ -20,13 +21,18 @@ struct job {
 	double hit_ratio, hit_s, miss_s;
 	const char *report;
 	const char *storage; /* a simulated device behind the cache, or NULL */
-	struct study study;  /* the loads, for the device */
+	struct predictor_options by;
+	struct word_list slo;
+	struct predictor predictor; /* of the storage behind the cache, where by says so */
+	struct study study;	    /* the loads, for the device or the predictor */
 	struct study_device target;
 	bool cannot_tell;
 	struct loads loads;
 	struct cache_advice advice[LOADS_MAX];
 	struct cache_stream streams[LOADS_MAX];
 	double shared[LOADS_MAX], equal[LOADS_MAX], parted[LOADS_MAX];
+	struct cache_times times[LOADS_MAX];
+	enum study_slo_verdict slo_verdict;
 	struct err err;
 };
 
@@ -44,36 +50,76 @@ static int no_curve(struct job *job, const char *path, const struct profile_grou
 		path, g->whole.device_name);
 }
 
-/* Returns the mean time of a load's reads and writes by an answer about it. */
-static double study_cache_mean_s(const struct profile *p, const struct study_answer *a)
+/* Returns the mean time of a load's reads and writes that miss. */
+static double study_cache_mean_s(const struct profile *p, const struct cache_times *t)
 {
 	double sum = 0, nr = 0;
 
 	for (int side = 0; side < 2; side++) {
 		double n = (double)p->requests[side ? OPERATION_WRITE : OPERATION_READ];
 
-		sum += n > 0 ? n * a->s[side] : 0;
+		sum += n > 0 ? n * t->miss_s[side] : 0;
 		nr += n;
 	}
 	return sum / nr;
 }
 
-/* Simulates each load alone on the device, as if no request hit: its mean is that of misses. */
-static int study_cache_device(struct job *job, size_t nr, double miss_s[LOADS_MAX])
+/* Refuses a load where the storage tells the times of one direction alone. */
+static int no_time(struct job *job, size_t load)
 {
-	struct study_case *alone;
-	int ret;
+	const char *side = isnan(job->times[load].miss_s[0]) &&
+					   job->loads.groups[load]->whole.requests[OPERATION_READ]
+				   ? "read"
+				   : "write";
 
-	if (nr > STUDY_LOADS_MAX)
-		return err_set(&job->err, EINVAL, "--storage: expected up to %d loads, got %zu",
-			       STUDY_LOADS_MAX, nr);
-	loads_study(&job->loads, &job->study);
+	return err_set(&job->err, EINVAL,
+		       "%s: the storage tells no time of its %ss that miss: expected a model of "
+		       "%s_s",
+		       job->loads.paths[load], side, side);
+}
+
+/* Opens the storage behind the cache: a simulated device, or models. */
+static int study_cache_open(struct job *job)
+{
+	if (!job->storage) {
+		job->study.predictor = &job->predictor;
+		return predictor_open(&job->predictor, &job->by, job->cli, &job->err);
+	}
 	job->study.simulated = true;
 	job->target = (struct study_device){ .cli = job->cli,
 					     .study = &job->study,
 					     .paths = job->loads.paths,
 					     .storage = job->storage };
-	ret = study_device_open(&job->target, &job->err);
+	return study_device_open(&job->target, &job->err);
+}
+
+/* Takes the answer about a load alone as the time of its misses. */
+static void study_cache_take(struct job *job, size_t i, const struct study_case *alone)
+{
+	const struct study_answer *a = &alone->answers[0];
+	struct cache_times *t = &job->times[i];
+
+	for (int side = 0; side < 2; side++) {
+		t->miss_s[side] = a->s[side];
+		t->miss_high_s[side] = isnan(a->high[side]) ? a->s[side] : a->high[side];
+	}
+	job->cannot_tell |= alone->why[0];
+	if (alone->why[0])
+		cli_note(job->cli, "%s: extrapolated", alone->why);
+}
+
+/* Asks about each load alone on the storage, as if no request hit: its mean is that of misses. */
+static int study_cache_target(struct job *job, size_t nr)
+{
+	struct study_case *alone;
+	int ret;
+
+	if (nr > STUDY_LOADS_MAX)
+		return err_set(&job->err, EINVAL,
+			       "--storage, --model, --db: expected up to %d loads, got %zu",
+			       STUDY_LOADS_MAX, nr);
+	loads_study(&job->loads, &job->study);
+	ret = study_cache_open(job);
 	if (ret)
 		return ret;
 	alone = calloc(nr + 1, sizeof(*alone));
@@ -81,34 +127,65 @@ static int study_cache_device(struct job *job, size_t nr, double miss_s[LOADS_MA
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		alone[i] = (struct study_case){ .loads = { i }, .nr = 1 };
-	ret = study_device_cases(&job->target, alone, nr, &job->err);
-	if (ret)
-		goto out;
-	for (size_t i = 0; i < nr; i++) {
-		miss_s[i] = study_cache_mean_s(&job->loads.groups[i]->whole, &alone[i].answers[0]);
-		job->cannot_tell |= alone[i].why[0];
-		if (alone[i].why[0])
-			cli_note(job->cli, "%s: extrapolated", alone[i].why);
+	if (job->storage)
+		ret = study_device_cases(&job->target, alone, nr, &job->err);
+	for (size_t i = 0; i < nr && !ret; i++) {
+		if (!job->storage)
+			ret = study_predict(&job->study, &alone[i], &job->err);
+		if (!ret)
+			study_cache_take(job, i, &alone[i]);
 	}
-out:
 	free(alone);
 	return ret;
 }
 
+/* The times of misses where no storage is asked: as characterized, or as the caller says. */
+static void study_cache_characterized(struct job *job, size_t i)
+{
+	const struct profile *p = &job->loads.groups[i]->whole;
+	struct cache_times *t = &job->times[i];
+
+	for (int side = 0; side < 2; side++)
+		t->miss_s[side] = t->miss_high_s[side] =
+			isnan(job->miss_s)
+				? profile_mean_s(side ? &p->write.response : &p->read.response,
+						 STAGE_TOTAL)
+				: job->miss_s;
+}
+
 static int study_cache_advise(struct job *job, size_t nr)
 {
-	double miss_s[LOADS_MAX];
+	bool asks = job->storage || predictor_options_given(&job->by);
+	int ret = asks ? study_cache_target(job, nr) : 0;
+
+	for (size_t i = 0; i < nr && !ret; i++) {
+		const struct profile_group *group = job->loads.groups[i];
+		double miss_s = job->miss_s;
+
+		if (asks)
+			miss_s = study_cache_mean_s(&group->whole, &job->times[i]);
+		else
+			study_cache_characterized(job, i);
+		job->times[i].hit_s = job->hit_s;
+		job->streams[i] = cache_stream_of(group);
+		if (cache_advise(&job->advice[i], group, job->hit_s, miss_s, job->hit_ratio))
+			ret = no_curve(job, job->loads.paths[i], group);
+		else if (asks && isnan(miss_s))
+			ret = no_time(job, i);
+	}
+	return ret;
+}
+
+/* Reads the objectives. Hits are known of reads and writes together, and so are means alone. */
+static int study_cache_objectives(struct job *job, struct study_slo *slo)
+{
 	int ret = 0;
 
-	for (size_t i = 0; i < nr; i++)
-		miss_s[i] = job->miss_s;
-	if (job->storage)
-		ret = study_cache_device(job, nr, miss_s);
-	for (size_t i = 0; i < nr && !ret; i++) {
-		job->streams[i] = cache_stream_of(job->loads.groups[i]);
-		if (cache_advise(&job->advice[i], job->loads.groups[i], job->hit_s, miss_s[i],
-				 job->hit_ratio))
-			ret = no_curve(job, job->loads.paths[i], job->loads.groups[i]);
+	for (size_t i = 0; i < job->slo.nr && !ret; i++) {
+		ret = study_slo_add(slo, job->slo.items[i], &job->err);
+		if (!ret && slo->objectives[i].point[0])
+			ret = err_set(&job->err, EINVAL, "--slo %.60s: a cache tells means",
+				      job->slo.items[i]);
 	}
 	return ret;
 }
@@ -172,8 +249,12 @@ static int study_cache_work(struct job *job)
 {
 	struct cache_result r = { .advice = job->advice,
 				  .streams = job->streams,
-				  .hit_ratio = job->hit_ratio };
-	int ret = loads_read(&job->loads, &job->options, job->cli, LOADS_MAX, &job->err);
+				  .hit_ratio = job->hit_ratio,
+				  .size_bytes = (double)job->size_bytes };
+	int ret = study_cache_objectives(job, &r.slo);
+
+	if (!ret)
+		ret = loads_read(&job->loads, &job->options, job->cli, LOADS_MAX, &job->err);
 
 	r.loads = job->loads.groups;
 	r.nr = job->loads.nr;
@@ -183,6 +264,8 @@ static int study_cache_work(struct job *job)
 		ret = study_cache_share(job, &r);
 	if (ret)
 		return ret;
+	cache_judge(&r, job->times);
+	job->slo_verdict = r.slo_verdict;
 	return study_cache_show(job, &r);
 }
 
@@ -199,8 +282,11 @@ static int study_cache_ask(struct job *job)
 			     "of a request that hits: for response times"),
 		CLI_DURATION("miss-time", 0, "TIME", &job->miss_s,
 			     "of a request that misses; default as characterized"),
+		PREDICTOR_OPTIONS(&job->by),
 		CLI_STRING("storage", 0, "FILE", &job->storage,
 			   "or simulate the misses on this device (blkcast storage calibrate)"),
+		CLI_LIST("slo", 0, "OBJECTIVE,...", &job->slo,
+			 "exit status 1 where a load breaks it: read.mean=20ms, write.mean=5ms"),
 		CLI_STRING("report", 0, "FILE", &job->report, "an HTML page"),
 		CLI_END,
 	};
@@ -212,14 +298,24 @@ static int study_cache_ask(struct job *job)
 		return cli_usage(cli, "expected 1 to %d profiles, stores or segments", LOADS_MAX);
 	if (isfinite(percent) && !(percent > 0 && percent <= 100))
 		return cli_usage(cli, "--hits: expected a percentage above 0, up to 100");
-	if (job->storage && isfinite(job->miss_s))
-		return cli_usage(cli, "expected either --miss-time or --storage");
+	ret = predictor_options_take(&job->by, &job->storage, cli);
+	if (ret)
+		return ret;
+	if ((job->storage != NULL) + isfinite(job->miss_s) + predictor_options_given(&job->by) > 1)
+		return cli_usage(cli, "expected one of --miss-time, --model, --db and --storage");
+	if (job->slo.nr && isnan(job->hit_s))
+		return cli_usage(cli, "--slo: expected --hit-time beside it");
 	if (job->storage && (job->options.sel.begin_real_ns || job->options.sel.end_real_ns))
 		return cli_usage(cli, "--begin, --end: not beside --storage, which simulates all "
 				      "stored requests");
+	lsq_single_thread();
 	job->hit_ratio = percent / 100;
 	ret = study_cache_work(job);
-	return cli_finish(cli, ret, &job->err, job->cannot_tell ? CLI_CANNOT_TELL : CLI_DONE);
+	job->cannot_tell |= job->slo_verdict == STUDY_SLO_UNKNOWN;
+	return cli_finish(cli, ret, &job->err,
+			  job->cannot_tell			 ? CLI_CANNOT_TELL
+			  : job->slo_verdict == STUDY_SLO_BROKEN ? CLI_FAILED
+								 : CLI_DONE);
 }
 
 int study_cache(struct cli *cli)
@@ -235,6 +331,7 @@ int study_cache(struct cli *cli)
 	loads_release(&job->loads);
 	load_options_release(&job->options);
 	study_device_release(&job->target);
+	predictor_release(&job->predictor);
 	free(job);
 	return ret;
 }

@@ -54,7 +54,8 @@ const struct command study_helps[] = {
 			 .summary = "cache: what a cache in front of the target is worth",
 			 .usage =
 				 "cache PROFILE... [--size SIZE] [--hits PERCENT] [--hit-time TIME]\n"
-				 "cache RECORDING... --hit-time TIME --storage DEVICE.json",
+				 "cache PROFILE... --hit-time TIME (--model M.json,... | --db FILE | "
+				 "--storage DEVICE.json) [--slo OBJECTIVE,...]",
 			 .example = "blkcast study cache docs/examples/demo.seg --hit-time 10us",
 			 .details = "By the miss-ratio curve of each load." },
 	[VERB_MIX] = { .name = "study",

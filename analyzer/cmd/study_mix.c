@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/characterize/profile_set.h"
 #include "analyzer/cmd/capacity_options.h"
 #include "analyzer/cmd/load_options.h"
 #include "analyzer/cmd/show.h"
@@ -30,7 +27,6 @@ struct job {
 	struct mix_device device;
 	struct capacity capacity;
 	struct loads loads;
-	char paths[MIX_LOADS_MAX][4096]; /* of the operands, without their counts */
 	struct mix_result r;
 	struct err err;
 };
@@ -39,31 +35,31 @@ struct job {
 static int read_load(struct job *job, const char *text)
 {
 	struct mix_fit *m = &job->r.mix;
-	const char *equals = strrchr(text, '=');
-	char *end = NULL, *path = job->paths[m->nr];
-	unsigned long count = equals ? strtoul(equals + 1, &end, 10) : 0;
 	struct mix_load *load = &m->loads[m->nr];
 	const struct profile *p;
-	int ret;
+	size_t len, count;
+	char *path;
+	int ret = load_operand_count(text, 0, &len, &count, &job->err);
 
-	if (equals &&
-	    (end == equals + 1 || *end || equals[1] == '-' || count > PREDICTOR_LOADS_MAX))
-		return err_set(&job->err, EINVAL, "%.80s: expected PROFILE=COUNT, 0 to %d", text,
-			       PREDICTOR_LOADS_MAX);
-	snprintf(path, sizeof(job->paths[0]), "%.*s", (int)(equals ? equals - text : 4095), text);
-	ret = loads_add(&job->loads, &job->options, job->cli, path, SIZE_MAX, &job->err);
+	if (ret)
+		return ret;
+	path = strndup(text, len);
+	ret = path ? loads_add(&job->loads, &job->options, job->cli, path, SIZE_MAX, &job->err)
+		   : -ENOMEM;
+	free(path);
 	if (ret)
 		return ret;
 	if (job->loads.nr != m->nr + 1)
-		return err_set(&job->err, EINVAL, "%s: expected one device, got %zu", path,
-			       job->loads.nr - m->nr);
+		return err_set(&job->err, EINVAL, "%.*s: expected one device, got %zu", (int)len,
+			       text, job->loads.nr - m->nr);
 	p = &job->loads.groups[m->nr]->whole;
 	if (!(p->requests[OPERATION_READ] + p->requests[OPERATION_WRITE]))
-		return err_set(&job->err, EINVAL, "%s: it has no reads or writes", path);
+		return err_set(&job->err, EINVAL, "%.*s: it has no reads or writes", (int)len,
+			       text);
 	snprintf(load->name, sizeof(load->name), "%.60s %.60s", p->host, p->device_name);
 	load_facts_of_group(job->loads.groups[m->nr], &load->facts);
 	load->count = count;
-	load->free = !equals;
+	load->free = !text[len];
 	m->nr++;
 	return 0;
 }
@@ -216,6 +212,9 @@ static int study_mix_ask(struct job *job)
 		return cli_usage(cli, "expected --slo, --measure or both");
 	if (job->slo.nr > MIX_LOADS_MAX)
 		return cli_usage(cli, "--slo: expected up to %d", MIX_LOADS_MAX);
+	ret = predictor_options_take(&job->by, &job->storage, cli);
+	if (ret)
+		return ret;
 	if (predictor_options_given(&job->by) + (job->storage != NULL) != (job->slo.nr > 0))
 		return cli_usage(cli, "expected one of --model, --db and --storage beside --slo");
 	if (job->storage && (job->options.sel.begin_real_ns || job->options.sel.end_real_ns))

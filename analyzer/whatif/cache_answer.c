@@ -23,6 +23,48 @@ double cache_hits(const struct cache_result *r, const double *part)
 	return 1 - cache_misses(r->streams, r->nr, part);
 }
 
+/* Returns the bytes of cache that a load has in the answer's sentence. */
+static double cache_bytes_of(const struct cache_result *r, size_t load)
+{
+	const struct cache_advice *advice = &r->advice[load];
+
+	if (r->nr > 1)
+		return r->shared[load];
+	if (isfinite(r->hit_ratio))
+		return isfinite(advice->wanted_bytes) ? advice->wanted_bytes : advice->most_bytes;
+	if (r->size_bytes > 0)
+		return r->size_bytes;
+	return isnan(advice->knee_bytes) ? advice->most_bytes : advice->knee_bytes;
+}
+
+void cache_judge(struct cache_result *r, const struct cache_times *times)
+{
+	struct study_slo_worst worst = { STUDY_SLO_HOLDS, r->slo_words, sizeof(r->slo_words) };
+
+	r->slo_words[0] = 0;
+	for (size_t i = 0; i < r->nr; i++)
+		for (size_t k = 0; k < r->slo.nr; k++) {
+			const struct profile *p = &r->loads[i]->whole;
+			int side = r->slo.objectives[k].side;
+			double own = (double)p->bytes[side ? OPERATION_WRITE : OPERATION_READ];
+			double other = (double)p->bytes[side ? OPERATION_READ : OPERATION_WRITE];
+			double share = own / (own + other);
+			double hit = 1 - cache_miss_ratio(&r->streams[i], cache_bytes_of(r, i));
+			double least = fmax(0, (hit - (1 - share)) / share);
+			const struct cache_times *t = &times[i];
+			char name[128];
+
+			if (!(own > 0))
+				continue;
+			cache_load_name(r, i, name);
+			study_slo_judge(&r->slo, k, name,
+					hit * t->hit_s + (1 - hit) * t->miss_s[side],
+					least * t->hit_s + (1 - least) * t->miss_high_s[side],
+					&worst);
+		}
+	r->slo_verdict = worst.verdict;
+}
+
 static void cache_conclude_one(const struct cache_result *r, struct answer *a)
 {
 	const struct cache_advice *advice = &r->advice[0];
@@ -30,27 +72,38 @@ static void cache_conclude_one(const struct cache_result *r, struct answer *a)
 	char size[UNITS_BYTES], most[UNITS_BYTES], name[128];
 
 	cache_load_name(r, 0, name);
-	if (isfinite(advice->wanted_bytes))
+	if (r->size_bytes > 0 && isnan(r->hit_ratio))
+		answer_conclude(
+			a,
+			"A cache of %s would serve %.1f %% of what %s asks for; no cache serves more "
+			"than %.1f %%, with %s.%s",
+			units_bytes(r->size_bytes, size),
+			100 * (1 - cache_miss_ratio(&r->streams[0], r->size_bytes)), name,
+			100 * advice->most_hit_ratio, units_bytes(advice->most_bytes, most),
+			r->slo_words);
+	else if (isfinite(advice->wanted_bytes))
 		answer_conclude(
 			a,
 			"A cache of %s would serve %.4g %% of what %s asks for; no cache serves more "
-			"than %.1f %%.",
+			"than %.1f %%.%s",
 			units_bytes(advice->wanted_bytes, size), 100 * r->hit_ratio, name,
-			100 * advice->most_hit_ratio);
+			100 * advice->most_hit_ratio, r->slo_words);
 	else if (isfinite(r->hit_ratio))
 		answer_conclude(
-			a, "No cache serves %.4g %% of what %s asks for: %.1f %% at most, with %s.",
+			a,
+			"No cache serves %.4g %% of what %s asks for: %.1f %% at most, with %s.%s",
 			100 * r->hit_ratio, name, 100 * advice->most_hit_ratio,
-			units_bytes(advice->most_bytes, most));
+			units_bytes(advice->most_bytes, most), r->slo_words);
 	else
 		answer_conclude(
 			a,
 			"A cache of %s%s would serve %.1f %% of what %s asks for; no cache serves "
-			"more than %.1f %%, with %s.",
+			"more than %.1f %%, with %s.%s",
 			units_bytes(bytes, size), isnan(advice->knee_bytes) ? "" : ", at the knee,",
 			100 * (isnan(advice->knee_bytes) ? advice->most_hit_ratio
 							 : advice->knee_hit_ratio),
-			name, 100 * advice->most_hit_ratio, units_bytes(advice->most_bytes, most));
+			name, 100 * advice->most_hit_ratio, units_bytes(advice->most_bytes, most),
+			r->slo_words);
 }
 
 static void cache_conclude(const struct cache_result *r, struct answer *a)
@@ -66,10 +119,11 @@ static void cache_conclude(const struct cache_result *r, struct answer *a)
 	parted = cache_hits(r, r->parted);
 	answer_conclude(a,
 			"%s shared by the %zu loads would serve %.1f %% of what they ask for; in "
-			"the best parts %.1f %%, in equal ones %.1f %%: %s.",
+			"the best parts %.1f %%, in equal ones %.1f %%: %s.%s",
 			units_bytes(r->size_bytes, size), r->nr, 100 * shared, 100 * parted,
 			100 * cache_hits(r, r->equal),
-			parted > shared + CLEARLY_MORE_HITS ? "part it" : "let them share it");
+			parted > shared + CLEARLY_MORE_HITS ? "part it" : "let them share it",
+			r->slo_words);
 }
 
 /* The gain of more cache is given per MiB where all caches are smaller than a GiB. */

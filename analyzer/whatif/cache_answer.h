@@ -9,6 +9,7 @@
 #include "analyzer/answer/answer.h"
 #include "analyzer/characterize/profile_set.h"
 #include "analyzer/whatif/cache_advice.h"
+#include "analyzer/whatif/study_slo.h"
 
 struct cache_result {
 	const struct profile_group *const *loads; /* borrowed */
@@ -19,10 +20,26 @@ struct cache_result {
 	 * One cache for all loads, in bytes; the arrays of parts have one entry per load, are
 	 * borrowed, and NULL with one load.
 	 */
-	double size_bytes;
+	double size_bytes; /* with one load: its own cache; 0: at the knee */
 	const double *shared, *equal, *parted;
 	const struct cache_stream *streams; /* borrowed */
+	/* Objectives on means, and what cache_judge() found. */
+	struct study_slo slo;
+	enum study_slo_verdict slo_verdict;
+	char slo_words[512];
 };
+
+/* Times of a load by direction: of hits, and of misses with the upper end of their interval. */
+struct cache_times {
+	double hit_s, miss_s[2], miss_high_s[2]; /* NaN: unknown */
+};
+
+/*
+ * Judges the objectives for every load, with the share of the cache that the load has. The curve
+ * counts reads and writes together: the mean of a direction is that with the hits of both, and the
+ * upper end of its interval is that with as few hits as the curve allows for the direction.
+ */
+void cache_judge(struct cache_result *r, const struct cache_times *times);
 
 /* Writes "host device" to out. */
 void cache_load_name(const struct cache_result *r, size_t load, char out[128]);

@@ -2,6 +2,7 @@
 #include "analyzer/whatif/capacity_answer.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/json.h"
 #include "base/units.h"
@@ -172,6 +173,33 @@ static void capacity_show_uses(const struct capacity_result *r, struct answer *a
 	answer_member(a, "profiles", uses);
 }
 
+bool capacity_fits(const struct capacity_result *r)
+{
+	return !r->nr_loads || r->uses[r->nr_loads > 1 ? r->nr_loads : 0].share.value <= 1;
+}
+
+static void capacity_conclude(const struct capacity_result *r, struct answer *a)
+{
+	const struct capacity_part *p = &r->parts[0];
+	char bytes[UNITS_BYTES], total[UNITS_BYTES], kept[256] = "";
+
+	if (r->objectives)
+		snprintf(kept, sizeof(kept), " while %.200s holds", r->objectives);
+	units_bytes((double)p->bytes, bytes);
+	units_count(r->totals[0].value, total);
+	if (r->nr_loads)
+		answer_conclude(a, "%s %.3g %% of the capacity%s: %s.",
+				r->nr_loads > 1 ? "The loads together use" : "The load uses",
+				100 * r->uses[r->nr_loads > 1 ? r->nr_loads : 0].share.value, kept,
+				capacity_fits(r) ? "it suffices" : "it does not suffice");
+	else if (r->alone)
+		answer_conclude(a, "The target serves %s requests/s of %s at %.4g %% reads%s.",
+				total, bytes, 100 * p->read_ratio, kept);
+	else
+		answer_conclude(a, "The target serves %s requests/s of these sizes%s.", total,
+				kept);
+}
+
 struct answer *capacity_answer(const struct capacity_result *r)
 {
 	struct answer *a = answer_new("blkcast.capacity/1", "Capacity");
@@ -191,5 +219,6 @@ struct answer *capacity_answer(const struct capacity_result *r)
 	answer_member(a, "ci", has_total ? capacity_interval_json(&r->totals[0]) : json_null());
 	if (r->nr_loads > 1)
 		answer_member(a, "together", capacity_use_json(&r->uses[r->nr_loads]));
+	capacity_conclude(r, a);
 	return a;
 }

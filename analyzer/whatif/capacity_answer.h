@@ -20,7 +20,8 @@ struct capacity_result {
 	struct capacity_value *totals;
 	struct capacity_check *checks;
 	size_t nr_checks;
-	double bound; /* |deviation_ratio| of a check beyond which C is not constant */
+	double bound;		/* |deviation_ratio| of a check beyond which C is not constant */
+	const char *objectives; /* borrowed: the objectives that are kept, as text; NULL: none */
 	/* borrowed, by load */
 	const struct profile_group *const *loads;
 	size_t nr_loads;
@@ -28,6 +29,8 @@ struct capacity_result {
 	struct capacity_use *uses;
 };
 
+/* Returns whether all loads together fit, also where there are none. */
+bool capacity_fits(const struct capacity_result *r);
 /* The caller owns the answer. */
 struct answer *capacity_answer(const struct capacity_result *r);
 

@@ -141,6 +141,14 @@ int load_model_rate(const struct model *m)
 	return variable_of(m, FACT_RATE);
 }
 
+int load_model_size(const struct model *m, double *unit_bytes)
+{
+	int v = variable_of(m, FACT_SIZE);
+
+	*unit_bytes = v < 0 ? 1024 : 1;
+	return v < 0 ? variable_of(m, FACT_SIZE_KB) : v;
+}
+
 /*
  * Returns what the caller set a fact's variable to; NaN if the model lacks the variable or the
  * caller has not set it.

@@ -105,6 +105,8 @@ bool load_model_is_busy(const struct model *m);
 int load_model_clients(const struct model *m);
 int load_model_depth(const struct model *m);
 int load_model_rate(const struct model *m);
+/* The same for the size of requests; *unit_bytes becomes the bytes of one unit of the variable. */
+int load_model_size(const struct model *m, double *unit_bytes);
 /* Returns whether the caller has set variable v. */
 bool load_model_is_set(const struct model *m, size_t v, const char *const *set, size_t nr_set);
 /* Returns the index of the variable that says how much load there is: the one of that name or,

@@ -155,43 +155,79 @@ void scenario_judge(struct scenario_result *r)
 	r->slo_verdict = worst.verdict;
 }
 
+/* Writes why one scenario allows no conclusion, or that its simulated storage is too slow. */
+static void scenario_lead_one(const struct scenario *s, char *out, size_t size)
+{
+	const struct scenario_storage *outside = scenario_outside(s);
+	const struct scenario_vm *vm = scenario_overload(s, false);
+	char target[2 * SCENARIO_NAME_BYTES + 32];
+	bool simulated = !vm;
+
+	if (outside) {
+		snprintf(out, size, "Cannot tell: in %s %s", s->name, outside->why);
+		return;
+	}
+	if (simulated)
+		vm = scenario_overload(s, true);
+	snprintf(target, sizeof(target), "%s %s the target %s",
+		 simulated ? "In" : "Cannot tell: in", s->name, s->storages[vm->storage].name);
+	load_facts_say_carried(vm->carried, target, vm->name, vm->passed_per_s,
+			       vm->answer.rate_per_s, out, size);
+}
+
 /*
- * Writes the words that stand before the conclusion: "Cannot tell: ..." for the first scenario that
- * allows no conclusion, or the sentence that a simulated storage cannot carry its load. The latter
+ * Appends the reason of the first scenario that is unsure, or that is sure and overloaded, and the
+ * names of the others. Returns that scenario, or NULL.
+ */
+static const struct scenario *scenario_lead_all(const struct scenario_result *r, bool unsure,
+						char *out, size_t size)
+{
+	const struct scenario *first = NULL;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct scenario *s = &r->scenarios[i];
+		size_t used = strlen(out);
+
+		if (scenario_cannot_tell(s) != unsure || (!unsure && !scenario_overloaded(s)))
+			continue;
+		if (first)
+			snprintf(out + used, size - used, "%s%s", nr > 1 ? ", " : "; nor in ",
+				 s->name);
+		else
+			scenario_lead_one(s, out + used, size - used);
+		first = first ? first : s;
+		nr++;
+	}
+	return first;
+}
+
+/*
+ * Writes the words that stand before the conclusion: "Cannot tell: ..." where a scenario allows no
+ * conclusion, whichever it is, and then where a simulated storage cannot carry its load. The latter
  * is an answer and no "Cannot tell", because a simulation slows the load down as the storage would.
  * out becomes "" where there is nothing to say.
  */
 static void scenario_lead(const struct scenario_result *r, char *out, size_t size)
 {
-	out[0] = 0;
-	for (size_t i = 0; i < r->nr && !out[0]; i++) {
-		const struct scenario *s = &r->scenarios[i];
-		const struct scenario_storage *outside = scenario_outside(s);
-		const struct scenario_vm *vm = scenario_overload(s, false);
-		char target[2 * SCENARIO_NAME_BYTES + 32];
-		bool simulated = !vm;
+	const struct scenario *unsure, *overloaded;
 
-		if (outside)
-			snprintf(out, size, "Cannot tell: in %s %s. Extrapolated: ", s->name,
-				 outside->why);
-		if (simulated)
-			vm = scenario_overload(s, true);
-		if (outside || !vm)
-			continue;
-		snprintf(target, sizeof(target), "%s %s the target %s",
-			 simulated ? "In" : "Cannot tell: in", s->name,
-			 s->storages[vm->storage].name);
-		load_facts_say_carried(vm->carried, target, vm->name, vm->passed_per_s,
-				       vm->answer.rate_per_s, out, size - 48);
-		snprintf(out + strlen(out), 48, ". With as many requests as it gives: ");
-	}
+	out[0] = 0;
+	unsure = scenario_lead_all(r, true, out, size);
+	if (unsure)
+		snprintf(out + strlen(out), size - strlen(out), ". ");
+	overloaded = scenario_lead_all(r, false, out, size);
+	if (unsure || overloaded)
+		snprintf(out + strlen(out), size - strlen(out), "%s%s: ", overloaded ? ". " : "",
+			 unsure && scenario_outside(unsure) ? "Extrapolated"
+							    : "With as many requests as it gives");
 }
 
 static void scenario_conclude(const struct scenario_result *r, struct answer *answer)
 {
 	const struct scenario *first = &r->scenarios[0], *best = first, *told;
 	char words[256] = "response times are unknown to compare with", mean[UNITS_BYTES];
-	char lead[STUDY_WHY_BYTES + 256];
+	char lead[2 * STUDY_WHY_BYTES + SCENARIOS_MAX * (SCENARIO_NAME_BYTES + 2) + 512];
 	double before = NAN, now = NAN;
 	struct scenario_row row = { 0 };
 

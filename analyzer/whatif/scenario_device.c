@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "analyzer/models/num/rng.h"
 #include "analyzer/whatif/cache_share.h"
@@ -103,26 +104,28 @@ static void scenario_device_hits(struct scenario_device *d)
 
 /*
  * Marks the reads that hit. The first read of a plan always misses, so that the time of a miss is
- * known.
+ * known. Every VM has random numbers of its own, by its name: two VMs with equal requests do not
+ * miss together, and a VM has the same hits in every scenario, whatever else is in it.
  */
-static void scenario_device_cache(struct causal_plan *plan, double hit_ratio, double hit_s)
+static void scenario_device_cache(struct causal_plan *plan, const struct scenario_vm *vm,
+				  double hit_s)
 {
 	bool first = true;
 	struct rng rng;
 
-	if (!(hit_ratio > 0))
+	if (!(vm->hit_ratio > 0))
 		return;
 	plan->cached_s = hit_s;
-	rng_seed(&rng, SCENARIO_SEED);
+	rng_stream(&rng, SCENARIO_SEED, XXH64(vm->name, strlen(vm->name), 0));
 	for (size_t i = 0; i < plan->nr_lanes; i++)
 		for (size_t k = 0; k < plan->lanes[i].nr; k++) {
 			struct causal_request *q = &plan->lanes[i].requests[k];
 
 			if (q->operation != OPERATION_READ)
 				continue;
-			q->cached =
-				rng_uniform(&rng) < fmin(hit_ratio, 1 - SCENARIO_LEAST_MISSES) &&
-				!first;
+			q->cached = rng_uniform(&rng) <
+					    fmin(vm->hit_ratio, 1 - SCENARIO_LEAST_MISSES) &&
+				    !first;
 			first = false;
 		}
 }
@@ -150,7 +153,7 @@ static int scenario_device_simulate(struct scenario_device *d, struct err *err)
 
 		if (ret)
 			return ret;
-		scenario_device_cache(&d->plans.plans[i], vm->hit_ratio, d->to->hit_s);
+		scenario_device_cache(&d->plans.plans[i], vm, d->to->hit_s);
 		d->answers.loads[d->answers.nr++] = i;
 	}
 	d->study.simulated = true;

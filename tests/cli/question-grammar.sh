@@ -56,7 +56,31 @@ ask headroom headroom --slo read.mean=1ms --model "$T/read.json"
 ask capacity capacity --measure 4k:read=20000,write=5000
 ask mix study mix --measure 4k:read=20000,write=5000
 ask cache study cache
+# Copies: LOAD=COUNT is COUNT loads, whatever asks.
+copies() { # NAME JQ COMMAND...: the same answer for LOAD=2 as for the load named twice
+	local name=$1 query=$2
+	shift 2
+	"$blkcast" "$@" "$T/sda.json" "$T/sda.json" --json -q 2>"$T/err" | jq -cS "$query | del(.provenance)" >"$T/operand"
+	"$blkcast" "$@" "$T/sda.json=2" --json -q 2>"$T/err" | jq -cS "$query | del(.provenance)" >"$T/other"
+	number "$(wc -c <"$T/operand") > 10" "$name answers about two"
+	is "$(cat "$T/other")" "$(cat "$T/operand")" "$name: two copies are two loads"
+}
+copies migrate . study migrate --model "$T/read.json"
+copies consolidate . study consolidate --model "$T/read.json"
+copies headroom . headroom --slo read.mean=1ms --model "$T/read.json"
+copies capacity . capacity --measure 4k:read=20000,write=5000
+copies cache . study cache
+is "$("$blkcast" study interference "$T/sda.json" "$T/sda.json=3" --model "$T/read.json" --json -q | jq -c '[.results[] | select(.case != "alone").target_s * 1e6 | round] | unique')" \
+	"$("$blkcast" study consolidate "$T/sda.json=4" --model "$T/read.json" --json -q | jq -c '[.results[] | select(.case != "alone").target_s * 1e6 | round] | unique')" \
+	"interference: copies of a neighbour are beside the load together"
+exits 2 "a count that is none" "$blkcast" study migrate "$T/sda.json=0" --model "$T/read.json"
+like "$(cat "$T/err")" "sda.json=0: expected LOAD=COUNT, 1 to 256" "is refused"
 is "$("$blkcast" study consolidate --store "$T/store" --model "$T/read.json" --json -q | jq '[.results[].load] | max')" 2 "the devices of a store are loads"
+cluster="pg://nobody@127.0.0.1:1/db?objects=http://127.0.0.1:1/bucket"
+"$blkcast" study cache "$cluster&keys=$T/none" --json -q >"$T/out" 2>"$T/err" || true
+is "$(grep -c "LOAD=COUNT" "$T/err")" 0 "what stands behind = in the URL of a cluster is not a count"
+exits 2 "a count behind the URL" "$blkcast" study cache "$cluster=0" --json -q
+like "$(cat "$T/err")" "expected LOAD=COUNT, 1 to 256" "is one"
 exits 2 "a period of a profile is refused" "$blkcast" study migrate "$T/sda.json" --begin 2020-01-01 --model "$T/read.json"
 like "$(cat "$T/err")" "a profile holds no single requests" "since it holds no requests"
 exits 2 "a period of a replay is refused" "$blkcast" study migrate --store "$T/store" --end 2030-01-01 --run "$T"
@@ -100,6 +124,8 @@ jq '.covered.read.high_bytes = 4096 | .covered.write.high_bytes = 4096 | .covere
 exits 0 "more requests under way than a simulation has otherwise" "$blkcast" capacity --storage "$T/edge.json" --json
 is "$(jq -c '[.sizes[] | [.bytes, (.capacity / 4000 > 0.98 and .capacity / 4000 < 1.02)]]' "$T/out")" \
 	"[[512,true],[2048,true],[4096,true]]" "and the smallest and the largest measured size belong to it"
+exits 2 "an objective that no device tells" "$blkcast" capacity --storage "$T/device.json" --slo read.p999=1s
+like "$(cat "$T/err")" "--slo: a simulated device tells mean, p50, p95 and p99, and no p999" "is not taken for another one"
 exits 2 "a device whose campaign measured nothing has no capacity" "$blkcast" capacity --storage <(jq 'del(.covered)' "$T/device.json")
 
 # A load in a hole of the table: its sizes are 4 KiB, and the model was trained at 512 bytes and from 16 KiB on.

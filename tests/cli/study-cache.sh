@@ -19,7 +19,7 @@ ask() { "$blkcast" study cache "$@" --json --quiet 2>"$T/err" | jq -c "$query"; 
 query='.loads[0] | [.most_bytes, .most_hit_ratio, .miss_s, (.sizes[-2:][] | .cache_bytes / 1073741824, .hit_ratio, (.gain_per_gib * 1e6 | round))]'
 is "$(ask "$T/knee.json")" '[4294967296,0.8,0.002,2,0.7,50000,4,0.8,0]' "hits and what another GiB brings"
 # Half of the requests are writes of 6 ms: the curve counts both, and so do the times; those of reads alone are unknown.
-jq '.requests.write = .requests.read | .request_size.write = .request_size.read |
+jq '.requests.write = .requests.read | .bytes.write = .bytes.read | .request_size.write = .request_size.read |
 	.response_time.write.total |= (.count = null | .mean_s = 0.006 | .histogram = [])' "$T/knee.json" >"$T/both.json"
 query='.loads[0] | .miss_s, (.sizes[-1] | (.response_s * 1e6 | round), .read_s)'
 is "$(ask "$T/both.json" --hit-time 100us | jq -sc .)" '[0.004,880,null]' "of reads and writes: 0.8 x 100 us + 0.2 x 4 ms"
@@ -50,6 +50,34 @@ jq '[., (.begin_s += 1 | .end_s += 1)]' "$T/knee.json" >"$T/windows.json"
 bad "a profile of windows" "windows.json: the 2 windows of knee have a miss-ratio curve each, which cannot be merged" "$T/windows.json"
 bad "more than all" "a percentage above 0, up to 100" "$T/knee.json" --hits 101
 bad "nobody" "expected 1 to 64 profiles"
+
+# What misses meet by models of another storage, and objectives: 0.8 x 100 us + 0.2 x 5 ms is 1.08 ms.
+awk 'BEGIN { print "clients,read_s,write_s"; for (i = 1; i <= 40; i++) printf "%d,0.005,0.009\n", i }' </dev/null >"$T/table.csv"
+for r in read_s write_s; do
+	"$blkcast" fit "$T/table.csv" --response $r -p clients --techniques lrm -o "$T/$r.json" -q >/dev/null 2>&1
+done
+cached() { "$blkcast" study cache "$@" --hit-time 100us --size 4g --json -q >"$T/out" 2>"$T/err"; }
+cached "$T/knee.json" --model "$T/read_s.json" --slo read.mean=1100us
+is "$? $(jq '.loads[0].miss_s * 1e6 | round' "$T/out")" "0 5000" "misses take the models' time, and an objective holds"
+like "$(jq -r .conclusion "$T/out")" "^A cache of 4 GiB would serve 80.0 % of what log knee asks for;.* with 4 GiB.$" "with the cache that was asked about"
+cached "$T/knee.json" --model "$T/read_s.json" --slo read.mean=1ms
+is "$?" 1 "another one is broken"
+like "$(jq -r .conclusion "$T/out")" " read.mean=1ms of log knee does not hold: 1.08 ms.$" "and named"
+cached "$T/knee.json" --hits 30 --slo read.mean=1ms
+is "$?" 1 "the cache for 30 % of hits is the one that is judged: 0.3 x 100 us + 0.7 x 2 ms"
+like "$(jq -r .conclusion "$T/out")" "^A cache of 512 MiB would serve 30 % .* read.mean=1ms of log knee does not hold: 1.43 ms.$" "in its sentence"
+cached "$T/knee.json" --slo read.mean=500us
+is "$?" 0 "without models the misses are as characterized: 480 us"
+# Half of the bytes are reads: of 80 % hits of both at least 60 % are hits of reads, so that reads take up to 2.06 ms.
+cached "$T/both.json" --model "$T/read_s.json,$T/write_s.json" --slo read.mean=1500us
+is "$? $(jq '.loads[0].miss_s * 1e6 | round' "$T/out")" "0 7000" "of reads and writes"
+like "$(jq -r .conclusion "$T/out")" " read.mean=1500us of log knee holds with 1.08 ms, but may not: up to 2.06 ms.$" "the curve leaves open which of them hit"
+cached "$T/loop.json=2" --slo read.mean=200us
+is "$? $(jq -c '[(.loads | length), .shared.hit_ratio > 0.99]' "$T/out")" '0 [2,true]' "copies of a load share the cache"
+bad "a percentile" "a cache tells means" "$T/knee.json" --hit-time 1us --slo read.p95=1ms
+bad "an objective without a time of hits" "expected --hit-time beside it" "$T/knee.json" --slo read.mean=1ms
+bad "writes that no model tells" "both.json: the storage tells no time of its writes that miss: expected a model of write_s" "$T/both.json" -q --hit-time 1us --model "$T/read_s.json"
+bad "two storages" "expected one of --miss-time, --model, --db and --storage" "$T/knee.json" --miss-time 1ms --model "$T/read_s.json"
 
 data=${BLKCAST_DATA:-../shared/data}
 if [ -r "$data/cloudphysics.vscsi" ]; then

@@ -157,6 +157,18 @@ bad "an old storage of another study" "--from: of migrate" study consolidate "$T
 bad "two nets" "expected one calibrated net, this is another" study migrate "$T/mixed.json" --model "$T/reads.json,$T/mixed-net.json"
 bad "a response that the store lacks" "write_s" study migrate "$T/mixed.json" --db "$T/open.db"
 bad "a target without a store" "expected --db beside it" study migrate "$T/mixed.json" --model "$T/reads.json" --target b
+cat >"$T/device.json" <<'JSON'
+{"schema": "blkcast.model/1", "kind": "device", "read": {"base_s": 0.001}, "write": {"base_s": 0.002}}
+JSON
+for option in --campaign --target; do
+	for by in --model --storage; do
+		bad "$option beside a device of $by" "$option: expected --db beside it" study migrate "$T/mixed.json" $by "$T/device.json" $option b
+	done
+	bad "$option of headroom beside a device" "$option: expected --db beside it" headroom "$T/readers.json" --slo read.p95=1s --storage "$T/device.json" $option b
+	bad "$option of a cache beside a device" "$option: expected --db beside it" study cache "$T/readers.json" --storage "$T/device.json" $option b
+	bad "$option of a mix beside a device" "$option: expected --db beside it" study mix "$T/readers.json" --slo read.p95=1s --storage "$T/device.json" $option b
+	bad "$option of a capacity beside a device" "$option: expected --db beside it" capacity --storage "$T/device.json" $option b
+done
 bad "a percentile that no net tells" "tells mean, p50, p95 and p99, not p999" headroom "$T/readers.json" --slo read.p999=1s --model "$T/reads.json"
 bad "a load variable of a net" "knows clients alone" headroom "$T/readers.json" --slo read.p95=1s --model "$T/reads.json" --load rate
 bad "a store that is none" "open.yaml" study migrate "$T/mixed.json" --db "$T/open.yaml"

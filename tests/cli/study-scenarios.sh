@@ -133,10 +133,32 @@ jq '.held_out_errors = {read: {mean: {configurations: 20, mean_ratio: 0.1, log_h
 half() { "$blkcast" study scenario "$T/device-$1.yaml" --storage "$T/known.json" --json -q | jq '.scenarios[0].vms[0].read | .ci[1] / .mean_s | log'; }
 cp "$T/device.yaml" "$T/device-one.yaml"
 number "$(half three) > $(half one) + 0.01" "the interval of three is wider than that of one"
-number "$(half three) - $(half two) < 1e-9 && $(half two) - $(half three) < 1e-9" "and as wide as that of two VMs of different names"
+number "$(half three) - $(half two) < 0.02 && $(half two) - $(half three) < 0.02" "and as wide as that of two VMs, but for chance"
 exits 0 "a cache in front of a simulated device" "$blkcast" study scenario "$T/device.yaml" "$T/device-cached.yaml" --json -q
 is "$(jq '[.scenarios[] | .vms[0]] | (.[1].hit_ratio > 0.1 and .[1].read.mean_s < .[0].read.mean_s * (1 - .[1].hit_ratio) + 2e-5 and
 	.[1].read.mean_s > 0.001 * (1 - .[1].hit_ratio) and .[1].write.mean_s <= .[0].write.mean_s)' "$T/out")" true "takes its hits away from the device"
+# The first scenario is told with certainty, the second one not: both stand in the conclusion, the uncertain one first.
+exits 3 "a later scenario that cannot be told" "$blkcast" study scenario "$T/device-two.yaml" "$T/full-old.yaml" --json -q
+like "$(jq -r .conclusion "$T/out")" "^Cannot tell: in full the target old cannot carry this load: .*/s\. In two the target d cannot carry this load: " "is not hidden by an earlier one"
+sed 's/scenario: full/scenario: fuller/' "$T/full-old.yaml" >"$T/fuller.yaml"
+exits 3 "two of them" "$blkcast" study scenario "$T/device.yaml" "$T/fuller.yaml" "$T/full-old.yaml" --json -q
+like "$(jq -r .conclusion "$T/out")" "^Cannot tell: in fuller the target old .*/s; nor in full\. With as many requests as it gives: " "are both named"
+# Two VMs that send the same reads at the same instants to one server of 1 ms. Half of their reads hit: where one VM misses,
+# the other one does in half of the cases, so that a miss takes 1.25 ms on average, and not the 1.5 ms of misses that coincide.
+awk 'BEGIN { print "time,offset,size,op,response,tid"
+	for (i = 0; i < 600; i++) printf "%d,%d,4096,R,1000,%d\n", i * 10000, i % 2 ? 0 : i * 8192 + 8192, 100 + i }' </dev/null >"$T/twins.csv"
+"$blkcast" import --format csv --map time=time:us,offset=offset:bytes,size=size,op=op,response=response:us,tid=tid --store "$T/twins" --host web -q "$T/twins.csv" >/dev/null
+jq '.servers = 1' "$T/device.json" >"$T/server.json"
+printf 'scenario: twins\nstorages: {d: {device: server.json}}\nvms: {a: {profile: twins, storage: d}, b: {profile: twins, storage: d}}\nchanges: [{cache: {storage: d, size: 1m, hit_time: 10us}}]\n' >"$T/twins.yaml"
+exits 0 "two equal VMs behind one cache" "$blkcast" study scenario "$T/twins.yaml" --json -q
+is "$(jq -c '[.scenarios[0].vms[] | (.hit_ratio * 100 | round), (.read.mean_s > 0.0006 and .read.mean_s < 0.00067)]' "$T/out")" '[50,true,50,true]' \
+	"do not hit and miss together"
+is "$(jq '[.scenarios[0].vms[].read.mean_s] | unique | length' "$T/out")" 2 "since each has random numbers of its own"
+mv "$T/out" "$T/before"
+printf 'scenario: twins\nstorages: {d: {device: server.json}}\nvms: {b: {profile: twins, storage: d}, a: {profile: twins, storage: d}}\nchanges: [{cache: {storage: d, size: 1m, hit_time: 10us}}]\n' >"$T/twins.yaml"
+"$blkcast" study scenario "$T/twins.yaml" --json -q >"$T/out"
+is "$(jq -c '.scenarios[0].vms | sort_by(.vm) | map(.read.mean_s * 1e9 | round)' "$T/out")" "$(jq -c '.scenarios[0].vms | sort_by(.vm) | map(.read.mean_s * 1e9 | round)' "$T/before")" \
+	"whatever the order of the file"
 sed 's/device: device.json/models: device.json/' "$T/device.yaml" >"$T/models.yaml"
 is "$("$blkcast" study scenario "$T/models.yaml" --json -q | jq -c 'del(.. | .file?)')" "$("$blkcast" study scenario "$T/device.yaml" --json -q | jq -c 'del(.. | .file?)')" "the device as a model is the same"
 sed 's/device: device.json/models: [1-read_s.json, 1-write_s.json]/' "$T/device.yaml" >"$T/models.yaml"
