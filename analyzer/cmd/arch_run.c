@@ -10,6 +10,7 @@
 #include "analyzer/cmd/cli.h"
 #include "analyzer/models/arch/pcm/pcm_import.h"
 #include "analyzer/cmd/arch_run.h"
+#include "analyzer/cmd/sweep_record.h"
 #include "analyzer/answer/progress.h"
 #include "base/clock.h"
 
@@ -144,11 +145,60 @@ void arch_say_left_out(const struct cli *cli, const struct arch_model *m)
 			 m->nr_stereotypes);
 }
 
-int arch_run(struct arch_solution *out, double *seconds, const struct arch_model *m,
-	     const struct arch_run_options *o, const struct cli *cli, struct err *err)
+/* A solution, with what was measured beside it, on its way to a record or from there. */
+struct arch_recorded {
+	struct arch_solution *s;
+	const struct arch_model *m;
+	double *seconds;
+};
+
+static void arch_recorded_walk(void *result, struct checkpoint_values *v)
 {
-	struct watching w = { .max_events = o->max_events };
-	struct solve_options so = {
+	struct arch_recorded *r = result;
+
+	arch_solution_walk(r->s, r->m, v);
+	checkpoint_values_put(v, r->seconds, 1);
+}
+
+/* Returns 1 where the record has the point, 0 where it does not, or -errno. */
+static int arch_run_recall(struct arch_recorded *to, const struct sweep_record *record,
+			   size_t point, const struct solve_options *so, struct err *err)
+{
+	int ret;
+
+	if (!record || !record->file)
+		return 0;
+	ret = arch_solution_begin(to->s, to->m, so, err);
+	if (!ret)
+		ret = sweep_record_find(record, point, arch_recorded_walk, to);
+	if (ret != 1)
+		arch_solution_release(to->s);
+	return ret;
+}
+
+/* Solves the model, and shows how far it is. */
+static int arch_run_solve(struct arch_recorded *to, const struct solve_options *so,
+			  const struct cli *cli, struct err *err)
+{
+	struct watching w = { .max_events = so->max_events };
+	struct solve_options shown = *so;
+	double begin = clock_monotonic_s();
+	int ret;
+
+	shown.progress = on_progress;
+	shown.ctx = &w;
+	progress_begin(&w.progress, "arch", 0, cli->quiet);
+	ret = arch_solve(to->s, to->m, &shown, err);
+	progress_end(&w.progress);
+	*to->seconds = clock_monotonic_s() - begin;
+	return ret;
+}
+
+int arch_run(struct arch_solution *out, double *seconds, const struct arch_model *m,
+	     const struct arch_run_options *o, struct sweep_record *record, size_t point,
+	     const struct cli *cli, struct err *err)
+{
+	const struct solve_options so = {
 		.quantiles = o->quantiles,
 		.precision = o->precision,
 		.model_time = o->model_time,
@@ -156,25 +206,28 @@ int arch_run(struct arch_solution *out, double *seconds, const struct arch_model
 		.max_events = o->max_events,
 		.nr_replications = (unsigned)o->replications,
 		.nr_threads = (unsigned)o->threads,
-		.progress = on_progress,
-		.ctx = &w,
 	};
-	double begin = clock_monotonic_s();
+	struct arch_recorded to = { out, m, seconds };
 	int ret;
 
-	progress_begin(&w.progress, "arch", 0, cli->quiet);
-	ret = arch_solve(out, m, &so, err);
-	progress_end(&w.progress);
-	*seconds = clock_monotonic_s() - begin;
-	if (ret)
-		goto out;
+	*seconds = 0;
+	ret = arch_run_recall(&to, record, point, &so, err);
+	if (ret < 0)
+		return ret;
+	if (!ret) {
+		ret = arch_run_solve(&to, &so, cli, err);
+		if (ret)
+			return ret;
+		ret = record ? sweep_record_save(record, point, arch_recorded_walk, &to, err) : 0;
+		if (ret)
+			return ret;
+	}
 	arch_say_left_out(cli, m);
-out:
-	if (!ret && out->overloaded)
+	if (out->overloaded)
 		say_overload(cli, m, out);
-	else if (!ret)
+	else
 		arch_run_say(cli, out, o, *seconds);
-	return ret;
+	return 0;
 }
 
 static int arch_sweep_wrong(const char *text, struct err *err)
@@ -263,4 +316,32 @@ int arch_sweep_set(const struct arch_sweeps *s, size_t point, struct arch_settin
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+struct answer_table *arch_sweep_table(const struct arch_sweeps *s, struct answer *a,
+				      const char *title, const struct answer_column *results,
+				      size_t nr)
+{
+	struct answer_column columns[ARCH_SWEEP_MAX + ARCH_SWEEP_RESULTS];
+
+	for (size_t i = 0; i < s->nr; i++)
+		columns[i] = (struct answer_column){ .title = s->items[i].name, .right = true };
+	memcpy(columns + s->nr, results, nr * sizeof(*results));
+	return answer_table(a, NULL, title, NULL, columns, s->nr + nr);
+}
+
+void arch_sweep_cells(const struct arch_sweeps *s, size_t point, struct answer_table *t)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		answer_words(t, "%.15g", arch_sweep_value(s, i, point));
+}
+
+void arch_sweep_member(const struct arch_sweeps *s, size_t point, struct answer *a)
+{
+	json_t *set = json_object();
+
+	for (size_t i = 0; i < s->nr; i++)
+		json_object_set_new(set, s->items[i].name,
+				    json_real(arch_sweep_value(s, i, point)));
+	answer_member(a, "set", set);
 }

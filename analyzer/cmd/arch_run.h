@@ -6,6 +6,7 @@
 #ifndef ANALYZER_ARCH_RUN_H
 #define ANALYZER_ARCH_RUN_H
 
+#include "analyzer/answer/answer.h"
 #include "analyzer/models/arch/arch_read.h"
 #include "analyzer/models/arch/arch_solve.h"
 #include "analyzer/cmd/cli.h"
@@ -47,20 +48,25 @@ struct arch_run_options {
 /* Returns NULL, or what is wrong with the options. */
 const char *arch_run_bad(const struct arch_run_options *o);
 
+struct sweep_record; /* sweep_record.h */
+
 /*
- * Solves the model; *seconds receives the time it took. Says on standard error what lies outside of
- * the valid range and what stopped early.
+ * Solves the model, or takes the solution of this point from the record, in which it is saved
+ * otherwise; record NULL: there is none. *seconds receives the time that it took. Says on standard
+ * error what lies outside of the valid range and what stopped early.
  */
 int arch_run(struct arch_solution *out, double *seconds, const struct arch_model *m,
-	     const struct arch_run_options *o, const struct cli *cli, struct err *err);
+	     const struct arch_run_options *o, struct sweep_record *record, size_t point,
+	     const struct cli *cli, struct err *err);
 
 /*
  * arch_sweep: values of parameters for which a model is solved, in every combination. The last
  * parameter varies fastest.
  */
 
-#define ARCH_SWEEP_MAX	  8
-#define ARCH_SWEEP_POINTS 10000 /* largest number of combinations */
+#define ARCH_SWEEP_MAX	   8
+#define ARCH_SWEEP_POINTS  10000 /* largest number of combinations */
+#define ARCH_SWEEP_RESULTS 16	 /* most columns of a result in the table of a sweep */
 
 struct arch_sweep {
 	char *name; /* owned */
@@ -84,6 +90,15 @@ void arch_sweeps_release(struct arch_sweeps *s);
 double arch_sweep_value(const struct arch_sweeps *s, size_t parameter, size_t point);
 /* Adds the values of a point to settings. Returns 0 or -ENOMEM. */
 int arch_sweep_set(const struct arch_sweeps *s, size_t point, struct arch_settings *settings);
+
+/* Makes a table whose columns are the parameters that vary, then the nr columns of a result. */
+struct answer_table *arch_sweep_table(const struct arch_sweeps *s, struct answer *a,
+				      const char *title, const struct answer_column *results,
+				      size_t nr);
+/* Fills the cells of the parameters that vary. */
+void arch_sweep_cells(const struct arch_sweeps *s, size_t point, struct answer_table *t);
+/* Adds the values of a point to an answer, as the member "set". */
+void arch_sweep_member(const struct arch_sweeps *s, size_t point, struct answer *a);
 
 /* The verbs that compare a model with measurements; each returns the exit code. */
 int arch_calibrate(struct cli *cli);

@@ -3,7 +3,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/models/arch/arch_answer.h"
@@ -11,6 +10,7 @@
 #include "analyzer/cmd/show.h"
 #include "analyzer/cmd/arch_run.h"
 #include "analyzer/cmd/commands.h"
+#include "analyzer/cmd/sweep_record.h"
 #include "analyzer/models/num/lsq.h"
 #include "base/json.h"
 
@@ -22,15 +22,13 @@ struct job {
 	const char *storages; /* a side file of a Palladio model */
 	bool overloaded;      /* some solution had no steady state */
 	struct arch_sweeps sweeps;
+	const char *checkpoint;	    /* NULL: nothing is recorded */
+	struct sweep_record record; /* of the points of a sweep */
 	struct err err;
 };
 
-/*
- * Opens a model with the settings of the job and of a point, and solves it. The caller releases m
- * and s.
- */
-static int solve_one(struct job *j, const char *path, size_t point, struct arch_model *m,
-		     struct arch_solution *s, double *seconds)
+/* Opens a model with the settings of the job and of a point. The caller releases m. */
+static int open_point(struct job *j, const char *path, size_t point, struct arch_model *m)
 {
 	struct arch_settings settings = { .nr = 0 };
 	int ret = arch_settings_read(&settings, &j->set, &j->err);
@@ -43,13 +41,45 @@ static int solve_one(struct job *j, const char *path, size_t point, struct arch_
 	if (ret)
 		goto out;
 	ret = arch_open(m, path, &settings, &j->err);
-	if (ret)
-		goto out;
-	ret = arch_run(s, seconds, m, &j->run, j->cli, &j->err);
-	j->overloaded |= !ret && s->overloaded;
 out:
 	arch_settings_release(&settings);
 	return ret;
+}
+
+/* Opens a model and solves it. The caller releases m and s. */
+static int solve_one(struct job *j, const char *path, size_t point, struct arch_model *m,
+		     struct arch_solution *s, double *seconds)
+{
+	int ret = open_point(j, path, point, m);
+
+	if (ret)
+		return ret;
+	ret = arch_run(s, seconds, m, &j->run, &j->record, point, j->cli, &j->err);
+	j->overloaded |= !ret && s->overloaded;
+	return ret;
+}
+
+/* Opens the checkpoint of a sweep. Its question is the model with its files, and the options. */
+static int record_sweep(struct job *j, const char *path)
+{
+	struct arch_model m = { 0 };
+	int ret = sweep_record_open(&j->record, j->checkpoint, "arch solve", &j->err);
+
+	if (ret || !j->checkpoint)
+		return ret;
+	ret = open_point(j, path, 0, &m);
+	for (uint32_t i = 0; i < m.nr_files && !ret; i++)
+		ret = sweep_record_file(&j->record, m.files[i], &j->err);
+	for (uint32_t i = 0; i < m.nr_sources && !ret; i++)
+		ret = sweep_record_file(&j->record, m.sources[i], &j->err);
+	arch_release(&m);
+	if (ret)
+		return ret;
+	sweep_record_words(&j->record, &j->set);
+	sweep_record_words(&j->record, &j->sweep);
+	sweep_record_run(&j->record, &j->run);
+	sweep_record_bytes(&j->record, &j->no_failures, sizeof(j->no_failures));
+	return sweep_record_ask(&j->record, &j->err);
 }
 
 static void cmd_arch_busiest(struct answer_table *t, const struct arch_model *m,
@@ -78,8 +108,7 @@ static void cmd_arch_lines(struct answer_table *t, const struct arch_sweeps *w, 
 			   const struct arch_model *m, const struct arch_solution *s)
 {
 	for (uint32_t i = 0; i < m->nr_scenarios; i++) {
-		for (size_t k = 0; k < w->nr; k++)
-			answer_words(t, "%.15g", arch_sweep_value(w, k, point));
+		arch_sweep_cells(w, point, t);
 		answer_words(t, "%s", m->scenarios[i].name);
 		if (s->overloaded)
 			answer_words(t, "no steady state");
@@ -100,15 +129,9 @@ static struct answer *cmd_arch_answer(const struct job *j, size_t point, const s
 				      const struct arch_solution *s, double seconds)
 {
 	struct answer *a = arch_answer(m, s, j->run.seed, seconds);
-	json_t *set;
 
-	if (!j->sweeps.nr)
-		return a;
-	set = json_object();
-	for (size_t k = 0; k < j->sweeps.nr; k++)
-		json_object_set_new(set, j->sweeps.items[k].name,
-				    json_real(arch_sweep_value(&j->sweeps, k, point)));
-	answer_member(a, "set", set);
+	if (j->sweeps.nr)
+		arch_sweep_member(&j->sweeps, point, a);
 	return a;
 }
 
@@ -183,13 +206,8 @@ static struct answer_table *cmd_arch_table(struct answer *a, const struct arch_s
 		{ .title = "busiest" },
 		{ .title = "training" },
 	};
-	struct answer_column columns[ARCH_SWEEP_MAX + sizeof(results) / sizeof(*results)];
 
-	for (size_t k = 0; k < w->nr; k++)
-		columns[k] = (struct answer_column){ .title = w->items[k].name, .right = true };
-	memcpy(columns + w->nr, results, sizeof(results));
-	return answer_table(a, NULL, NULL, NULL, columns,
-			    w->nr + sizeof(results) / sizeof(*results));
+	return arch_sweep_table(w, a, NULL, results, sizeof(results) / sizeof(*results));
 }
 
 static int solve_sweep(struct job *j, const char *path)
@@ -221,6 +239,9 @@ static int solve_all(struct job *j, const char *path)
 {
 	int ret = arch_sweeps_read(&j->sweeps, &j->sweep, &j->err);
 
+	if (ret)
+		return ret;
+	ret = record_sweep(j, path);
 	if (ret)
 		return ret;
 	return j->sweeps.nr ? solve_sweep(j, path)
@@ -263,6 +284,8 @@ static int cmd_arch_solve(struct cli *cli)
 		CLI_LIST("sweep", 0, "NAME=FROM:TO:STEP", &j.sweep,
 			 "solve for each value of a parameter; of several, every combination"),
 		CLI_FLAG("csv", 0, &j.csv, "every time of every point as a line of CSV"),
+		CLI_STRING("checkpoint", 0, "FILE", &j.checkpoint,
+			   "of --sweep: keep every solved point there, and go on after a kill"),
 		CLI_END,
 	};
 	const char *bad;
@@ -277,7 +300,10 @@ static int cmd_arch_solve(struct cli *cli)
 		return cli_usage(cli, "expected one model, got %d files", cli->argc);
 	if (j.csv && cli->json)
 		return cli_usage(cli, "--csv and --json: expected one of them");
+	if (j.checkpoint && !j.sweep.nr)
+		return cli_usage(cli, "--checkpoint: expected --sweep with it");
 	ret = solve_all(&j, cli->argv[0]);
+	sweep_record_release(&j.record);
 	arch_sweeps_release(&j.sweeps);
 	return cli_finish(cli, ret, &j.err, j.overloaded ? CLI_FAILED : CLI_DONE);
 }
@@ -340,6 +366,8 @@ static bool open_model(struct cli *cli, struct arch_model *m)
 		cli->status = cli_fail(cli, &err);
 	else
 		open = true;
+	if (!open)
+		arch_release(m);
 	arch_settings_release(&settings);
 	return open;
 }

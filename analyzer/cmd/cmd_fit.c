@@ -501,8 +501,9 @@ static int fit_and_show(struct fit *f, const char *path)
 	int ret;
 
 	lsq_single_thread();
-	ret = f->o.checkpoint ? checkpoint_open(&f->config.checkpoint, f->o.checkpoint, &f->err)
-			      : 0;
+	ret = f->o.checkpoint
+		      ? checkpoint_open(&f->config.checkpoint, f->o.checkpoint, "fit", &f->err)
+		      : 0;
 	if (ret)
 		return cli_finish(f->cli, ret, &f->err, CLI_DONE);
 	ret = f->o.update ? cmd_fit_update(f, path) : fit_responses(f, path);

@@ -21,7 +21,7 @@
 /* The options of the verb solve. */
 struct qpn_ask {
 	struct word_list set, sweep, wanted;
-	const char *method;
+	const char *method, *checkpoint;
 	struct arch_run_options run; /* those that the verb arch solve has too */
 	uint64_t points;
 	struct qpn_sweep *sweep_answer; /* NULL: each solution is shown on its own */
@@ -72,6 +72,8 @@ static int qpn_transient(const struct cli *cli, const struct net *n, const struc
 
 /* Runs that take fewer events than this end soon enough without a word. */
 #define QPN_LONG_EVENTS 50e6
+/* So many values show whether a distribution is the same; its moments show the rest. */
+#define QPN_RECORD_DRAWS 1000
 
 /* What is shown of a simulation while it runs. */
 struct qpn_watch {
@@ -143,10 +145,10 @@ static void qpn_solve_progress(void *ctx, const struct solve_progress *now)
 }
 
 static int qpn_solve_show(const struct cli *cli, const struct qpn_ask *o, const struct net *n,
-			  const struct estimate *e, const struct solution_facts *f, struct err *err)
+			  struct estimate *e, struct solution_facts *f, struct err *err)
 {
 	if (o->sweep_answer)
-		return qpn_sweep_add(o->sweep_answer, n, e, f);
+		return qpn_sweep_add(o->sweep_answer, n, e, f, err);
 	return cli_show(cli, solution_answer(n, e, f), NULL, err);
 }
 
@@ -287,7 +289,7 @@ static int qpn_analyse(const struct cli *cli, const struct net *n, const struct 
 		       struct err *err)
 {
 	struct solution_facts facts = { .seed = o->run.seed, .warm_up = NAN, .precision = NAN };
-	bool exact, approximate = !strcmp(o->method, "mva-approximate");
+	bool exact, approximate = !strcmp(o->method, QPN_MVA_APPROXIMATE);
 	uint64_t begin_ns = clock_monotonic_ns();
 	struct estimate e;
 	int ret = mva_solve(&e, &exact, n, approximate, err);
@@ -296,7 +298,7 @@ static int qpn_analyse(const struct cli *cli, const struct net *n, const struct 
 		return ret;
 	if (!exact && !approximate)
 		cli_note(cli, "too many tokens for exact mva: approximate");
-	facts.method = exact ? "mva" : "mva-approximate";
+	facts.method = exact ? QPN_MVA : QPN_MVA_APPROXIMATE;
 	facts.seconds = 1e-9 * (double)(clock_monotonic_ns() - begin_ns);
 	ret = qpn_solve_show(cli, o, n, &e, &facts, err);
 	estimate_release(&e);
@@ -305,7 +307,7 @@ static int qpn_analyse(const struct cli *cli, const struct net *n, const struct 
 
 static bool qpn_is_analytic(const struct qpn_ask *o)
 {
-	return !strcmp(o->method, "mva") || !strcmp(o->method, "mva-approximate");
+	return !strcmp(o->method, QPN_MVA) || !strcmp(o->method, QPN_MVA_APPROXIMATE);
 }
 
 static bool qpn_is_transient(const struct qpn_ask *o)
@@ -325,25 +327,47 @@ static const char *qpn_ask_bad(const struct qpn_ask *o)
 		return "--points: expected 1 to 10000";
 	if (o->sweep.nr && (qpn_is_transient(o) || !strcmp(o->method, "bounds")))
 		return "--sweep: of steady states; expected another --method";
+	if (o->checkpoint && !o->sweep.nr)
+		return "--checkpoint: expected --sweep with it";
 	return arch_run_bad(&o->run);
+}
+
+/* Reads the net with the settings of a point. */
+static int qpn_solve_open(struct net **out, const struct cli *cli, const struct qpn_ask *o,
+			  size_t point, struct err *err)
+{
+	struct qpn_settings settings;
+	int ret = qpn_settings_read(&settings, &o->set, err);
+
+	if (!ret && o->sweep_answer)
+		ret = qpn_sweep_set(o->sweep_answer, point, &settings);
+	if (!ret)
+		ret = qpn_net(out, cli->argv[0], &settings, err);
+	qpn_settings_release(&settings);
+	return ret;
+}
+
+/* Adds a point of a sweep as it was recorded. Returns 1, 0 where it was not, or -errno. */
+static int qpn_solve_recall(const struct qpn_ask *o, const struct net *n)
+{
+	struct solution_facts known = { .method = o->method, .seed = o->run.seed };
+
+	return o->sweep_answer ? qpn_sweep_recall(o->sweep_answer, n, &known) : 0;
 }
 
 /* Reads the net with the settings of a point, and solves it. */
 static int qpn_solve_point(const struct cli *cli, const struct qpn_ask *o, size_t point,
 			   struct err *err)
 {
-	const char *path = cli->argv[0];
-	struct qpn_settings settings;
 	struct net *n = NULL;
-	int ret = qpn_settings_read(&settings, &o->set, err);
+	int ret = qpn_solve_open(&n, cli, o, point, err);
 
-	if (!ret && o->sweep_answer)
-		ret = qpn_sweep_set(o->sweep_answer, point, &settings);
-	if (!ret)
-		ret = qpn_net(&n, path, &settings, err);
 	if (ret)
-		goto out;
-	if (qpn_is_analytic(o))
+		return ret;
+	ret = qpn_solve_recall(o, n);
+	if (ret)
+		ret = ret < 0 ? ret : 0;
+	else if (qpn_is_analytic(o))
 		ret = qpn_analyse(cli, n, o, err);
 	else if (!strcmp(o->method, "bounds"))
 		ret = qpn_bounds(cli, n, err);
@@ -351,10 +375,54 @@ static int qpn_solve_point(const struct cli *cli, const struct qpn_ask *o, size_
 		ret = qpn_transient(cli, n, o, err);
 	else
 		ret = qpn_by_simulation(cli, n, o, err);
-out:
 	net_free(n);
-	qpn_settings_release(&settings);
 	return ret;
+}
+
+/* Adds a distribution, which may come from a file beside the net, to the question of a sweep. */
+static void qpn_record_dist(struct sweep_record *r, const struct dist *d)
+{
+	double drawn[QPN_RECORD_DRAWS];
+	uint32_t phase = 0;
+	struct rng rng;
+
+	sweep_record_bytes(r, &d->kind, sizeof(d->kind));
+	if (d->kind != DIST_VALUES && d->kind != DIST_HISTOGRAM)
+		return;
+	rng_seed(&rng, 1);
+	for (size_t i = 0; i < QPN_RECORD_DRAWS; i++)
+		drawn[i] = dist_sample(d, &rng, &phase);
+	sweep_record_bytes(r, drawn, sizeof(drawn));
+	sweep_record_bytes(r, &d->mean, sizeof(d->mean));
+	sweep_record_bytes(r, &d->variance, sizeof(d->variance));
+}
+
+/* Opens the checkpoint of a sweep; its question is the net with its files, and the options. */
+static int qpn_record_sweep(struct sweep_record *r, const struct cli *cli, const struct qpn_ask *o,
+			    struct err *err)
+{
+	struct net *n = NULL;
+	int ret = sweep_record_open(r, o->checkpoint, "qpn solve", err);
+
+	if (ret || !o->checkpoint)
+		return ret;
+	ret = sweep_record_file(r, cli->argv[0], err);
+	if (ret)
+		return ret;
+	ret = qpn_solve_open(&n, cli, o, 0, err);
+	if (ret)
+		return ret;
+	for (uint32_t i = 0; i < n->nr_slots; i++)
+		qpn_record_dist(r, &n->slots[i].service);
+	for (uint32_t i = 0; i < n->nr_transitions; i++)
+		qpn_record_dist(r, &n->transitions[i].time);
+	net_free(n);
+	sweep_record_words(r, &o->set);
+	sweep_record_words(r, &o->sweep);
+	sweep_record_words(r, &o->wanted);
+	sweep_record_text(r, o->method);
+	sweep_record_run(r, &o->run);
+	return sweep_record_ask(r, err);
 }
 
 /*
@@ -369,6 +437,8 @@ static int qpn_solve_sweep(struct cli *cli, struct qpn_ask *o, bool *unsteady, s
 	if (!ret)
 		ret = qpn_sweep_begin(&sweep, cli->argv[0], cli->json);
 	o->sweep_answer = &sweep;
+	if (!ret)
+		ret = qpn_record_sweep(&sweep.record, cli, o, err);
 	for (size_t i = 0; i < sweep.values.nr_points && !ret; i++) {
 		struct err why = { 0 };
 
@@ -400,6 +470,8 @@ int qpn_solve(struct cli *cli)
 		CLI_LIST("set", 0, "NAME=VALUE", &o.set, "change a parameter of the net"),
 		CLI_LIST("sweep", 0, "NAME=FROM:TO:STEP", &o.sweep,
 			 "solve for each value of a parameter; of several, every combination"),
+		CLI_STRING("checkpoint", 0, "FILE", &o.checkpoint,
+			   "of --sweep: keep every solved point there, and go on after a kill"),
 		CLI_STRING("method", 'm', "METHOD", &o.method,
 			   "batch-means (default), replications, mva, mva-approximate, bounds or "
 			   "transient"),

@@ -226,6 +226,8 @@ void arch_release(struct arch_model *m)
 		free(m->types[i].name);
 	for (uint32_t i = 0; i < m->nr_files; i++)
 		free(m->files[i]);
+	for (uint32_t i = 0; i < m->nr_sources; i++)
+		free(m->sources[i]);
 	for (uint32_t i = 0; i < m->nr_measures; i++)
 		free(m->measures[i].name);
 	free(m->scenarios);
@@ -235,6 +237,7 @@ void arch_release(struct arch_model *m)
 	free(m->signatures);
 	free(m->types);
 	free(m->files);
+	free(m->sources);
 	free(m->measures);
 	free(m->resource_of);
 	free(m->link_of);

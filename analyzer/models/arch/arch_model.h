@@ -280,6 +280,7 @@ struct arch_measure {
 
 struct arch_model {
 	char **files;
+	char **sources; /* paths of the models of storages; their content is part of the model */
 	struct stoex_names names;
 	struct arch_type *types;
 	struct arch_signature *signatures;
@@ -292,8 +293,9 @@ struct arch_model {
 	struct arch_file_set *file_sets;
 	struct arch_storage *storages;
 	struct arch_scenario *scenarios;
-	uint32_t nr_files, nr_types, nr_signatures, nr_behaviours, nr_components, nr_instances,
-		nr_containers, nr_resources, nr_links, nr_file_sets, nr_storages, nr_scenarios;
+	uint32_t nr_files, nr_sources, nr_types, nr_signatures, nr_behaviours, nr_components,
+		nr_instances, nr_containers, nr_resources, nr_links, nr_file_sets, nr_storages,
+		nr_scenarios;
 	/* number of descriptions of failures that were left out on request */
 	uint32_t nr_left_out;
 	uint32_t nr_stereotypes; /* number of applications of stereotypes that were left out */

@@ -154,6 +154,30 @@ static const struct field entry_fields[] = {
 };
 static const struct fields entry_table = { .fields = entry_fields };
 
+/* Notes a file whose content is part of the model; NULL: there is none. */
+static int storage_note_source(struct arch_model *m, const char *path)
+{
+	char *copy = path ? strdup(path) : NULL;
+	char **source = copy ? ARCH_ADD(m->sources, m->nr_sources) : NULL;
+
+	if (source)
+		*source = copy;
+	else
+		free(copy);
+	return source || !path ? 0 : -ENOMEM;
+}
+
+/* Notes the files from which the models, or the net, of a mapping are read. */
+static int storage_note_sources(struct arch_model *m, const struct arch_storage_said *said)
+{
+	if (said->qpn)
+		return storage_note_source(m, said->qpn);
+	if (said->formula)
+		return 0;
+	return storage_note_source(m, said->read) || storage_note_source(m, said->write) ? -ENOMEM
+											 : 0;
+}
+
 /* Opens the models, or the net, of a mapping. at is the location for errors. */
 static int storage_open(const struct fields_reader *r, const struct yaml_node *at,
 			const struct arch_storage_said *said, struct arch_storage_model **out)
@@ -168,6 +192,8 @@ static int storage_open(const struct fields_reader *r, const struct yaml_node *a
 					   .names = &reader->m->names };
 	struct err why = { 0 };
 
+	if (storage_note_sources(reader->m, said))
+		return err_set(r->err, ENOMEM, "out of memory");
 	if (said->qpn)
 		return storage_qpn_open(out, said->qpn, &why)
 			       ? reader_error(r, yaml_node_get(at, "qpn"), "%s", why.line)
@@ -225,6 +251,7 @@ static const struct fields repository_table = { .fields = repository_fields };
 static int repository_open(const struct fields_reader *r, const struct yaml_node *n,
 			   const struct arch_storage_said *said, struct arch_storage_model **out)
 {
+	struct arch_reader *reader = r->context;
 	struct fields_reader other = { .err = r->err, .context = r->context };
 	struct repository_choice choice = { .asked = said->features };
 	struct yaml_tree *tree = NULL;
@@ -239,6 +266,9 @@ static int repository_open(const struct fields_reader *r, const struct yaml_node
 	if (ret)
 		return reader_error(r, yaml_node_get(n, "repository"), "%s", why.line);
 	other.tree = tree;
+	ret = storage_note_source(reader->m, yaml_tree_name(tree));
+	if (ret)
+		goto out;
 	ret = fields_read(&other, &repository_table, yaml_tree_root(tree), &choice);
 	if (ret)
 		goto out;

@@ -386,12 +386,8 @@ static void arch_solve_forget(struct arch_solution *s, const struct arch_model *
 	s->precision = NAN;
 }
 
-/*
- * Computes the load and allocates the result. s->overloaded then says whether there is nothing to
- * simulate.
- */
-static int arch_solve_begin(struct arch_solution *s, const struct arch_model *m,
-			    const struct solve_options *o, struct err *err)
+int arch_solution_begin(struct arch_solution *s, const struct arch_model *m,
+			const struct solve_options *o, struct err *err)
 {
 	int ret = arch_solve_allocate(s, m) ? no_memory(err) : 0;
 
@@ -452,7 +448,7 @@ int arch_solve(struct arch_solution *out, const struct arch_model *m, const stru
 	       struct err *err)
 {
 	struct arch_solution s = { 0 };
-	int ret = arch_solve_begin(&s, m, o, err);
+	int ret = arch_solution_begin(&s, m, o, err);
 
 	if (!ret && !s.overloaded)
 		ret = arch_solve_simulate(&s, m, o, err);
@@ -461,6 +457,34 @@ int arch_solve(struct arch_solution *out, const struct arch_model *m, const stru
 	else
 		*out = s;
 	return ret;
+}
+
+/* Number of doubles in a struct that has nothing else. */
+#define ARCH_SOLVE_REALS(item) (sizeof(item) / sizeof(double))
+
+void arch_solution_walk(struct arch_solution *s, const struct arch_model *m,
+			struct checkpoint_values *v)
+{
+	uint64_t nr_replications = s->nr_replications;
+
+	checkpoint_values_count(v, &s->events);
+	checkpoint_values_count(v, &s->asked);
+	checkpoint_values_count(v, &s->outside);
+	checkpoint_values_count(v, &nr_replications);
+	s->nr_replications = nr_replications;
+	checkpoint_values_put(v, &s->model_time, 1);
+	checkpoint_values_put(v, &s->warm_up, 1);
+	checkpoint_values_put(v, &s->precision, 1);
+	checkpoint_values_flag(v, &s->overloaded);
+	checkpoint_values_put(v, (double *)s->times, s->nr_times * ARCH_SOLVE_REALS(*s->times));
+	checkpoint_values_put(v, s->nr, s->nr_times);
+	checkpoint_values_put(v, (double *)s->throughput,
+			      s->nr_times * ARCH_SOLVE_REALS(*s->throughput));
+	checkpoint_values_put(v, (double *)s->resources,
+			      m->nr_resources * ARCH_SOLVE_REALS(*s->resources));
+	checkpoint_values_put(v, (double *)s->passives,
+			      m->nr_passives * ARCH_SOLVE_REALS(*s->passives));
+	checkpoint_values_put(v, s->storage_jobs, m->nr_storages);
 }
 
 void arch_solution_release(struct arch_solution *s)

@@ -18,6 +18,7 @@
 
 #include "analyzer/models/arch/arch_load.h"
 #include "analyzer/models/arch/arch_sim.h"
+#include "analyzer/models/num/checkpoint.h"
 #include "analyzer/models/sim/interval.h"
 #include "analyzer/models/solve/solve.h"
 
@@ -58,6 +59,16 @@ struct arch_solution {
 int arch_solve(struct arch_solution *out, const struct arch_model *m, const struct solve_options *o,
 	       struct err *err);
 void arch_solution_release(struct arch_solution *s);
+/*
+ * Makes a solution without its results, for arch_solution_walk(): its load is known, and where this
+ * is too much, overloaded is true and there is nothing to simulate. Returns what arch_solve()
+ * returns.
+ */
+int arch_solution_begin(struct arch_solution *s, const struct arch_model *m,
+			const struct solve_options *o, struct err *err);
+/* Names all results but the load, to record them or to take them from a record. */
+void arch_solution_walk(struct arch_solution *s, const struct arch_model *m,
+			struct checkpoint_values *v);
 
 /*
  * Returns the name of a time, such as "users", "shop.buy" or "shop.lock", which the caller frees;

@@ -10,7 +10,7 @@
 #ifndef ANALYZER_REGRESSION_OBJECTIVE_H
 #define ANALYZER_REGRESSION_OBJECTIVE_H
 
-#include "analyzer/models/regression/checkpoint.h"
+#include "analyzer/models/num/checkpoint.h"
 #include "analyzer/models/regression/technique.h"
 
 struct objective;

@@ -174,6 +174,15 @@ int estimate_make_unknown(struct estimate *e, const struct net *n)
 	return 0;
 }
 
+void estimate_walk(struct estimate *e, struct checkpoint_values *v)
+{
+	/* Both structs have doubles only. */
+	checkpoint_values_put(v, (double *)e->slots,
+			      e->nr_slots * (sizeof(*e->slots) / sizeof(double)));
+	checkpoint_values_put(v, (double *)e->probes,
+			      e->nr_probes * (sizeof(*e->probes) / sizeof(double)));
+}
+
 void estimate_release(struct estimate *e)
 {
 	free(e->slots);

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "analyzer/models/net/net.h"
+#include "analyzer/models/num/checkpoint.h"
 #include "analyzer/models/sim/interval.h"
 #include "analyzer/models/sim/qpn_sim.h"
 
@@ -54,6 +55,8 @@ int estimate_make(struct estimate *e, const struct net *n, const struct qpn_samp
  */
 int estimate_make_unknown(struct estimate *e, const struct net *n);
 void estimate_release(struct estimate *e);
+/* Names all numbers, to record them or to take them from a record. */
+void estimate_walk(struct estimate *e, struct checkpoint_values *v);
 
 /* The result that is known with the least precision. */
 struct estimate_limit {

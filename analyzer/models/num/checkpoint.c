@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/models/regression/checkpoint.h"
+#include "analyzer/models/num/checkpoint.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -11,9 +12,12 @@
 #include <xxhash.h>
 
 #include "analyzer/models/num/ranks.h"
+#include "base/array.h"
 #include "base/buf.h"
 
-#define CHECKPOINT_MAGIC     "blkcast-fit-1\n"
+/* The file begins with this line, which names the command. */
+#define CHECKPOINT_MAGIC     "blkcast-%s-1\n"
+#define CHECKPOINT_MAGIC_MAX 64 /* bytes of that line */
 #define CHECKPOINT_MAX_BYTES (1ull << 30)
 
 /* A record begins with this head, and its values follow. The file stays on one kind of machine. */
@@ -24,6 +28,8 @@ struct checkpoint_head {
 };
 
 struct checkpoint {
+	const char *path, *command; /* borrowed */
+	char magic[CHECKPOINT_MAGIC_MAX];
 	int fd;		 /* -1 where another rank writes */
 	struct buf data; /* the records, without the magic */
 };
@@ -50,11 +56,21 @@ static size_t checkpoint_record(const struct checkpoint *c, size_t at, struct ch
 	return sizeof(*h) + h->nr * sizeof(double);
 }
 
-/* Reads the file, and cuts off what is no whole record. */
-static int checkpoint_read(struct checkpoint *c, struct err *err, const char *path)
+/* Returns 0, or -1 with errno set. A file takes only a part of these bytes where it has no room. */
+static int checkpoint_write_magic(const struct checkpoint *c)
 {
-	size_t magic = strlen(CHECKPOINT_MAGIC), at = 0, size;
-	char found[sizeof(CHECKPOINT_MAGIC)] = "";
+	const size_t magic = strlen(c->magic);
+
+	errno = ENOSPC;
+	return pwrite(c->fd, c->magic, magic, 0) == (ssize_t)magic ? 0 : -1;
+}
+
+/* Reads the file, and cuts off what is no whole record. */
+static int checkpoint_read(struct checkpoint *c, struct err *err)
+{
+	size_t magic = strlen(c->magic), at = 0, size;
+	char found[CHECKPOINT_MAGIC_MAX] = "";
+	const char *path = c->path;
 	struct checkpoint_head h;
 	struct stat st;
 	ssize_t got;
@@ -65,18 +81,14 @@ static int checkpoint_read(struct checkpoint *c, struct err *err, const char *pa
 		return err_set(err, EINVAL, "%s: expected a file for a checkpoint", path);
 	if ((uint64_t)st.st_size > CHECKPOINT_MAX_BYTES)
 		return err_set(err, EFBIG, "%s: larger than 1 GiB, which no checkpoint is", path);
-	if (!st.st_size && write(c->fd, CHECKPOINT_MAGIC, magic) != (ssize_t)magic)
-		return err_set(err, errno ? errno : EIO, "%s: cannot be written", path);
-	if (!st.st_size)
-		return 0;
 	got = pread(c->fd, found, magic, 0);
-	/* A process may have been killed while it wrote the first bytes. */
-	if (got < 0 || memcmp(found, CHECKPOINT_MAGIC, got < (ssize_t)magic ? (size_t)got : magic))
+	/* The file is new, or a process was killed while it wrote the first bytes. */
+	if (got < 0 || memcmp(found, c->magic, got < (ssize_t)magic ? (size_t)got : magic))
 		return err_set(err, EINVAL,
-			       "%s: no checkpoint of blkcast fit: name a new file, or remove it",
-			       path);
-	if (got < (ssize_t)magic && pwrite(c->fd, CHECKPOINT_MAGIC, magic, 0) != (ssize_t)magic)
-		return err_set(err, errno ? errno : EIO, "%s: cannot be written", path);
+			       "%s: no checkpoint of blkcast %s: name a new file, or remove it",
+			       path, c->command);
+	if (got < (ssize_t)magic && checkpoint_write_magic(c))
+		return err_set(err, errno, "%s: it cannot be written: %s", path, strerror(errno));
 	size = got < (ssize_t)magic ? 0 : (size_t)st.st_size - magic;
 	if (buf_reserve(&c->data, size))
 		return err_set(err, ENOMEM, "out of memory");
@@ -84,7 +96,8 @@ static int checkpoint_read(struct checkpoint *c, struct err *err, const char *pa
 		got = pread(c->fd, c->data.data + c->data.len, size - c->data.len,
 			    (off_t)(magic + c->data.len));
 		if (got <= 0)
-			return err_set(err, got ? errno : EIO, "%s: cannot be read", path);
+			return err_set(err, got ? errno : EIO, "%s: it cannot be read: %s", path,
+				       got ? strerror(errno) : "it has become shorter");
 		c->data.len += (size_t)got;
 	}
 	while ((size = checkpoint_record(c, at, &h)))
@@ -95,14 +108,16 @@ static int checkpoint_read(struct checkpoint *c, struct err *err, const char *pa
 	return 0;
 }
 
-static int checkpoint_begin(struct checkpoint *c, const char *path, struct err *err)
+static int checkpoint_begin(struct checkpoint *c, struct err *err)
 {
+	const char *path = c->path;
+
 	c->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
 	if (c->fd < 0)
 		return err_set(err, errno, "%s: %s", path, strerror(errno));
 	if (flock(c->fd, LOCK_EX | LOCK_NB))
 		return err_set(err, EBUSY, "%s: another process uses this checkpoint", path);
-	return checkpoint_read(c, err, path);
+	return checkpoint_read(c, err);
 }
 
 /* Gives all ranks the records that rank 0 has read. */
@@ -111,15 +126,16 @@ static int checkpoint_share(struct checkpoint *c)
 	uint64_t size = c->data.len;
 	int ret = ranks_agree(&size, sizeof(size));
 
-	if (!ret)
-		ret = buf_reserve(&c->data, size);
 	if (ret || !size)
+		return ret;
+	ret = buf_reserve(&c->data, size);
+	if (ret)
 		return ret;
 	c->data.len = size;
 	return ranks_agree(c->data.data, size);
 }
 
-int checkpoint_open(struct checkpoint **out, const char *path, struct err *err)
+int checkpoint_open(struct checkpoint **out, const char *path, const char *command, struct err *err)
 {
 	struct checkpoint *c = calloc(1, sizeof(*c));
 	int ret = 0;
@@ -127,9 +143,12 @@ int checkpoint_open(struct checkpoint **out, const char *path, struct err *err)
 	if (!c)
 		return err_set(err, ENOMEM, "out of memory");
 	c->fd = -1;
+	c->path = path;
+	c->command = command;
+	snprintf(c->magic, sizeof(c->magic), CHECKPOINT_MAGIC, command);
 	buf_init(&c->data);
 	if (!ranks_own())
-		ret = checkpoint_begin(c, path, err);
+		ret = checkpoint_begin(c, err);
 	if (ret)
 		goto out;
 	ret = checkpoint_share(c);
@@ -151,6 +170,25 @@ void checkpoint_close(struct checkpoint *c)
 		close(c->fd);
 	buf_release(&c->data);
 	free(c);
+}
+
+int checkpoint_question(struct checkpoint *c, struct checkpoint_key question, struct err *err)
+{
+	struct checkpoint_head first;
+	int ret;
+
+	if (c->data.len) {
+		memcpy(&first, c->data.data, sizeof(first));
+		if (!first.nr && first.key.low == question.low && first.key.high == question.high)
+			return 0;
+		return err_set(err, EINVAL,
+			       "%s: a checkpoint of another question (a model, a file or an option "
+			       "differs): name a new file, or remove it",
+			       c->path);
+	}
+	ret = checkpoint_add(c, question, NULL, 0);
+	return ret ? err_set(err, -ret, "%s: it cannot be written: %s", c->path, strerror(-ret))
+		   : 0;
 }
 
 bool checkpoint_find(const struct checkpoint *c, struct checkpoint_key key, double *values,
@@ -183,4 +221,42 @@ int checkpoint_add(struct checkpoint *c, struct checkpoint_key key, const double
 	if (put == (ssize_t)(c->data.len - from))
 		return 0;
 	return put < 0 ? -errno : -ENOSPC;
+}
+
+void checkpoint_values_put(struct checkpoint_values *v, double *numbers, size_t nr)
+{
+	if (v->is_read) {
+		memcpy(numbers, v->items + v->at, nr * sizeof(*numbers));
+		v->at += nr;
+		return;
+	}
+	if (v->error || !nr)
+		return;
+	v->error = array_grow(&v->items, &v->cap, v->nr + nr, sizeof(*v->items));
+	if (v->error)
+		return;
+	memcpy(v->items + v->nr, numbers, nr * sizeof(*numbers));
+	v->nr += nr;
+}
+
+void checkpoint_values_count(struct checkpoint_values *v, uint64_t *count)
+{
+	double number = (double)*count;
+
+	checkpoint_values_put(v, &number, 1);
+	*count = (uint64_t)number;
+}
+
+void checkpoint_values_flag(struct checkpoint_values *v, bool *flag)
+{
+	double number = *flag;
+
+	checkpoint_values_put(v, &number, 1);
+	*flag = number != 0;
+}
+
+void checkpoint_values_release(struct checkpoint_values *v)
+{
+	free(v->items);
+	*v = (struct checkpoint_values){ .nr = 0 };
 }
