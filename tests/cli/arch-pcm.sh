@@ -42,6 +42,106 @@ side 's/container: rack/container: barn/' "other.yaml:5: .*the model has no cont
 side 's/action: store/action: steal/' "other.yaml:5: no demand for hdd in rack by the action steal" "an entry for nothing"
 side 's/file_set: data/file_set: none/' "'none' is not among the file sets" "another file set"
 side 's/size: "[^"]*"/size: "2 *"/' "other.yaml:5: " "a size that is no expression"
+# The same storage by stereotypes, as Palladio's editors write them, and the same system in YAML.
+# apply FILE STEREOTYPES: puts a model into an XMI that also holds applications of stereotypes
+apply() {
+	sed -E -e '2s|^<([a-z]+:)|<xmi:XMI xmi:version="2.0" xmlns:xmi="http://www.omg.org/XMI" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:e="http://www.modelversioning.org/emfprofile/application/1.1" xmlns:p="a.profile">\n<\1|' \
+		$example/"$1" >"$T/stereo/$1"
+	printf '<e:ProfileApplication>\n%s\n<importedProfiles nsURI="a.profile"/>\n</e:ProfileApplication>\n</xmi:XMI>\n' "$2" >>"$T/stereo/$1"
+}
+storage='<stereotypeApplications xsi:type="p:VirtualizedStorage" appliedTo="rack" name="disk" formula="{read: 0.004, write: 0.006 + size / 1e8 + file_set / 1e12}" file_sets="{data: 4e9}"><extension href="a.emfprofile_diagram#x"/></stereotypeApplications>'
+request='<stereotypeApplications xsi:type="p:StorageRequest" appliedTo="e1" size="2 * 5e5" file_set="data"/>'
+stereo() { # STORAGES REQUESTS
+	rm -rf "$T/stereo" && cp -r $example "$T/stereo" && apply shop.resourceenvironment "$1" && apply shop.repository "$2"
+}
+times() { jq -c '[.scenarios[0].response_time.mean, .scenarios[0].throughput, ([.. | objects | select(.io? == "Disk.store")][0].response_time.mean)] | map(. * 1e4 | round)'; }
+"$blkcast" arch solve $example --storages "$T/side.yaml" --json --quiet | times >"$T/by-side"
+stereo "$storage" "$request"
+exits 0 "stereotypes give a Palladio model a storage" "$blkcast" arch solve "$T/stereo" --json --quiet
+is "$(times <"$T/out")" "$(cat "$T/by-side")" "with the answer of the side file"
+cat >"$T/same.yaml" <<'YAML'
+interfaces: {Shop: [buy], Store: [put]}
+components:
+  Front: {provides: Shop, requires: {store: Store}, operations: {buy: [{cpu: 11}, {delay: 2.5}, {call: store.put}, {delay: 3.5}, {cpu: 3}]}}
+  Disk: {provides: Store, operations: {put: [{loop: {count: 4, do: [{name: store, io: {write: 1e6, file_set: data}}]}}]}}
+file_sets: {data: 4e9}
+storages: {disk: {formula: {read: 0.004, write: 0.006 + size / 1e8 + file_set / 1e12}}}
+containers: {app: {cpu: {cores: 2, rate: 2}}, rack: {storage: disk}}
+assembly: {desk: {component: Front, container: app, connects: {store: store}}, store: {component: Disk, container: rack}}
+usage: {customers: {clients: 1, think: 9, do: [{loop: {count: 2, do: [{call: desk.buy}]}}, {delay: 1}]}}
+YAML
+exits 0 "the same system in YAML" "$blkcast" arch solve "$T/same.yaml" --json --quiet
+is "$(times <"$T/out" | tr -d '\n')" "$(jq -c . "$T/by-side")" "has this answer too"
+exits 0 "stereotypes and settings go together" "$blkcast" arch solve "$T/stereo" --sweep customers.time=9:19:10 --csv --quiet
+is "$(cut -d, -f1 "$T/out" | grep -c '^[0-9]' | awk '{ print ($1 > 2) }')" 1 "in a sweep"
+stereo "$storage" ""
+exits 0 "a demand that writes needs no stereotype of its own" "$blkcast" arch solve "$T/stereo" --json --quiet
+is "$(jq '[.. | objects | select(.io? == "Disk.store")][0].response_time.mean * 1e8 | round' "$T/out")" 600005 "its amount is then its size"
+stereo "$storage
+<stereotypeApplications xsi:type=\"p:VirtualizedStorage\" appliedTo=\"app\" name=\"disk\"/>" "$request"
+exits 0 "containers share a storage" "$blkcast" arch check "$T/stereo"
+# The model of a storage is chosen by a feature configuration.
+mkdir -p "$T/models"
+awk 'BEGIN { print "size,write_s"; for (i = 1; i < 40; i++) printf "%d,%g\n", i * 1e5, i / 1e3 }' </dev/null >"$T/models/w.csv"
+"$blkcast" fit "$T/models/w.csv" --response write_s --techniques lrm -o "$T/models/w.json" -q >/dev/null 2>&1
+cat >"$T/models/repository.yaml" <<'YAML'
+models:
+- {features: {system: z10, scheduler: CFQ, file_system: EXT4}, write: w.json, unit: 1}
+- {features: {system: z10, scheduler: NOOP, file_system: EXT4}, write: w.json, unit: 2}
+YAML
+by_features="<stereotypeApplications xsi:type=\"p:VirtualizedStorage\" appliedTo=\"rack\" repository=\"$T/models\" features=\"disk.featureconfig\" file_sets=\"{data: 4e9}\"/>"
+stereo "$by_features" "$request"
+cat >"$T/stereo/io.featuremodel" <<'XML'
+<?xml version="1.0" encoding="UTF-8"?>
+<f:FeatureDiagram xmi:version="2.0" xmlns:xmi="http://www.omg.org/XMI" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:f="http://sdq.ipd.uka.de/FeatureModel/2.0" id="d" name="I/O analysis model">
+ <rootFeature id="root" name="I/O Analysis Model"><childrelation xsi:type="f:Simple">
+  <mandatoryChildren id="system" name="System under Study"><attributes xsi:type="f:StringAttribute" id="a" name="name"/></mandatoryChildren>
+  <mandatoryChildren id="scheduler" name="I/O Scheduler"><childrelation xsi:type="f:FeatureGroup">
+   <children id="cfq" name="CFQ"/><children id="noop" name="NOOP"/></childrelation></mandatoryChildren>
+  <mandatoryChildren id="fs" name="File System"><childrelation xsi:type="f:FeatureGroup"><children name="EXT4"/><children name="XFS"/></childrelation></mandatoryChildren>
+ </childrelation></rootFeature>
+</f:FeatureDiagram>
+XML
+cat >"$T/stereo/disk.featureconfig" <<'XML'
+<?xml version="1.0" encoding="UTF-8"?>
+<c:Configuration xmi:version="2.0" xmlns:xmi="http://www.omg.org/XMI" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:c="http://sdq.ipd.uka.de/FeatureConfig/2.0" name="disk">
+ <defaultConfig>
+  <confignode configState="SELECTED"><origin href="io.featuremodel#root"/></confignode>
+  <confignode configState="SELECTED"><origin href="io.featuremodel#cfq"/></confignode>
+  <confignode configState="ELIMINATED"><origin href="io.featuremodel#noop"/></confignode>
+ </defaultConfig>
+ <configOverrides>
+  <confignode><origin href="io.featuremodel#system"/><attributevalue xsi:type="c:StringAttributeValue" id="v" name="name" value="z10"/></confignode>
+  <confignode configState="ELIMINATED"><origin href="io.featuremodel#cfq"/></confignode>
+  <confignode configState="SELECTED"><origin href="io.featuremodel#noop"/></confignode>
+  <confignode configState="SELECTED"><origin href="io.featuremodel#//@rootFeature/@childrelation/@mandatoryChildren.2/@childrelation/@children.0"/></confignode>
+ </configOverrides>
+</c:Configuration>
+XML
+exits 0 "a feature configuration chooses the model" "$blkcast" arch solve "$T/stereo" --json --quiet
+is "$(jq '[.. | objects | select(.io? == "Disk.store")][0].response_time.mean * 1e6 | round' "$T/out")" 20000 "the override's NOOP, and not CFQ"
+sed -i 's/children\.0"/children.1"/' "$T/stereo/disk.featureconfig"
+exits 2 "features of no model" "$blkcast" arch check "$T/stereo"
+like "$(cat "$T/err")" "shop.resourceenvironment:[0-9]+: 0 of the models in .*repository.yaml have these features" "are refused where they are asked for"
+wrong() { # STORAGE REQUEST WANT NAME
+	stereo "${1:-$storage}" "${2:-$request}"
+	exits 2 "$4" "$blkcast" arch check "$T/stereo"
+	like "$(cat "$T/err")" "^blkcast arch: [^ ]*/$3" "$4: file and line"
+	is "$(wc -l <"$T/err")" 1 "$4: one sentence"
+}
+wrong "${storage/rack/desk}" "" 'shop.resourceenvironment:[0-9]+: .*refers to "desk"' "a stereotype of nothing"
+wrong "${storage/appliedTo=\"rack\"/appliedTo=\"rackHdd\"}" "" 'shop.resourceenvironment:[0-9]+: .*VirtualizedStorage is of containers' "a storage of a disk"
+wrong "${storage/formula=/foolmura=}" "" 'shop.resourceenvironment:[0-9]+: .*attribute that is not supported: foolmura' "an unknown tagged value"
+wrong "${storage/formula=\"*\" file/file}" "" 'shop.resourceenvironment:[0-9]+: .*no storage disk: expected a model' "a storage without a model"
+wrong "${storage/size \/ 1e8/size \/}" "" 'shop.resourceenvironment:[0-9]+: ' "a formula that is none"
+wrong "${storage/formula=\"\{*1e12\}\"/features=\"..\/a\" read=\"x\"}" "" 'shop.resourceenvironment:[0-9]+: .*expected a file of the model' "features elsewhere"
+wrong "" "${request/data/none}" "shop.repository:[0-9]+: .*'none' is not among the file sets" "a file set of none"
+wrong "" "${request/2 \*/2 *)}" 'shop.repository:[0-9]+: .*size: ' "a size of none"
+wrong "" "${request/e1/w1}" 'shop.repository:[0-9]+: .*w1 has no demand for this resource' "an action without a demand for the disk"
+wrong "" "${request/e1/d1}" 'shop.repository:[0-9]+: .*StorageRequest is of internal actions, and not of a AcquireAction' "a request of another action"
+wrong "" "$storage" 'shop.repository:[0-9]+: .*VirtualizedStorage is read from the file of the containers alone' "a storage elsewhere"
+wrong "" "${request/size=/request=\"erase\" size=}" "shop.repository:[0-9]+: .*expected read or write, got 'erase'" "a request of another type"
+wrong '<stereotypeApplications xsi:type="p:Other" appliedTo="rack"/>' "${request/file_set=\"data\"/}" 'shop.repository:[0-9]+: .*runs in rack, which has no storage' "a request without a storage"
 exits 0 "the shipped side file is solved" "$blkcast" arch solve $example --storages $example/storages.yaml --quiet
 exits 2 "a YAML model names its storages itself" "$blkcast" arch check docs/examples/shop.yaml --storages "$T/side.yaml"
 exits 2 "a directory without models is refused" "$blkcast" arch check docs

@@ -18,6 +18,7 @@ struct bind_entry {
 	int request; /* index in bind_words */
 	struct arch_place at;
 	uint32_t container_index, type, file_set_index;
+	bool of_container; /* the entry is not of a side file: all of the container's demands */
 	bool used;
 };
 
@@ -60,29 +61,11 @@ static const struct field entry_fields[] = {
 };
 static const struct fields entry_table = { .name = "binding", .fields = entry_fields };
 
-static uint32_t bind_find_storage(const struct arch_model *m, const char *name)
-{
-	uint32_t i = 0;
-
-	while (i < m->nr_storages && strcmp(m->storages[i].name, name) != 0)
-		i++;
-	return i < m->nr_storages ? i : ARCH_NONE;
-}
-
-static uint32_t bind_find_file_set(const struct arch_model *m, const char *name)
-{
-	uint32_t i = 0;
-
-	while (i < m->nr_file_sets && strcmp(m->file_sets[i].name, name) != 0)
-		i++;
-	return i < m->nr_file_sets ? i : ARCH_NONE;
-}
-
 /* Resolves the names of an entry, and gives its container the storage. */
 static int bind_resolve(const struct fields_reader *r, struct arch_model *m, struct bind_entry *e,
 			const struct yaml_node *n)
 {
-	uint32_t storage = bind_find_storage(m, e->storage);
+	uint32_t storage = arch_find_storage(m, e->storage);
 	struct arch_container *c;
 
 	e->container_index = arch_find_container(m, e->container);
@@ -96,7 +79,7 @@ static int bind_resolve(const struct fields_reader *r, struct arch_model *m, str
 	if (storage == ARCH_NONE)
 		return reader_error(r, yaml_node_get(n, "storage"),
 				    "'%.80s' is not among the storages", e->storage);
-	e->file_set_index = e->file_set ? bind_find_file_set(m, e->file_set) : ARCH_NONE;
+	e->file_set_index = e->file_set ? arch_find_file_set(m, e->file_set) : ARCH_NONE;
 	if (e->file_set && e->file_set_index == ARCH_NONE)
 		return reader_error(r, yaml_node_get(n, "file_set"),
 				    "'%.80s' is not among the file sets", e->file_set);
@@ -137,17 +120,44 @@ static const struct fields bind_table = { .title = "Storages of a Palladio model
 
 /* ---- the demands of the model ---- */
 
+/* Returns true if demands of this container are those of the entry's container. */
+static bool bind_is_for(const struct bind *b, const struct bind_entry *e, uint32_t container)
+{
+	uint32_t resource;
+
+	if (e->container_index == container || !e->of_container)
+		return e->container_index == container;
+	/* A container inside another one uses the resource of the outer container. */
+	resource = arch_resource_for(b->m, container, e->type);
+	return resource != ARCH_NONE && b->m->resources[resource].container == e->container_index;
+}
+
 static struct bind_entry *bind_entry_for(struct bind *b, uint32_t container,
 					 const struct arch_action *a)
 {
 	for (uint32_t i = 0; i < b->nr; i++) {
 		struct bind_entry *e = &b->entries[i];
 
-		if (e->container_index == container && e->type == a->demand.type &&
+		if (e->type == a->demand.type && bind_is_for(b, e, container) &&
 		    (!e->action || (a->name && !strcmp(e->action, a->name))))
 			return e;
 	}
 	return NULL;
+}
+
+void arch_make_request(struct arch_action *a, enum arch_direction direction, struct stoex *size,
+		       struct stoex *sequential, uint32_t file_set)
+{
+	struct stoex *amount = a->demand.amount;
+
+	if (size)
+		stoex_free(amount);
+	a->kind = ARCH_IO;
+	a->io.direction = direction;
+	a->io.size = size ? size : amount;
+	a->io.sequential = sequential;
+	a->io.file_set = file_set;
+	a->io.measure = 0;
 }
 
 static int bind_expression(struct bind *b, const struct bind_entry *e, const char *text,
@@ -171,6 +181,13 @@ static int bind_action(struct bind *b, struct bind_entry *e, struct arch_action 
 		a->demand.direction ? a->demand.direction : (enum arch_direction)e->request;
 	int ret;
 
+	if (direction == ARCH_ANY && e->of_container)
+		return arch_error(
+			b->m, a->at, b->err,
+			"a demand for the storage of %s neither reads nor writes; a "
+			"stereotype StorageRequest of its action may say request=\"read\" "
+			"or \"write\"",
+			b->m->containers[e->container_index].name);
 	if (direction == ARCH_ANY)
 		return arch_error(b->m, a->at, b->err,
 				  "a demand for the storage neither reads nor writes; the entry of "
@@ -184,15 +201,7 @@ static int bind_action(struct bind *b, struct bind_entry *e, struct arch_action 
 		stoex_free(size);
 		return ret;
 	}
-	if (size)
-		stoex_free(a->demand.amount);
-	else
-		size = a->demand.amount;
-	a->kind = ARCH_IO;
-	a->io.direction = direction;
-	a->io.size = size;
-	a->io.sequential = sequential;
-	a->io.file_set = e->file_set_index;
+	arch_make_request(a, direction, size, sequential, e->file_set_index);
 	e->used = true;
 	return 0;
 }
@@ -238,7 +247,7 @@ static int bind_demands(struct bind *b)
 		}
 	}
 	for (uint32_t i = 0; i < b->nr; i++)
-		if (!b->entries[i].used)
+		if (!b->entries[i].used && !b->entries[i].of_container)
 			return arch_error(
 				b->m, b->entries[i].at, b->err,
 				"no demand for %s in %s%s%s became a request by this entry",
@@ -246,6 +255,29 @@ static int bind_demands(struct bind *b)
 				b->entries[i].action ? " by the action " : "",
 				b->entries[i].action ? b->entries[i].action : "");
 	return 0;
+}
+
+int arch_bind_containers(struct arch_model *m, const struct arch_binding *bindings, size_t nr,
+			 struct err *err)
+{
+	struct bind b = { .m = m, .err = err };
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && !ret; i++) {
+		struct bind_entry *e = ARCH_ADD(b.entries, b.nr);
+
+		if (!e)
+			ret = err_set(err, ENOMEM, "out of memory");
+		else
+			*e = (struct bind_entry){ .container_index = bindings[i].container,
+						  .type = bindings[i].type,
+						  .file_set_index = ARCH_NONE,
+						  .of_container = true };
+	}
+	if (!ret)
+		ret = bind_demands(&b);
+	free(b.entries);
+	return ret;
 }
 
 /* Locations of what the side file made lead to the side file. */
@@ -263,6 +295,28 @@ static int bind_place(struct bind *b, const char *path, uint32_t first_storage)
 	for (uint32_t i = first_storage; i < b->m->nr_storages; i++)
 		b->m->storages[i].at.file = b->m->nr_files - 1;
 	return 0;
+}
+
+static const struct field declare_fields[] = {
+	FIELD_AS(&arch_storages, "storages", .required = true),
+	FIELD_AS(&arch_file_sets, "file_sets"),
+	{ 0 },
+};
+static const struct fields declare_table = { .fields = declare_fields };
+
+int arch_declare_storages(struct arch_model *m, const struct yaml_tree *tree, uint32_t file,
+			  struct err *err)
+{
+	struct arch_reader reader = { .m = m };
+	struct fields_reader r = { .err = err, .context = &reader, .tree = tree };
+	uint32_t first = m->nr_storages;
+	int ret = fields_read(&r, &declare_table, yaml_tree_root(tree), m);
+
+	for (uint32_t i = first; i < m->nr_storages; i++)
+		m->storages[i].at.file = file;
+	free(reader.uses);
+	free(reader.is_set);
+	return ret;
 }
 
 int arch_bind(struct arch_model *m, const char *path, struct err *err)

@@ -20,12 +20,39 @@
 #define ANALYZER_ARCH_BIND_H
 
 #include "analyzer/models/arch/arch_read.h"
+#include "base/yaml_tree.h"
 
 /*
  * Changes a model that is complete except for arch_finish(). Returns 0, -EINVAL with file and line,
  * the error of a file, or -ENOMEM.
  */
 int arch_bind(struct arch_model *m, const char *path, struct err *err);
+
+/*
+ * The three functions below are for storages that a model has without a side file. The first adds
+ * the storages and file sets of a document with the keys storages and file_sets; file is the index
+ * of the model's file in which they stand. Returns 0, -EINVAL with file and line, or -ENOMEM.
+ */
+int arch_declare_storages(struct arch_model *m, const struct yaml_tree *tree, uint32_t file,
+			  struct err *err);
+/*
+ * Makes a request of a demand, and takes over size and sequential. Without a size, the amount of
+ * the demand is the size.
+ */
+void arch_make_request(struct arch_action *a, enum arch_direction direction, struct stoex *size,
+		       struct stoex *sequential, uint32_t file_set);
+
+/* A container with a storage, and the type of resource whose demands are requests to it. */
+struct arch_binding {
+	uint32_t container, type;
+};
+
+/*
+ * Makes requests of the demands of these containers that are not requests yet. Each demand must say
+ * whether it reads or writes. Returns 0, -EINVAL with file and line, or -ENOMEM.
+ */
+int arch_bind_containers(struct arch_model *m, const struct arch_binding *bindings, size_t nr,
+			 struct err *err);
 
 /*
  * Changes parts of such a model by name: SCENARIO.population, SCENARIO.time (think time of a closed

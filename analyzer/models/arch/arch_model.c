@@ -66,6 +66,22 @@ uint32_t arch_find_instance(const struct arch_model *m, const char *name)
 	return ARCH_NONE;
 }
 
+uint32_t arch_find_storage(const struct arch_model *m, const char *name)
+{
+	for (uint32_t i = 0; i < m->nr_storages; i++)
+		if (!strcmp(m->storages[i].name, name))
+			return i;
+	return ARCH_NONE;
+}
+
+uint32_t arch_find_file_set(const struct arch_model *m, const char *name)
+{
+	for (uint32_t i = 0; i < m->nr_file_sets; i++)
+		if (!strcmp(m->file_sets[i].name, name))
+			return i;
+	return ARCH_NONE;
+}
+
 int arch_error(const struct arch_model *m, struct arch_place at, struct err *err, const char *fmt,
 	       ...)
 {

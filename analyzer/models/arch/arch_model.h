@@ -335,6 +335,8 @@ uint32_t arch_find_type(const struct arch_model *m, const char *name);
 uint32_t arch_find_signature(const struct arch_model *m, const char *interface, const char *name);
 uint32_t arch_find_container(const struct arch_model *m, const char *name);
 uint32_t arch_find_instance(const struct arch_model *m, const char *name);
+uint32_t arch_find_storage(const struct arch_model *m, const char *name);
+uint32_t arch_find_file_set(const struct arch_model *m, const char *name);
 
 /* Writes "FILE:LINE: what" to err and returns -EINVAL. */
 int arch_error(const struct arch_model *m, struct arch_place at, struct err *err, const char *fmt,

@@ -133,10 +133,8 @@ static int container_read_storage(const struct fields_reader *r, const struct fi
 	uint32_t *storage = to;
 
 	(void)f;
-	for (*storage = 0; *storage < m->nr_storages; ++*storage)
-		if (!strcmp(m->storages[*storage].name, n->text))
-			return 0;
-	return reader_error(r, n, "no storage \"%.60s\"", n->text);
+	*storage = arch_find_storage(m, n->text);
+	return *storage == ARCH_NONE ? reader_error(r, n, "no storage \"%.60s\"", n->text) : 0;
 }
 
 static int container_read_parent(const struct fields_reader *r, const struct field *f,

@@ -224,8 +224,8 @@ static int follow_targets(struct pcm_importer *im)
 static int read_model(struct pcm_importer *im, const char *path, const struct pcm_options *o)
 {
 	static int (*const parts[])(struct pcm_importer *) = {
-		pcm_types_init,	 follow_targets, pcm_read_environment,
-		pcm_read_system, pcm_read_usage,
+		pcm_types_init,	 follow_targets, pcm_read_environment,	pcm_read_storages,
+		pcm_read_system, pcm_read_usage, pcm_check_stereotypes,
 	};
 	int ret = 0;
 
@@ -239,6 +239,9 @@ static int read_model(struct pcm_importer *im, const char *path, const struct pc
 	}
 	if (o && o->storages)
 		ret = arch_bind(im->m, o->storages, im->err);
+	if (ret)
+		return ret;
+	ret = arch_bind_containers(im->m, im->bindings, im->nr_bindings, im->err);
 	if (ret)
 		return ret;
 	if (o)
@@ -262,6 +265,7 @@ out:
 		free(im.types[i].id);
 	for (uint32_t i = 0; i < im.nr_parts; i++)
 		free(im.parts[i].name);
+	free(im.bindings);
 	free(im.types);
 	free(im.parts);
 	free(im.dir);

@@ -5,8 +5,23 @@
  * A directory holds .repository, .system, .resourceenvironment, .allocation and .usagemodel files.
  * Everything to which the allocation and the usage model refer is read. Composites and subsystems
  * are flattened: a part of one is named "outer/inner". Features that the simulation does not have
- * (events, failures, recovery, timeouts, profiles, other schedulers and others) are refused with
- * name and line, and so is any unknown element or attribute.
+ * (events, failures, recovery, timeouts, other schedulers and others) are refused with name and
+ * line, and so is any unknown element or attribute.
+ *
+ * A container has a storage with an I/O model by a side file (arch_bind.h), or by two stereotypes
+ * of a profile that has these names. Their tagged values are keys of a storage and of a request in
+ * a side file, so that both ways mean the same:
+ *
+ *	<stereotypeApplications xsi:type="p:VirtualizedStorage" appliedTo="rack" name="disk"
+ *		read="read_s.json" write="write_s.json" file_sets="{data: 4e9}"/>
+ *	<stereotypeApplications xsi:type="p:StorageRequest" appliedTo="store" request="write"
+ *		size="list.INNER.BYTESIZE" sequential="0.5" file_set="data"/>
+ *
+ * The first is applied to a container, whose name is the storage's unless `name` is given. Without
+ * a model, `name` is the storage of another container, which the two share. `resource` (hdd) is the
+ * type of resource whose demands are requests. The second is applied to an internal action. A value
+ * in braces is a YAML mapping. `features` may be a mapping, or a file with a feature configuration
+ * of Palladio's feature models. Other stereotypes are counted and left out.
  *
  * Source: the metamodel, pcm.ecore, and the reference simulator SimuCom of the Palladio project.
  */

@@ -7,6 +7,8 @@
 #ifndef ANALYZER_PCM_PARTS_H
 #define ANALYZER_PCM_PARTS_H
 
+#include <stdio.h>
+
 #include "analyzer/models/arch/pcm/pcm_xml.h"
 
 /*
@@ -26,6 +28,26 @@ int pcm_resource_call(struct pcm_importer *im, const xmlNode *call, const char *
 
 /* Reads containers, resources and links. */
 int pcm_read_environment(struct pcm_importer *im);
+
+/*
+ * Reads the stereotypes of containers: storages, file sets, and which container has which storage.
+ * It must be called after the containers were read, and before the components are.
+ */
+int pcm_read_storages(struct pcm_importer *im);
+/* Makes a request of the demand of an internal action if a stereotype of the action says so. */
+int pcm_storage_request(struct pcm_importer *im, const xmlNode *internal, struct arch_action *a);
+/* Refuses an internal action whose stereotype made a request of none of its demands. */
+int pcm_storage_check(struct pcm_importer *im, const xmlNode *internal, const char *name,
+		      void *unused);
+/* Refuses the two stereotypes where nothing reads them; to be called when all else was read. */
+int pcm_check_stereotypes(struct pcm_importer *im);
+/* Writes a text as a quoted scalar of YAML. */
+void pcm_quote(FILE *out, const char *text);
+/*
+ * Writes the feature configuration of this file (Configuration, by Palladio's feature models) as a
+ * YAML mapping of arch_read.h's features. `at` is the element that names the file.
+ */
+int pcm_features(struct pcm_importer *im, const xmlNode *at, const char *file, FILE *out);
 
 /* Returns the component of an element, and reads it if it has not been read yet. */
 int pcm_component(struct pcm_importer *im, const xmlNode *node, uint32_t *component);

@@ -184,11 +184,13 @@ static int add_demand(struct pcm_importer *im, const xmlNode *node, const char *
 		      const char *children, const struct pcm_field *fields, uint32_t behaviour)
 {
 	struct arch_action *a = add_action(im, behaviour, node->parent, ARCH_DEMAND);
+	int ret;
 
 	if (!a)
 		return -ENOMEM;
 	a->at = pcm_place(im, node);
-	return pcm_read(im, node, attributes, children, fields, a);
+	ret = pcm_read(im, node, attributes, children, fields, a);
+	return ret ? ret : pcm_storage_request(im, node->parent, a);
 }
 
 static int read_demand(struct pcm_importer *im, const xmlNode *node, void *out)
@@ -268,6 +270,8 @@ static const struct pcm_field internal_fields[] = {
 	PCM_EACH("resourceDemand_Action", read_demand, 0),
 	PCM_EACH("resourceCall__Action", read_resource_call, 0),
 	PCM_EACH("infrastructureCall__Action", read_infrastructure_call, 0),
+	/* The hook of the last field sees the action when all of its demands have been read. */
+	PCM_ATTRIBUTE("id", pcm_storage_check, 0),
 	{ 0 },
 };
 

@@ -108,9 +108,7 @@ static bool is_word_of(const char *list, const xmlChar *word)
 	return false;
 }
 
-/*
- * Returns true for additions of profiles, which are annotations that do not affect the simulation.
- */
+/* Returns true for additions of profiles. Only the stereotypes of pcm_storage.c have an effect. */
 static bool is_of_profile(const xmlNode *node)
 {
 	const char *space = node->ns && node->ns->href ? (const char *)node->ns->href : "";
@@ -246,10 +244,31 @@ const xmlNode *pcm_below(const xmlNode *root, const xmlNode *n)
 	return n == root ? NULL : n->next;
 }
 
-static int add_ids(struct pcm_importer *im, xmlHashTable *ids, const xmlNode *root)
+/* Keeps the application of a stereotype that the importer reads, and counts another one. */
+static int pcm_xml_applied(struct pcm_importer *im, struct pcm_file *file, const xmlNode *n)
 {
+	const xmlNode **slot;
+
+	if (strcmp(pcm_type(n), PCM_STORAGE) != 0 && strcmp(pcm_type(n), PCM_REQUEST) != 0) {
+		im->m->nr_stereotypes++;
+		return 0;
+	}
+	slot = ARCH_ADD(file->applied, file->nr_applied);
+	if (!slot)
+		return pcm_out_of_memory(im);
+	*slot = n;
+	return 0;
+}
+
+static int add_ids(struct pcm_importer *im, struct pcm_file *file, const xmlNode *root)
+{
+	xmlHashTable *ids = file->ids;
+
 	for (const xmlNode *n = root; n; n = pcm_below(root, n)) {
 		const char *id = n->type == XML_ELEMENT_NODE ? id_of(n) : NULL;
+
+		if (pcm_is(n, "stereotypeApplications") && pcm_xml_applied(im, file, n))
+			return -ENOMEM;
 
 		if (id && xmlHashAddEntry(ids, (const xmlChar *)id, (void *)n)) {
 			if (!xmlHashLookup(ids, (const xmlChar *)id))
@@ -326,19 +345,6 @@ int pcm_root(struct pcm_importer *im, uint32_t file, const xmlNode **root)
 	return *root ? 0 : pcm_fail(im, top, "no model in it");
 }
 
-/* Counts stereotypes, which stand next to the model in xmi:XMI, or in its root. */
-static void count_stereotypes(struct pcm_importer *im, const xmlNode *top)
-{
-	for (const xmlNode *c = top->children; c; c = c->next) {
-		if (is_of_profile(c))
-			im->m->nr_stereotypes++;
-		for (const xmlNode *in = pcm_is(top, "XMI") && !is_of_profile(c) ? c->children
-										 : NULL;
-		     in; in = in->next)
-			im->m->nr_stereotypes += is_of_profile(in);
-	}
-}
-
 static int read_file(struct pcm_importer *im, char *path)
 {
 	FILE *f = fopen(path, "re");
@@ -363,11 +369,10 @@ static int read_file(struct pcm_importer *im, char *path)
 	if (ret)
 		return ret;
 	file->doc->_private = (void *)(uintptr_t)(im->nr_files - 1);
-	count_stereotypes(im, xmlDocGetRootElement(file->doc));
 	file->ids = xmlHashCreate(256);
 	if (!file->ids)
 		return pcm_out_of_memory(im);
-	return add_ids(im, file->ids, xmlDocGetRootElement(file->doc));
+	return add_ids(im, file, xmlDocGetRootElement(file->doc));
 }
 
 int pcm_open(struct pcm_importer *im, const char *name, const xmlNode **root)
@@ -393,6 +398,7 @@ int pcm_open(struct pcm_importer *im, const char *name, const xmlNode **root)
 void pcm_close_all(struct pcm_importer *im)
 {
 	for (uint32_t i = 0; i < im->nr_files; i++) {
+		free(im->files[i].applied);
 		xmlHashFree(im->files[i].ids, NULL);
 		xmlFreeDoc(im->files[i].doc);
 	}

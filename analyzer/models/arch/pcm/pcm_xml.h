@@ -11,6 +11,7 @@
 #include <libxml/hash.h>
 #include <libxml/tree.h>
 
+#include "analyzer/models/arch/arch_bind.h"
 #include "analyzer/models/arch/arch_model.h"
 
 #define PCM_MAX_DEPTH 64  /* nesting of composites or of behaviours */
@@ -19,7 +20,13 @@
 struct pcm_file {
 	xmlDoc *doc; /* its index is that of the path among the model's files */
 	xmlHashTable *ids;
+	const xmlNode **applied; /* applications of the two stereotypes below */
+	uint32_t nr_applied;
 };
+
+/* The stereotypes of containers and of internal actions that the importer reads (pcm_storage.c). */
+#define PCM_STORAGE "VirtualizedStorage"
+#define PCM_REQUEST "StorageRequest"
 
 /* Facts about a type of resource, in addition to those in the model's types. */
 struct pcm_type {
@@ -51,6 +58,8 @@ struct pcm_importer {
 	uint32_t component_index;
 	unsigned depth;
 	bool without_failures;
+	struct arch_binding *bindings; /* containers that have a storage by a stereotype */
+	uint32_t nr_bindings;
 };
 
 int pcm_fail(const struct pcm_importer *im, const xmlNode *at, const char *fmt, ...)
