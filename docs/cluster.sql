@@ -3,9 +3,9 @@
 -- `blkcast cluster init` runs the migrations below that a database lacks, each in one transaction. A migration
 -- begins with a line "-- migration N" and is frozen: databases have run its text, so that not even a comment in it is
 -- changed, and tests/golden/cluster-migrations has the hash of each. Whoever wants to change a table, a view or a
--- function adds a migration at the end. A function that changed therefore stands here twice, each time with its whole
--- text: take() in 1 and 3, make_day() in 1 and 4. A database has the later one, because CREATE OR REPLACE FUNCTION
--- replaces the one before. The program works with exactly the version that it was built for, and says so when it finds
+-- function adds a migration at the end. A function that changed therefore stands here again, each time with its whole
+-- text: take() in 1 and 3, make_day() in 1, 4 and 7. A database has the last one, because CREATE OR REPLACE FUNCTION
+-- replaces those before. The program works with exactly the version that it was built for, and says so when it finds
 -- another one.
 --
 -- Times of requests and windows are nanoseconds since 1970 (bigint) or timestamptz. What a host says about itself
@@ -633,3 +633,31 @@ INSERT INTO blkcast.reader SELECT DISTINCT coalesce(r.rolname, 'public'), '*'
   ON CONFLICT DO NOTHING;
 
 INSERT INTO blkcast.version VALUES (6);
+
+-- migration 7
+-- As in migration 4. The partition takes over what the default partition has of its day: rows got there where a guest's
+-- window begins on a day that nothing was stored for, or the clock of a serve was off. A partition cannot be attached
+-- beside them. Nobody adds more meanwhile, because attaching locks the default partition as well.
+CREATE OR REPLACE FUNCTION blkcast.make_day(d date) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  parent text;
+  child text;
+BEGIN
+  IF d < date '2000-01-01' THEN
+    RETURN;
+  END IF;
+  PERFORM pg_advisory_xact_lock(hashtext('blkcast.make_day'));
+  FOREACH parent IN ARRAY ARRAY['segment', 'profile'] LOOP
+    child := parent || to_char(d, '"_"YYYYMMDD');
+    CONTINUE WHEN to_regclass('blkcast.' || child) IS NOT NULL;
+    EXECUTE format('CREATE TABLE blkcast.%I (LIKE blkcast.%I INCLUDING DEFAULTS)', child, parent);
+    EXECUTE format('ALTER TABLE blkcast.%I ENABLE ROW LEVEL SECURITY', child);
+    EXECUTE format('LOCK TABLE blkcast.%I', parent || '_other');
+    EXECUTE format('WITH moved AS (DELETE FROM blkcast.%I WHERE day = %L RETURNING *)
+      INSERT INTO blkcast.%I SELECT * FROM moved', parent || '_other', d, child);
+    EXECUTE format('ALTER TABLE blkcast.%I ATTACH PARTITION blkcast.%I FOR VALUES FROM (%L) TO (%L)', parent, child,
+      d, d + 1);
+  END LOOP;
+END $$;
+
+INSERT INTO blkcast.version VALUES (7);

@@ -35,6 +35,7 @@ targets=(
 	"journal|the journal of a store (analyzer/store/store_journal.h)"
 	"model|saved regression models in JSON"
 	"net|queueing Petri nets in YAML (docs/qpn.schema.json)"
+	"object_list|lists of a bucket in XML, as an object store sends them"
 	"pcm|Palladio's XML: repository, system, allocation, environment, usage"
 	"plan|plans of measurement campaigns in YAML (docs/plan.schema.json)"
 	"profile|profiles in JSON (formats/profile/profile.md)"

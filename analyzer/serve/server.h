@@ -10,7 +10,8 @@
  *       401 the sender did not authenticate, 403 the sender may not write for this host
  *       409 another segment is stored under this name
  *       413 longer than SEGMENT_MAX_BYTES: refused before the body is read
- *       422 the body is not a valid segment, or its header has another name
+ *       422 the body is not a valid segment, its header has another name, or the catalog of a
+ *           cluster cannot hold its values
  *       429 with Retry-After: this client, or its tenant, sends too fast or too much at once,
  *           or its host has used up its segments of the day
  *       507 with Retry-After: the host has used up its share of the store; send it again later

@@ -290,6 +290,7 @@ static int http_status_of(int status)
 	case -EBADMSG:
 	case -EPROTONOSUPPORT:
 	case -EINVAL:
+	case -EILSEQ:
 		return MHD_HTTP_UNPROCESSABLE_CONTENT;
 	case -EFBIG:
 		return MHD_HTTP_CONTENT_TOO_LARGE;

@@ -314,6 +314,17 @@ static int bundle_try(struct bundle_commit *b, struct err *err)
 	return ret;
 }
 
+/* The database takes no values of this segment, however often it is sent. */
+static void bundle_refuse(struct bundle_item *item, const struct err *why)
+{
+	const struct segment_name *n = &item->segment.facts->name;
+
+	item->ret = err_set(&item->err, EILSEQ,
+			    "%s/%s/%" PRIu64 "/%" PRIu64 ": the catalog cannot hold its values: "
+			    "%.200s",
+			    n->host, n->boot_id, n->epoch, n->sequence, why->line);
+}
+
 /*
  * Stores the bundle as two halves, so that a segment whose values the database cannot take does not
  * keep out those of other senders. Each half is tried in the same way.
@@ -338,6 +349,8 @@ void bundle_commit(struct bundle_commit *b)
 		ret = bundle_try(b, &err);
 	if (ret == -EILSEQ && b->nr > 1)
 		bundle_commit_halves(b);
+	else if (ret == -EILSEQ)
+		bundle_refuse(b->items[0], &err);
 	else if (ret < 0)
 		bundle_fail(b, ret, &err);
 }

@@ -23,7 +23,7 @@
 #include "analyzer/store/cluster_url.h"
 #include "base/err.h"
 
-#define CLUSTER_SCHEMA_VERSION 6 /* the last migration of docs/cluster.sql */
+#define CLUSTER_SCHEMA_VERSION 7 /* the last migration of docs/cluster.sql */
 
 struct cluster_sql;
 
@@ -48,7 +48,8 @@ int cluster_sql_version(struct cluster_sql *c, int *version, struct err *err);
 /*
  * Runs one statement with parameters in text form. The caller clears *out (may be NULL) with
  * PQclear(). Returns 0, -EROFS, -ENOSPC, -ENOENT (no schema), -EEXIST (a unique key), -EAGAIN (it
- * may succeed at once if it is tried again), -ETIMEDOUT (also of a lock), -EIO or -ENOMEM.
+ * may succeed at once if it is tried again), -ETIMEDOUT (also of a lock), -EILSEQ (a value that no
+ * column holds: it never succeeds), -EIO or -ENOMEM.
  */
 int cluster_sql_call(struct cluster_sql *c, const char *sql, int nr, const char *const *values,
 		     PGresult **out, struct err *err);

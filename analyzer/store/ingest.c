@@ -181,6 +181,7 @@ static void count_failure(struct ingest *g, int status)
 	case -EPROTONOSUPPORT:
 	case -EFBIG:
 	case -EINVAL:
+	case -EILSEQ:
 		g->counts.nr_damaged++;
 		break;
 	case -EEXIST:

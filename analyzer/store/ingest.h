@@ -31,7 +31,8 @@ struct ingest_result {
 
 struct ingest_counts {
 	uint64_t nr_stored, nr_repeated, stored_bytes;
-	uint64_t nr_damaged;	/* not a valid segment, or another than the request named */
+	/* not a valid segment, another than the request named, or of values that fit no catalog */
+	uint64_t nr_damaged;
 	uint64_t nr_conflicts;	/* the name already belongs to other content */
 	uint64_t nr_over_quota; /* refused by the quota of their host */
 	uint64_t nr_disk_errors;
@@ -72,6 +73,7 @@ void ingest_limit_hosts(struct ingest *g, const struct ingest_quota *quota);
  * once the segment is durable, with *result filled; otherwise nothing is stored and err says why:
  *
  *	-EBADMSG, -EPROTONOSUPPORT, -EFBIG, -EINVAL   it is damaged, foreign or not the expected one
+ *	-EILSEQ   the catalog of a cluster cannot hold its values
  *	-EEXIST   the name belongs to a segment with another hash
  *	-EUSERS   the host has used up its quota of segments for this day
  *	-EDQUOT   the host's quota of the store or the file system's quota of this user is used up;

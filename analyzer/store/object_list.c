@@ -43,7 +43,7 @@ static int object_page_add(struct object_page *page, size_t *cap, const xmlNode 
 	struct object_item *items = page->items;
 
 	free(bytes);
-	if (!item.key || !item.modified)
+	if (!item.key || !item.key[0] || !item.modified)
 		goto bad;
 	if (page->nr == *cap) {
 		size_t more = *cap ? 2 * *cap : 256;

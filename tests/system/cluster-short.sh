@@ -126,6 +126,14 @@ late=$("$blkcast" ls --store "$STORE" --host late1 --json | jq '[.. | .requests?
 number "$late >= 100 && $late <= 1000" "and the requests that were asked for are there"
 "$sender" "http://127.0.0.1:$port1" host1 2 $requests "$T/late" 2>>"$T/senders"
 is "$(cut -d ' ' -f 6 "$T/late" | tr '\n' ' ')" "0 0 " "a late retry of what is only summarized is acknowledged and not stored"
+# Values that a database could refuse. Nobody has stored anything of the days of the last two, but profiles of these
+# days are there.
+mkdir "$T/odd_segments"
+"$BUILD/tests/system/odd_segments" "$T/odd_segments" $(($(date +%s) / 86400)) >"$T/odd_list"
+while read -r host boot epoch sequence hash file what; do
+	is "$(curl -sm 30 -o "$T/body" -w '%{http_code}' -T "$file" -H Expect: -H "Blkcast-Hash: $hash" \
+		"http://127.0.0.1:$port1/v1/segments/$host/$boot/$epoch/$sequence")" 201 "the catalog takes $what"
+done <"$T/odd_list"
 # Segments whose values the database does not take come all the time, and so in the bundles of other senders.
 tests/cluster/up.sh psql 0 "CREATE FUNCTION blkcast.refuse() RETURNS trigger LANGUAGE plpgsql AS
 	'BEGIN RAISE EXCEPTION ''out of range'' USING ERRCODE = ''22003''; END';
@@ -138,6 +146,8 @@ for i in 1 2 3 4; do
 done
 exits 0 "segments that the database refuses keep out no others" timeout 60 "$sender" "http://127.0.0.1:$port1" beside 3 $requests "$T/beside"
 is "$(wc -l <"$T/beside") $(wc -l <"$T/odd")" "3 0" "which are acknowledged, and they are not"
+is "$(sed -n 's/^segment_sender: 422 .*"\(odd[1-4]\)\/.*: the catalog cannot hold its values: .*out of range.*/\1/p' "$T/senders" | sort -u | wc -l)" 4 \
+	"but refused for good, each with the reason"
 # shellcheck disable=SC2086
 kill $odd
 # A serve that loses its connections while the catalog becomes a newer one stores nothing, and its senders keep all.

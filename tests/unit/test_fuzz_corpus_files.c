@@ -39,6 +39,9 @@
 #define LLVMFuzzerTestOneInput fuzz_tokens
 #include "tests/fuzz/fuzz_tokens.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_object_list
+#include "tests/fuzz/fuzz_object_list.c"
+#undef LLVMFuzzerTestOneInput
 
 static void plans(void)
 {
@@ -78,6 +81,11 @@ static void token_files(void)
 	fuzz_replay("tests/fuzz/corpus/tokens", fuzz_tokens);
 }
 
+static void object_lists(void)
+{
+	fuzz_replay("tests/fuzz/corpus/object_list", fuzz_object_list);
+}
+
 static const struct tap_test tests[] = {
 	{ "the corpus of measurement plans does no harm", plans },
 	{ "the corpus of scenarios does no harm", scenarios },
@@ -86,6 +94,7 @@ static const struct tap_test tests[] = {
 	{ "the corpus of journals does no harm", journals },
 	{ "the corpus of trace event formats does no harm", trace_formats },
 	{ "the corpus of token files does no harm", token_files },
+	{ "the corpus of lists of a bucket does no harm", object_lists },
 };
 
 int main(void)
