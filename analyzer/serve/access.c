@@ -48,8 +48,7 @@ struct access {
 	bool is_end_told;
 	struct access_token *tokens;
 	size_t nr_tokens;
-	struct access_tenant *tenants;
-	size_t nr_tenants;
+	struct access_tenants tenants;
 };
 
 static int access_fail(struct err *err, const char *path, const char *what, int code)
@@ -227,14 +226,13 @@ struct fresh {
 	time_t lists_end;
 	struct access_token *tokens;
 	size_t nr_tokens;
-	struct access_tenant *tenants;
-	size_t nr_tenants;
+	struct access_tenants tenants;
 };
 
 static void swap_in(struct access *a, struct fresh *f)
 {
 	gnutls_x509_trust_list_t trust = NULL;
-	struct access_tenant *tenants = NULL;
+	struct access_tenants tenants = { .nr = 0 };
 	struct access_token *tokens = NULL;
 	struct shown **old;
 
@@ -269,14 +267,13 @@ static void swap_in(struct access *a, struct fresh *f)
 	if (a->path[FILE_TENANTS]) {
 		tenants = a->tenants;
 		a->tenants = f->tenants;
-		a->nr_tenants = f->nr_tenants;
 	}
 	a->generation++;
 	pthread_rwlock_unlock(&a->lock);
 	if (trust)
 		gnutls_x509_trust_list_deinit(trust, 1);
 	free(tokens);
-	free(tenants);
+	access_tenants_release(&tenants);
 }
 
 /*
@@ -312,12 +309,12 @@ static int read_all(struct access *a, struct err *err)
 	if (ret == 0 && a->path[FILE_TOKENS])
 		ret = read_tokens_again(a, &f, err);
 	if (ret == 0 && a->path[FILE_TENANTS])
-		ret = access_tenants_read(a->path[FILE_TENANTS], &f.tenants, &f.nr_tenants, err);
+		ret = access_tenants_read(a->path[FILE_TENANTS], &f.tenants, err);
 	if (ret == 0) {
 		swap_in(a, &f);
 		return 0;
 	}
-	free(f.tenants);
+	access_tenants_release(&f.tenants);
 	shown_free(f.shown);
 	if (f.trust)
 		gnutls_x509_trust_list_deinit(f.trust, 1);
@@ -424,7 +421,7 @@ void access_free(struct access *a)
 	if (a->trust)
 		gnutls_x509_trust_list_deinit(a->trust, 1);
 	free(a->tokens);
-	free(a->tenants);
+	access_tenants_release(&a->tenants);
 	for (int i = 0; i < NR_FILES; i++)
 		free(a->path[i]);
 	pthread_rwlock_destroy(&a->lock);
@@ -541,8 +538,8 @@ void access_by_token(struct access *a, const char *authorization, struct access_
 	out->generation = a->generation;
 	found = access_tokens_find(a->tokens, a->nr_tokens, hash, &nr_found);
 	for (size_t i = 0; i < nr_found; i++)
-		out->nr += access_tenants_expand(a->tenants, a->nr_tenants, found[i].host,
-						 out->hosts + out->nr, ACCESS_MAX_NAMES - out->nr);
+		out->nr += access_tenants_expand(&a->tenants, found[i].host, out->hosts + out->nr,
+						 ACCESS_MAX_NAMES - out->nr);
 	pthread_rwlock_unlock(&a->lock);
 }
 
@@ -555,7 +552,7 @@ bool access_tenant_of(struct access *a, const char *host, char name[SEGMENT_NAME
 	if (!a->path[FILE_TENANTS])
 		return true;
 	pthread_rwlock_rdlock(&a->lock);
-	t = access_tenants_of(a->tenants, a->nr_tenants, host);
+	t = access_tenants_of(&a->tenants, host);
 	is_known = t != NULL;
 	if (t)
 		snprintf(name, SEGMENT_NAME_BYTES, "%s", t->name);

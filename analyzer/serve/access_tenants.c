@@ -11,57 +11,12 @@
 
 #define TENANT_LINE 1024
 
-bool access_stands_for(const char *pattern, const char *host)
-{
-	size_t len = strlen(pattern);
-
-	if (len && pattern[len - 1] == '*')
-		return strncmp(pattern, host, len - 1) == 0;
-	return strcmp(pattern, host) == 0;
-}
-
-bool access_pattern_ok(const char *text)
-{
-	char word[SEGMENT_NAME_BYTES];
-	size_t len = strlen(text);
-
-	if (strcmp(text, "*") == 0)
-		return true;
-	if (len == 0 || len >= sizeof(word))
-		return false;
-	memcpy(word, text, len + 1);
-	if (word[len - 1] == '*')
-		word[len - 1] = '\0';
-	return segment_word_ok(word);
-}
-
-/*
- * Whether some host could belong to both. The star of one of them is taken as a letter that no host
- * has.
- */
-static bool access_tenants_overlap(const char *a, const char *b)
-{
-	return access_stands_for(a, b) || access_stands_for(b, a);
-}
-
-/* Returns the tenant that has a host in common with t, or NULL. */
-static const struct access_tenant *access_tenants_clash(const struct access_tenant *tenants,
-							size_t nr, const struct access_tenant *t)
-{
-	for (size_t i = 0; i < nr; i++)
-		for (size_t j = 0; j < tenants[i].nr_hosts; j++)
-			for (size_t k = 0; k < t->nr_hosts; k++)
-				if (access_tenants_overlap(tenants[i].hosts[j], t->hosts[k]))
-					return &tenants[i];
-	return NULL;
-}
-
 static int access_tenants_line(struct access_tenant *t, char *line, const char *where,
 			       struct err *err)
 {
 	char hosts[TENANT_LINE], rest[2], *save = NULL;
 
-	*t = (struct access_tenant){ .nr_hosts = 0 };
+	*t = (struct access_tenant){ .line = t->line };
 	if (sscanf(line, "%63s %1023s %1s", t->name, hosts, rest) != 2 || !segment_word_ok(t->name))
 		return err_set(err, EINVAL, "%s: expected TENANT HOST[,HOST...]", where);
 	for (char *word = strtok_r(hosts, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
@@ -70,7 +25,7 @@ static int access_tenants_line(struct access_tenant *t, char *line, const char *
 				       "%s: expected at most %d names; one that ends with * stands "
 				       "for many hosts",
 				       where, TENANT_MAX_HOSTS);
-		if (!access_pattern_ok(word))
+		if (!segment_hosts_ok(word))
 			return err_set(err, EINVAL,
 				       "%s: expected names of hosts, each possibly with * at its "
 				       "end, and commas between them",
@@ -80,38 +35,83 @@ static int access_tenants_line(struct access_tenant *t, char *line, const char *
 	return t->nr_hosts ? 0 : err_set(err, EINVAL, "%s: expected a host", where);
 }
 
-static int access_tenants_add(struct access_tenant **tenants, size_t *cap, size_t *nr, char *line,
-			      const char *where, struct err *err)
+/* Appends a tenant, whose number its name and hosts get. */
+static int access_tenants_append(struct access_tenants *tenants, const struct access_tenant *one)
 {
-	const struct access_tenant *clash;
-	struct access_tenant one;
-	int ret = access_tenants_line(&one, line, where, err);
+	uint32_t number = (uint32_t)tenants->nr;
+	int ret =
+		array_grow(&tenants->list, &tenants->cap, tenants->nr + 1, sizeof(*tenants->list));
+
+	for (size_t i = 0; i < one->nr_hosts && ret == 0; i++)
+		ret = host_patterns_add(&tenants->hosts, one->hosts[i], number);
+	if (ret == 0)
+		ret = host_patterns_add(&tenants->names, one->name, number);
+	if (ret == 0)
+		tenants->list[tenants->nr++] = *one;
+	return ret;
+}
+
+static int access_tenants_add(struct access_tenants *tenants, char *text, const char *where,
+			      unsigned int line, struct err *err)
+{
+	struct access_tenant one = { .line = line };
+	int ret = access_tenants_line(&one, text, where, err);
 
 	if (ret < 0)
 		return ret;
-	if (*nr == TENANT_MAX)
+	if (tenants->nr == TENANT_MAX)
 		return err_set(err, EINVAL, "%s: expected at most %d tenants", where, TENANT_MAX);
-	if (access_tenants_find(*tenants, *nr, one.name))
+	if (access_tenants_find(tenants, one.name))
 		return err_set(err, EINVAL, "%s: tenant %s stands in an earlier line too", where,
 			       one.name);
-	clash = access_tenants_clash(*tenants, *nr, &one);
-	if (clash)
-		return err_set(err, EINVAL, "%s: a host could belong to %s and to %s", where,
-			       clash->name, one.name);
-	if (array_grow(tenants, cap, *nr + 1, sizeof(**tenants)) < 0)
-		return err_set(err, ENOMEM, "%s: no memory", where);
-	(*tenants)[(*nr)++] = one;
-	return 0;
+	ret = access_tenants_append(tenants, &one);
+	return ret < 0 ? err_set(err, ENOMEM, "%s: no memory", where) : 0;
 }
 
-int access_tenants_read(const char *path, struct access_tenant **out, size_t *nr_out,
-			struct err *err)
+/*
+ * Finds a line with a host that an earlier line has too. One of two patterns that have a
+ * host in common has all hosts of the other. A tenant is the first owner of its own patterns unless
+ * an earlier one has them; where the owners are numbered backwards, it is the last.
+ */
+static int access_tenants_clash(const struct access_tenants *tenants, const char *path,
+				struct err *err)
+{
+	const struct access_tenant *list = tenants->list;
+	uint32_t nr = (uint32_t)tenants->nr, first = 0, second = UINT32_MAX;
+	struct host_patterns backwards = { .nr = 0 };
+	int ret = 0;
+
+	for (uint32_t i = 0; i < nr; i++)
+		for (size_t k = 0; k < list[i].nr_hosts && ret == 0; k++)
+			ret = host_patterns_add(&backwards, list[i].hosts[k], nr - 1 - i);
+	for (uint32_t i = 0; i < nr && ret == 0; i++)
+		for (size_t k = 0; k < list[i].nr_hosts; k++) {
+			uint32_t before = host_patterns_cover(&tenants->hosts, list[i].hosts[k]);
+			uint32_t after = nr - 1 - host_patterns_cover(&backwards, list[i].hosts[k]);
+
+			if (before < i && i < second) {
+				first = before;
+				second = i;
+			}
+			if (after > i && after < second) {
+				first = i;
+				second = after;
+			}
+		}
+	host_patterns_release(&backwards);
+	if (ret < 0)
+		return err_set(err, ENOMEM, "%s: no memory", path);
+	if (second == UINT32_MAX)
+		return 0;
+	return err_set(err, EINVAL, "%s:%u: a host could belong to %s and to %s", path,
+		       list[second].line, list[first].name, list[second].name);
+}
+
+int access_tenants_read(const char *path, struct access_tenants *out, struct err *err)
 {
 	FILE *f = fopen(path, "re");
-	struct access_tenant *tenants = NULL;
 	char line[TENANT_LINE], where[ERR_LINE_BYTES / 2];
 	unsigned int number = 0;
-	size_t nr = 0, cap = 0;
 	int ret = f ? 0 : err_set(err, errno, "%s: %s", path, strerror(errno));
 
 	while (ret == 0 && fgets(line, sizeof(line), f)) {
@@ -120,39 +120,38 @@ int access_tenants_read(const char *path, struct access_tenant **out, size_t *nr
 			ret = err_set(err, EINVAL, "%s: line too long", where);
 		if (ret < 0 || line[strspn(line, " \t\r\n")] == '\0' || line[0] == '#')
 			continue;
-		ret = access_tenants_add(&tenants, &cap, &nr, line, where, err);
+		ret = access_tenants_add(out, line, where, number, err);
 	}
 	if (f)
 		fclose(f);
-	if (ret < 0) {
-		free(tenants);
-		return ret;
-	}
-	*out = tenants;
-	*nr_out = nr;
-	return 0;
+	return ret < 0 ? ret : access_tenants_clash(out, path, err);
 }
 
-const struct access_tenant *access_tenants_find(const struct access_tenant *tenants, size_t nr,
+void access_tenants_release(struct access_tenants *tenants)
+{
+	free(tenants->list);
+	host_patterns_release(&tenants->hosts);
+	host_patterns_release(&tenants->names);
+	*tenants = (struct access_tenants){ .nr = 0 };
+}
+
+const struct access_tenant *access_tenants_find(const struct access_tenants *tenants,
 						const char *name)
 {
-	for (size_t i = 0; i < nr; i++)
-		if (strcmp(tenants[i].name, name) == 0)
-			return &tenants[i];
-	return NULL;
+	uint32_t number = host_patterns_find(&tenants->names, name);
+
+	return number == HOST_PATTERNS_NONE ? NULL : &tenants->list[number];
 }
 
-const struct access_tenant *access_tenants_of(const struct access_tenant *tenants, size_t nr,
+const struct access_tenant *access_tenants_of(const struct access_tenants *tenants,
 					      const char *host)
 {
-	for (size_t i = 0; i < nr; i++)
-		for (size_t j = 0; j < tenants[i].nr_hosts; j++)
-			if (access_stands_for(tenants[i].hosts[j], host))
-				return &tenants[i];
-	return NULL;
+	uint32_t number = host_patterns_find(&tenants->hosts, host);
+
+	return number == HOST_PATTERNS_NONE ? NULL : &tenants->list[number];
 }
 
-size_t access_tenants_expand(const struct access_tenant *tenants, size_t nr, const char *owner,
+size_t access_tenants_expand(const struct access_tenants *tenants, const char *owner,
 			     char (*hosts)[SEGMENT_NAME_BYTES], size_t cap)
 {
 	const struct access_tenant *t;
@@ -163,7 +162,7 @@ size_t access_tenants_expand(const struct access_tenant *tenants, size_t nr, con
 			snprintf(hosts[0], SEGMENT_NAME_BYTES, "%s", owner);
 		return cap ? 1 : 0;
 	}
-	t = access_tenants_find(tenants, nr, owner + 1);
+	t = access_tenants_find(tenants, owner + 1);
 	for (; t && nr_hosts < t->nr_hosts && nr_hosts < cap; nr_hosts++)
 		snprintf(hosts[nr_hosts], SEGMENT_NAME_BYTES, "%s", t->hosts[nr_hosts]);
 	return nr_hosts;
@@ -172,7 +171,7 @@ size_t access_tenants_expand(const struct access_tenant *tenants, size_t nr, con
 bool access_permits(const struct access_identity *who, const char *host)
 {
 	for (size_t i = 0; i < who->nr; i++)
-		if (access_stands_for(who->hosts[i], host))
+		if (segment_hosts_match(who->hosts[i], host))
 			return true;
 	return false;
 }

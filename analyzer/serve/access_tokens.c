@@ -15,7 +15,7 @@
 
 static bool is_token_owner(const char *text)
 {
-	return text[0] == '@' ? segment_word_ok(text + 1) : access_pattern_ok(text);
+	return text[0] == '@' ? segment_word_ok(text + 1) : segment_hosts_ok(text);
 }
 
 static int parse_token(struct access_token *t, const char *line, const char *path,

@@ -103,3 +103,27 @@ bool segment_name_same_stream(const struct segment_name *a, const struct segment
 {
 	return a->epoch == b->epoch && !strcmp(a->boot_id, b->boot_id) && !strcmp(a->host, b->host);
 }
+
+bool segment_hosts_match(const char *pattern, const char *host)
+{
+	size_t len = strlen(pattern);
+
+	if (len && pattern[len - 1] == '*')
+		return strncmp(pattern, host, len - 1) == 0;
+	return strcmp(pattern, host) == 0;
+}
+
+bool segment_hosts_ok(const char *text)
+{
+	char word[SEGMENT_NAME_BYTES];
+	size_t len = strlen(text);
+
+	if (strcmp(text, "*") == 0)
+		return true;
+	if (len == 0 || len >= sizeof(word))
+		return false;
+	memcpy(word, text, len + 1);
+	if (word[len - 1] == '*')
+		word[len - 1] = '\0';
+	return segment_word_ok(word);
+}

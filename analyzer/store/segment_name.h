@@ -52,4 +52,9 @@ int segment_name_compare(const struct segment_name *a, const struct segment_name
 /* Returns whether both belong to one run of an agent: the same host, boot id and epoch. */
 bool segment_name_same_stream(const struct segment_name *a, const struct segment_name *b);
 
+/* Whether the name of a host, or a beginning with *, stands for the host. */
+bool segment_hosts_match(const char *pattern, const char *host);
+/* Whether the text is the name of a host, possibly with a * at its end. */
+bool segment_hosts_ok(const char *text);
+
 #endif

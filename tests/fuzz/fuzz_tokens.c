@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!memchr(owner, 0, sizeof(tokens[i].host)))
 			abort();
 		if (owner[0] == '@' ? segment_word_check("tenant", owner + 1, NULL) != 0
-				    : !access_pattern_ok(owner))
+				    : !segment_hosts_ok(owner))
 			abort();
 	}
 	free(tokens);
