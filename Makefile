@@ -215,6 +215,8 @@ $(BUILD)/libblkcast-mpi.so: $(call objs,$(mpi_src))
 vectors := $(if $(filter -O2,$(CFLAGS)),-O3)
 $(call objs,analyzer/models/regression/m5_linear.c analyzer/models/regression/m5_rules.c): override CFLAGS += $(vectors)
 
+# The agent with another source in place of those in its library.
+$(BUILD)/tests/system/synthetic_agent: $(BUILD)/agent/main.o
 $(unit) $(benches) $(tool_bin): $(BUILD)/%: $(BUILD)/%.o $(slowlib) $(agentlib) $(anlib) $(lib)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)

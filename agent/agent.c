@@ -45,7 +45,7 @@ struct agent {
 	/* set where choosing the source opened it; the pipeline takes it over */
 	struct source *opened;
 	struct board *board;
-	struct hindsight *hindsight; /* NULL: every request is sent */
+	struct hindsight *hindsight; /* which requests are sent */
 	struct sender *sender;
 	struct fileset_scan *filesets;
 	struct pipeline *_Atomic pipeline;
@@ -154,9 +154,10 @@ static int open_sender(struct agent *a, struct err *err)
 					.on_failure = wake_main,
 					.ctx = a };
 
-	if (a->config->hindsight_ns &&
-	    hindsight_new(&a->hindsight, a->config->hindsight_ns, a->machine.boot_id))
+	if (hindsight_new(&a->hindsight, a->config->hindsight_ns,
+			  (uint32_t)(a->config->least_ratio * POLICY_ALL_PPM), a->machine.boot_id))
 		return err_set(err, ENOMEM, "no memory");
+	hindsight_set_window(a->hindsight, a->config->window_ns);
 	config.hindsight = a->hindsight;
 	/* The kernel counts the requests of every process at the device layer. */
 	config.watches_all =

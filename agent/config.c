@@ -237,6 +237,21 @@ static int config_read_max_overhead(const struct fields_reader *r, const struct 
 	return 0;
 }
 
+/* Reads 0% to 100%, with or without the sign. */
+static int config_read_least(const struct fields_reader *r, const struct field *f,
+			     const struct yaml_node *n, void *to)
+{
+	char *end = NULL;
+	double percent = isdigit((unsigned char)*n->text) ? strtod(n->text, &end) : NAN;
+
+	if (end && *end == '%')
+		end++;
+	if (!(percent >= 0 && percent <= 100) || *end)
+		return fields_expected(r, f, n);
+	*(double *)to = percent / 100;
+	return 0;
+}
+
 static int config_read_spool_drop(const struct fields_reader *r, const struct field *f,
 				  const struct yaml_node *n, void *to)
 {
@@ -348,6 +363,11 @@ static const struct field config_fields[] = {
 		  "default"),
 	WITH_UNIT("hindsight-p99", hindsight_p99_ns, config_read_time, A_TIME,
 		  "a window whose p99 of reads or writes is above it asks; off by default"),
+	FIELD(NUMBER, "least-sample", .computed = true, .high = 100, .offset = CONFIG(least_ratio),
+	      .read = config_read_least, .settable = true, .standard = "0",
+	      .expected = "0% to 100%",
+	      .help = "percent of the windows whose requests are sent whatever an analyzer's "
+		      "policy says"),
 	FIELD(WORD, "spool-drop", .words = spool_drops, .offset = CONFIG(spool_keeps_oldest),
 	      .read = config_read_spool_drop, .settable = true, .standard = "\"oldest\"",
 	      .help = "what goes when the spool is full"),

@@ -103,6 +103,8 @@ static const char help_text[] =
 	"  --spool-drop WHICH   what goes when it is full: oldest (default) or newest\n"
 	"  --hindsight TIME     keep requests back so long; where nobody asks, profiles alone go\n"
 	"  --hindsight-p99 TIME a window whose p99 is above it asks, as SIGUSR1 does\n"
+	"  --least-sample PERCENT\n"
+	"                       windows whose requests go whatever an analyzer's policy says (default: 0)\n"
 	"  --segment-interval TIME\n"
 	"                       longest wait before requests are sent (default: 5s)\n"
 	"  --host NAME          name of this machine in the trace (default: its host name)\n"

@@ -661,3 +661,15 @@ BEGIN
 END $$;
 
 INSERT INTO blkcast.version VALUES (7);
+
+-- migration 8
+-- The file of policies (`blkcast policy`): which raw requests are wanted of whom, and for how long they are kept. One
+-- row, so that all serves tell the agents the same and retention knows it whoever runs it.
+CREATE TABLE blkcast.policy(
+  is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+  text text NOT NULL,                       -- YAML, as docs/policy.schema.json describes it
+  changed timestamptz NOT NULL DEFAULT now());
+ALTER TABLE blkcast.policy ENABLE ROW LEVEL SECURITY;
+CREATE POLICY reader ON blkcast.policy USING (blkcast.may_read('*'));
+
+INSERT INTO blkcast.version VALUES (8);

@@ -15,6 +15,7 @@
 #include "analyzer/measure/plan.h"
 #include "analyzer/models/arch/arch_read.h"
 #include "analyzer/models/net/net.h"
+#include "analyzer/store/store_policy.h"
 #include "analyzer/whatif/scenario.h"
 #include "base/fields_schema.h"
 
@@ -26,6 +27,7 @@ static const struct {
 	{ "arch", &arch_table },
 	{ "objectives", &time_objectives_table },
 	{ "plan", &plan_table },
+	{ "policy", &store_policies_table },
 	{ "qpn", &net_table },
 	{ "scenario", &scenario_table },
 };

@@ -23,6 +23,7 @@
 #include "agent/capture/pause_watch.h"
 #include "agent/capture/pipeline.h"
 #include "agent/capture/reorder.h"
+#include "agent/send/hindsight.h"
 #include "agent/source/shed_tally.h"
 #include "agent/capture/stream.h"
 #include "base/clock.h"
@@ -41,6 +42,7 @@ struct traced {
 	uint64_t shed_in_window; /* requests that are in the profile but not in the trace */
 	struct account_count seen;
 	struct shed_tally tally;
+	struct hindsight_usual usual_p99[2]; /* of reads and writes */
 };
 
 struct pipeline_devices {

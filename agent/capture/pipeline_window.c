@@ -77,16 +77,24 @@ static void pipeline_window_publish(struct pipeline *p, struct traced *t,
 }
 
 /* A window whose slow requests are too slow makes the requests around it be sent. */
-static void pipeline_window_ask(const struct pipeline *p, const struct profile *profile)
+static void pipeline_window_ask(const struct pipeline *p, struct traced *t, uint64_t end_ns,
+				const struct profile *profile)
 {
-	double limit_s = (double)p->config.hindsight_p99_ns / 1e9, read_s, write_s;
+	const struct hindsight_period window = { p->window.begin_ns, end_ns };
+	const double limit_s = (double)p->config.hindsight_p99_ns / 1e9;
+	const struct histogram *times[2] = { &profile->read.response.stage[STAGE_TOTAL],
+					     &profile->write.response.stage[STAGE_TOTAL] };
 
-	if (!p->config.hindsight || !p->config.hindsight_p99_ns)
+	if (!p->config.hindsight ||
+	    (!p->config.hindsight_p99_ns && !hindsight_watches(p->config.hindsight)))
 		return;
-	read_s = histogram_quantile_s(&profile->read.response.stage[STAGE_TOTAL], 0.99);
-	write_s = histogram_quantile_s(&profile->write.response.stage[STAGE_TOTAL], 0.99);
-	if (read_s > limit_s || write_s > limit_s)
-		hindsight_ask(p->config.hindsight, clock_monotonic_ns());
+	for (int i = 0; i < 2; i++) {
+		double p99_s = histogram_quantile_s(times[i], 0.99);
+
+		if (p->config.hindsight_p99_ns && p99_s > limit_s)
+			hindsight_ask(p->config.hindsight, clock_monotonic_ns());
+		hindsight_window(p->config.hindsight, &t->usual_p99[i], p99_s, &window);
+	}
 }
 
 static void close_window(struct pipeline *p, struct traced *t, uint64_t end_ns)
@@ -109,7 +117,7 @@ static void close_window(struct pipeline *p, struct traced *t, uint64_t end_ns)
 		    p->config.source->detail(p->source, t->facts.device, &profile))
 			log_say(p->config.log, LEVEL_WARN, "detail_failed", "device=%s",
 				t->facts.name);
-		pipeline_window_ask(p, &profile);
+		pipeline_window_ask(p, t, end_ns, &profile);
 		pipeline_window_publish(p, t, &profile, is_idle);
 	}
 	profile_release(&profile);

@@ -35,10 +35,11 @@ struct sink {
 	struct upload *upload;
 	struct spool_ledger ledger; /* has no account before attach() */
 	struct delivery *delivery;
-	struct hindsight *hindsight;   /* borrowed; NULL: none */
-	struct hindsight_period asked; /* by the analyzer; used by the sink's thread only */
-	struct sent_form form;	       /* used by the sink's thread only */
-	uint64_t hurry_bytes;	       /* a spool of this size does not wait any more */
+	struct hindsight *hindsight;  /* borrowed; NULL: every request is sent */
+	struct hindsight_asker asker; /* what the analyzer wants */
+	bool has_refused;	      /* the last policy was wrong, and the log says so */
+	struct sent_form form;	      /* used by the sink's thread only */
+	uint64_t hurry_bytes;	      /* a spool of this size does not wait any more */
 	/* losses of a segment of which some parts were stored; usually empty */
 	struct ledger partly;
 	bool is_denied;	       /* access was denied, and the log says so */
@@ -166,12 +167,12 @@ static bool sink_http_is_thin(struct sink *s, const struct buf *data)
 	enum hindsight_verdict verdict = HINDSIGHT_WAIT;
 	struct segment_reader *reader;
 
-	if (!s->hindsight || segment_reader_new(&reader, data->data, data->len, NULL))
+	if (segment_reader_new(&reader, data->data, data->len, NULL))
 		return false;
 	while (verdict == HINDSIGHT_WAIT) {
 		bool hurry = is_stopping(s) || spool_bytes(s->spool) > s->hurry_bytes;
 
-		verdict = hindsight_judge(s->hindsight, segment_reader_header(reader), &s->asked,
+		verdict = hindsight_judge(s->hindsight, &s->asker, segment_reader_header(reader),
 					  clock_monotonic_ns(), hurry);
 		if (verdict == HINDSIGHT_WAIT)
 			sink_http_hold(s);
@@ -180,20 +181,37 @@ static bool sink_http_is_thin(struct sink *s, const struct buf *data)
 	return verdict == HINDSIGHT_THIN;
 }
 
-/* Notes which requests the analyzer asks for in its answer, and logs it when that is new. */
-static void sink_http_note_ask(struct sink *s, const struct upload_answer *answer)
+/* Takes the policy of the answer, or says once why it is refused. */
+static void sink_http_note_policy(struct sink *s, const struct upload_answer *answer)
 {
-	struct hindsight_period asked;
+	const struct policy *p = &s->asker.policy;
 
-	if (!s->hindsight || answer->verdict != UPLOAD_DONE || !answer->is_asking)
+	if (answer->policy_why.line[0]) {
+		if (!s->has_refused)
+			log_say(s->log, LEVEL_WARN, "policy_refused",
+				"why=\"%s\" so=\"the policy before stays in force\"",
+				answer->policy_why.line);
+		s->has_refused = true;
 		return;
-	asked = hindsight_period_of(s->hindsight, answer->ask_begin_s, answer->ask_end_s,
-				    clock_monotonic_ns());
-	if (asked.until_ns && asked.from_ns > s->asked.until_ns)
+	}
+	s->has_refused = false;
+	if (hindsight_tell(s->hindsight, &s->asker, &answer->policy))
+		log_say(s->log, LEVEL_INFO, "policy",
+			"sample_ppm=%u window_s=%u around_s=%u p99_us=%u rise_percent=%u",
+			p->sample_ppm, p->window_s, p->around_s, p->p99_us, p->rise_percent);
+}
+
+/* Notes which requests the analyzer wants by its answer, and logs it when that is new. */
+static void sink_http_note(struct sink *s, const struct upload_answer *answer)
+{
+	if (!s->hindsight || answer->verdict != UPLOAD_DONE)
+		return;
+	sink_http_note_policy(s, answer);
+	if (answer->is_asking && hindsight_asked(s->hindsight, &s->asker, answer->ask_begin_s,
+						 answer->ask_end_s, clock_monotonic_ns()))
 		log_say(s->log, LEVEL_INFO, "requests_asked_for",
 			"begin_s=%" PRId64 " end_s=%" PRId64, answer->ask_begin_s,
 			answer->ask_end_s);
-	s->asked = asked;
 }
 
 /*
@@ -204,7 +222,7 @@ static bool sink_http_form(struct sink *s, const struct spool_name *name, const 
 {
 	enum sent_form_kind kind = sent_form_of(&s->form, name);
 
-	if (kind == SENT_UNDECIDED && s->hindsight) {
+	if (kind == SENT_UNDECIDED && s->hindsight && hindsight_limits(s->hindsight, &s->asker)) {
 		kind = sink_http_is_thin(s, data) ? SENT_THIN : SENT_WHOLE;
 		sent_form_decide(&s->form, name, kind);
 	} else if (kind == SENT_UNDECIDED) {
@@ -228,7 +246,7 @@ static void sink_http_deliver(struct sink *s, const struct spool_name *name, con
 	else
 		delivery_send(s->delivery, ret ? data->data : thin.data, ret ? data->len : thin.len,
 			      &s->partly, answer);
-	sink_http_note_ask(s, answer);
+	sink_http_note(s, answer);
 	buf_release(&thin);
 }
 
@@ -297,6 +315,8 @@ static void http_close(struct sink *s, uint64_t deadline_ns, struct sink_end *en
 		if (end)
 			http_tell_end(s, end);
 	}
+	if (s->hindsight)
+		hindsight_leave(s->hindsight, &s->asker);
 	delivery_free(s->delivery);
 	ledger_release(&s->partly);
 	upload_free(s->upload);
@@ -331,6 +351,8 @@ static int http_open(struct sink **out, const struct sink_config *config, struct
 	init_waiting(s);
 	s->log = spool.log = config->log;
 	s->hindsight = config->hindsight;
+	if (s->hindsight)
+		hindsight_join(s->hindsight, &s->asker);
 	s->hurry_bytes = config->spool_bytes ? config->spool_bytes / 2 : UINT64_MAX;
 	s->seed = (unsigned int)clock_monotonic_ns();
 	s->dir = strdup(config->spool_dir);

@@ -241,6 +241,24 @@ static void upload_read_ask(struct upload *u, struct upload_answer *answer)
 			    answer->ask_begin_s <= answer->ask_end_s;
 }
 
+/* Reads the field Blkcast-Policy. */
+static void upload_read_policy(struct upload *u, struct upload_answer *answer)
+{
+	struct curl_header *field;
+	CURLHcode code = curl_easy_header(u->curl, "Blkcast-Policy", 0, CURLH_HEADER, -1, &field);
+
+	answer->policy = POLICY_NONE;
+	answer->policy_why = (struct err){ 0 };
+	if (code == CURLHE_MISSING || code == CURLHE_NOHEADERS)
+		return;
+	if (code)
+		err_set(&answer->policy_why, EINVAL, "policy: its field cannot be read");
+	else if (field->amount != 1)
+		err_set(&answer->policy_why, EINVAL, "policy: expected one field");
+	else
+		policy_parse(&answer->policy, field->value, &answer->policy_why);
+}
+
 static void upload_put(struct upload *u, const struct segment_header *h, const char *hash,
 		       struct upload_answer *answer)
 {
@@ -258,6 +276,7 @@ static void upload_put(struct upload *u, const struct segment_header *h, const c
 	} else if ((status == 200 || status == 201) && upload_is_ack(&u->answer, h, hash)) {
 		answer->verdict = UPLOAD_DONE;
 		upload_read_ask(u, answer);
+		upload_read_policy(u, answer);
 	} else if (status == 200 || status == 201) {
 		answer->verdict = UPLOAD_RETRY;
 		snprintf(answer->why, sizeof(answer->why),

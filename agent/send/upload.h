@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "formats/policy.h"
 
 #define UPLOAD_WHY_BYTES 256
 #define UPLOAD_ASK_MAX_S 2678400 /* 31 days; what is further away is no question */
@@ -47,6 +48,12 @@ struct upload_answer {
 	 */
 	bool is_asking;
 	int64_t ask_begin_s, ask_end_s;
+	/*
+	 * With UPLOAD_DONE: the receiver's policy, POLICY_NONE where it has none. It holds only
+	 * where policy_why is empty, else that says what is wrong with it.
+	 */
+	struct policy policy;
+	struct err policy_why;
 	double retry_after_s;	    /* with UPLOAD_LATER; 0: the receiver named no time */
 	char why[UPLOAD_WHY_BYTES]; /* one line for the log: the status and the receiver's reason */
 };

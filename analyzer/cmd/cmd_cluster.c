@@ -9,6 +9,7 @@
 #include "analyzer/keep/retain_text.h"
 #include "analyzer/store/cluster_admin.h"
 #include "analyzer/store/store.h"
+#include "analyzer/store/store_policy.h"
 #include "base/json.h"
 #include "base/shown.h"
 
@@ -83,6 +84,31 @@ static void cmd_cluster_print_text(const struct cluster_state *s)
 		printf("this server is a standby; its numbers may lag behind\n");
 }
 
+static int cmd_cluster_policies(const char *store, struct store_policies *out, struct err *err)
+{
+	struct store_asks *asks = NULL;
+	int ret = store_asks_open(&asks, store, err);
+
+	if (ret == 0)
+		ret = store_policies_read(asks, out, err);
+	store_asks_close(asks);
+	return ret;
+}
+
+static void cmd_cluster_print_policies(const struct store_policies *p)
+{
+	struct buf words;
+
+	buf_init(&words);
+	for (size_t i = 0; i < p->nr; i++) {
+		buf_printf(&words, "policy of ");
+		store_policy_words(&p->list[i], &words);
+	}
+	if (!words.error && words.len)
+		fwrite(words.data, 1, words.len, stdout);
+	buf_release(&words);
+}
+
 /* Returns 1 where acknowledged segments are not safe. */
 static int cmd_cluster_status(struct cli *cli)
 {
@@ -91,18 +117,24 @@ static int cmd_cluster_status(struct cli *cli)
 		CLI_STRING("store", 's', "URL", &store, "the cluster to look at"),
 		CLI_END,
 	};
+	struct store_policies policies = { .list = NULL };
 	struct cluster_state s;
 	struct err err = { 0 };
 	int ret = 0;
 
 	if (!cmd_cluster_store(cli, options, &store))
 		return cli->status;
-	if (cluster_status(store, &s, &err) < 0)
+	ret = cluster_status(store, &s, &err);
+	if (ret == 0)
+		ret = cmd_cluster_policies(store, &policies, &err);
+	if (ret < 0) {
+		store_policies_release(&policies);
 		return cli_fail(cli, &err);
+	}
 	if (cli->json)
 		ret = cli_show_json(json_pack(
 			"{s:s, s:i, s:b, s:b, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-			"s:o}",
+			"s:o, s:o}",
 			"schema", "blkcast.cluster-status/1", "version", s.version, "fsync",
 			s.is_durable, "standby", s.is_standby, "synchronous_standby_names",
 			json_text(s.standbys), "synchronous_standbys", (json_int_t)s.nr_standbys,
@@ -112,9 +144,13 @@ static int cmd_cluster_status(struct cli *cli)
 			"bundles", (json_int_t)s.nr_bundles, "bundle_bytes",
 			(json_int_t)s.bundle_bytes, "used_bytes", (json_int_t)s.used_bytes,
 			"garbage_objects", (json_int_t)s.nr_garbage, "keeper",
-			s.holder[0] ? json_text(s.holder) : json_null()));
-	else
+			s.holder[0] ? json_text(s.holder) : json_null(), "policies",
+			store_policies_json(&policies)));
+	else {
 		cmd_cluster_print_text(&s);
+		cmd_cluster_print_policies(&policies);
+	}
+	store_policies_release(&policies);
 	return cli_finish(cli, ret, &err, s.is_durable ? CLI_DONE : CLI_FAILED);
 }
 

@@ -75,6 +75,7 @@ static int cmd_retain_run(struct cli *cli)
 	};
 	struct store *store = NULL;
 	struct err err = { 0 };
+	bool is_wanted = true;
 	int ret;
 
 	if (!cli_parse(cli, options))
@@ -85,7 +86,9 @@ static int cmd_retain_run(struct cli *cli)
 		return cli_usage(cli, "%s: expected no operand", cli->argv[0]);
 	if (!retain_options_take(cli, &chosen, &limits))
 		return cli->status;
-	if (!retain_limits_any(&limits) && store_is_folder(dir))
+	if (store_is_folder(dir) && retain_is_wanted(dir, &limits, &is_wanted, &err) < 0)
+		return cli_fail(cli, &err);
+	if (!is_wanted)
 		return cli_usage(cli, "expected a limit: --retain-requests TIME, ...");
 	ret = open_store(&store, dir, &err);
 	if (ret == 0)
@@ -114,7 +117,7 @@ const struct command command_retain = {
 	.details =
 		"What `blkcast serve` does all the time with the same options, for a store that no "
 		"serve looks after,\nor beside one. Requests that are older than the "
-		"limit, or the oldest beyond the size, are replaced by\none profile per device and "
+		"limit or than a policy of the store says (`blkcast policy`), or the oldest beyond the size, are replaced by\none profile per device and "
 		"window; counts, sizes and histograms of response times stay exact.\nBeyond "
 		"the second limit these profiles go as well; how many requests that were, and of "
 		"when,\nstays. What is removed does not come back.",

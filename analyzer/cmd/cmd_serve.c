@@ -23,7 +23,7 @@ static void cmd_serve_note(void *ctx, const char *line)
 /* The parts that run beside one another on a store. */
 struct serve_parts {
 	struct server *server;
-	struct retain_beside *beside; /* NULL: nothing is removed or compacted */
+	struct retain_beside *beside; /* removes and compacts */
 	struct page_server *page;     /* NULL: no page was asked for */
 };
 
@@ -86,9 +86,7 @@ static int cmd_serve_start(struct serve_parts *parts, struct store *store,
 	ret = server_start(&parts->server, store, config, err);
 	if (ret < 0)
 		return ret;
-	if (retain_limits_any(&retention->limits) || !store_is_folder(store_dir(store)))
-		ret = retain_beside_start(&parts->beside, store_dir(store), retention, err);
-	return ret;
+	return retain_beside_start(&parts->beside, store_dir(store), retention, err);
 }
 
 /*

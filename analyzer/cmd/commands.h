@@ -29,7 +29,8 @@
 	X(arch) \
 	X(report) \
 	X(cluster) \
-	X(ask)
+	X(ask) \
+	X(policy)
 /* clang-format on */
 
 #define COMMAND_DECLARE(name) extern const struct command command_##name;

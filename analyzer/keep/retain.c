@@ -10,6 +10,7 @@
 
 struct pass {
 	struct retain_plan plan;
+	struct store_policies policies;
 	struct store *store;
 	const atomic_bool *stop;
 	struct retain_counts *counts;
@@ -218,6 +219,32 @@ bool retain_limits_any(const struct retain_limits *l)
 	return l->requests_ns || l->requests_bytes || l->summaries_ns || l->summaries_bytes;
 }
 
+static int retain_policies(const char *store, struct store_policies *out, struct err *err)
+{
+	struct store_asks *asks = NULL;
+	int ret = store_asks_open(&asks, store, err);
+
+	if (ret == 0)
+		ret = store_policies_read(asks, out, err);
+	store_asks_close(asks);
+	return ret;
+}
+
+int retain_is_wanted(const char *store, const struct retain_limits *limits, bool *out,
+		     struct err *err)
+{
+	struct store_policies policies = { .list = NULL };
+	int ret = 0;
+
+	*out = retain_limits_any(limits);
+	if (*out)
+		return 0;
+	ret = retain_policies(store, &policies, err);
+	*out = ret == 0 && store_policies_retire(&policies);
+	store_policies_release(&policies);
+	return ret;
+}
+
 static int pass_within_limits(struct pass *s, const struct retain_limits *limits,
 			      uint64_t now_real_ns)
 {
@@ -225,6 +252,7 @@ static int pass_within_limits(struct pass *s, const struct retain_limits *limits
 
 	if (ret == 0)
 		ret = retain_plan_init(&s->plan, s->store, limits, now_real_ns, s->err);
+	s->plan.policies = &s->policies;
 	if (ret == 0)
 		ret = run_pass(s);
 	retain_plan_release(&s->plan);
@@ -237,12 +265,22 @@ int retain_pass(struct store *store, const struct retain_limits *limits, uint64_
 	struct pass s = { .store = store, .stop = stop, .counts = counts, .err = err };
 	struct store_compaction how = { .stop = stop };
 	struct err second = { 0 };
-	int token, compacted, ret = store_lock(store, STORE_LOCK_RETENTION, &token, err);
+	struct err wrong = { 0 };
+	int token, compacted, unread, ret = store_lock(store, STORE_LOCK_RETENTION, &token, err);
 
 	if (ret < 0)
 		return ret;
-	if (retain_limits_any(limits))
+	unread = retain_policies(store_dir(store), &s.policies, &wrong);
+	/* Policies only make more due, so what the limits say is done without them. */
+	if (unread < 0)
+		store_policies_release(&s.policies);
+	if (retain_limits_any(limits) || store_policies_retire(&s.policies))
 		ret = pass_within_limits(&s, limits, now_real_ns);
+	store_policies_release(&s.policies);
+	if (ret == 0 && unread < 0) {
+		ret = unread;
+		*err = wrong;
+	}
 	if (ret == -ENOMEM && !err->code)
 		err_set(err, ENOMEM, "no memory for a pass of retention");
 	/* A step of retention that failed does not keep small objects from being joined. */

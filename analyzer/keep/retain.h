@@ -4,6 +4,11 @@
  * with one merged profile per device stays (store_summary.h). Beyond a second limit the profiles
  * are removed too, and only the number of requests stays.
  *
+ * A policy of the store (store_policy.h) may bound the age of a host's requests; the shorter of
+ * that age and of the limit counts. Where the policies cannot be read, a pass does what the limits
+ * say and then fails. A segment that was sent without its requests, because they were
+ * kept back, holds the only profiles of its time; by age it stays as long as profiles may.
+ *
  * Requests are removed by windows of real time. By age, a window is removed when all of it is older
  * than the limit; the summary then has every value that `characterize --window` would show. By
  * size, requests are removed as soon as they exceed the limit: each host has the same share of the
@@ -36,6 +41,12 @@ struct retain_limits {				/* A limit of 0 means no limit. */
 };
 
 bool retain_limits_any(const struct retain_limits *limits);
+/*
+ * Gives whether a pass over the store has anything to remove some day: by the limits, or because
+ * some policy of the store (store_policy.h) bounds the age of requests. Returns 0 or -errno.
+ */
+int retain_is_wanted(const char *store, const struct retain_limits *limits, bool *out,
+		     struct err *err);
 
 struct retain_counts {
 	uint64_t nr_segments, nr_requests;     /* what was summarized */

@@ -2,6 +2,7 @@
 #include "analyzer/keep/retain_plan.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,7 @@ int retain_plan_init(struct retain_plan *p, struct store *store, const struct re
 
 	*p = (struct retain_plan){ .store = store };
 	p->window_ns = limits->window_ns ? limits->window_ns : RETAIN_WINDOW_NS;
+	p->now_real_ns = now_real_ns;
 	p->requests_until_ns = retain_plan_before(now_real_ns, limits->requests_ns);
 	p->summaries_until_ns = retain_plan_before(now_real_ns, limits->summaries_ns);
 	p->group = calloc(RETAIN_STEP_SEGMENTS, sizeof(*p->group));
@@ -103,14 +105,36 @@ void retain_plan_release(struct retain_plan *p)
 	*p = (struct retain_plan){ .store = NULL };
 }
 
+/* Returns what ends before which time is due of the host by age. */
+static uint64_t retain_plan_until(struct retain_plan *p, const char *host)
+{
+	const struct store_policy *policy;
+	uint64_t until = p->requests_until_ns;
+
+	if (!p->policies || !p->policies->nr)
+		return until;
+	if (strcmp(p->host, host) == 0)
+		return p->host_until_ns;
+	policy = store_policies_find(p->policies, host);
+	if (policy && retain_plan_before(p->now_real_ns, policy->keep_ns) > until)
+		until = retain_plan_before(p->now_real_ns, policy->keep_ns);
+	snprintf(p->host, sizeof(p->host), "%s", host);
+	p->host_until_ns = until;
+	return until;
+}
+
 /*
  * The sender's clock decides, but not where it is ahead of the time of receipt: a segment that
- * claims to be of the future would otherwise stay for ever.
+ * claims to be of the future would otherwise stay for ever. A segment whose requests were kept back
+ * has no others to give up. It holds the only profiles of its time, and stays for as long as
+ * profiles do.
  */
-static bool is_due(const struct retain_plan *p, const struct segment_facts *f, uint64_t window)
+static bool is_due(struct retain_plan *p, const struct segment_facts *f, uint64_t window)
 {
 	uint64_t end = f->end.realtime_ns,
-		 over = retain_share_until(&p->requests_over, f->name.host);
+		 over = retain_share_until(&p->requests_over, f->name.host),
+		 until = f->is_kept_back ? p->summaries_until_ns
+					 : retain_plan_until(p, f->name.host);
 
 	if (over && f->received_real_ns <= over)
 		return true;
@@ -118,7 +142,7 @@ static bool is_due(const struct retain_plan *p, const struct segment_facts *f, u
 		end = f->received_real_ns;
 		window = end / p->window_ns;
 	}
-	return end <= p->requests_until_ns && window < p->requests_until_ns / p->window_ns;
+	return end <= until && window < until / p->window_ns;
 }
 
 bool retain_plan_drops(const struct retain_plan *p, const struct plan_summary *one)
@@ -177,7 +201,8 @@ int retain_plan_next(struct retain_plan *p, struct err *err)
 	int ret;
 
 	p->nr_group = 0;
-	if (!p->requests_until_ns && !p->requests_over.nr_hosts)
+	if (!p->requests_until_ns && !p->requests_over.nr_hosts &&
+	    !(p->policies && store_policies_retire(p->policies)))
 		return 0;
 	ret = catalog_each_segment_after(store_catalog(p->store), p->is_begun ? &p->after : NULL,
 					 add_due, p, err);

@@ -6,6 +6,7 @@
 #include "analyzer/keep/retain.h"
 #include "analyzer/keep/retain_mark.h"
 #include "analyzer/keep/retain_share.h"
+#include "analyzer/store/store_policy.h"
 #include "analyzer/store/store_summary.h"
 
 /*
@@ -31,6 +32,11 @@ struct retain_plan {
 	 * What ends before these real times is due by age; requests only with their whole window.
 	 */
 	uint64_t requests_until_ns, summaries_until_ns;
+	/* Requests of a host may be due earlier by its policy. Borrowed; NULL: there is none. */
+	const struct store_policies *policies;
+	uint64_t now_real_ns;
+	char host[SEGMENT_NAME_BYTES]; /* that was looked up last, and what is due of it */
+	uint64_t host_until_ns;
 	/*
 	 * Due by size: requests in the order in which they were received, summaries by their end.
 	 */

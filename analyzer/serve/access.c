@@ -543,6 +543,11 @@ void access_by_token(struct access *a, const char *authorization, struct access_
 	pthread_rwlock_unlock(&a->lock);
 }
 
+bool access_has_tenants(const struct access *a)
+{
+	return a->path[FILE_TENANTS] != NULL;
+}
+
 bool access_tenant_of(struct access *a, const char *host, char name[SEGMENT_NAME_BYTES])
 {
 	const struct access_tenant *t;

@@ -94,6 +94,8 @@ void access_by_certificate(struct access *a, gnutls_session_t session, struct ac
  * unknown.
  */
 void access_by_token(struct access *a, const char *authorization, struct access_identity *out);
+/* Whether there is a file of tenants. */
+bool access_has_tenants(const struct access *a);
 /*
  * Copies the name of the host's tenant, "" where there is no file of tenants. Returns false where
  * the host belongs to no tenant although there is such a file.

@@ -18,7 +18,9 @@
 
 struct retain_beside {
 	struct retain_beside_config config;
-	struct store *store; /* owned */
+	char *dir;
+	struct store *store; /* owned; NULL: nothing was to be done yet */
+	bool has_index;	     /* the store was opened to remove, not only to compact */
 	pthread_t thread;
 	pthread_mutex_t lock; /* protects the waiting for wake */
 	pthread_cond_t wake;
@@ -79,6 +81,25 @@ static void retain_beside_report(struct retain_beside *r, int status, const stru
 	retain_beside_note(r, err->line);
 }
 
+/*
+ * Opens the store for what is to be done, which may be nothing. Compaction alone needs no index of
+ * the store. Where the policies cannot be read, it opens the store for all that is to be done
+ * without them.
+ */
+static int retain_beside_open(struct retain_beside *r, struct err *err)
+{
+	bool is_wanted = false;
+	int ret = retain_is_wanted(r->dir, &r->config.limits, &is_wanted, err);
+
+	if ((r->store && (r->has_index || !is_wanted)) || (!is_wanted && store_is_folder(r->dir)))
+		return r->store ? 0 : ret;
+	store_close(r->store);
+	r->store = NULL;
+	ret = store_open_for(&r->store, r->dir, is_wanted ? STORE_TO_READ : STORE_TO_FILL, err);
+	r->has_index = ret == 0 && is_wanted;
+	return ret;
+}
+
 static void *retain_beside_run(void *ctx)
 {
 	struct retain_beside *r = ctx;
@@ -90,9 +111,11 @@ static void *retain_beside_run(void *ctx)
 		struct retain_counts counts = { 0 };
 		struct err err = { 0 };
 		struct timespec until;
-		int status = retain_pass(r->store, &r->config.limits, clock_real_ns(), &r->stop,
-					 &counts, &err);
+		int status = retain_beside_open(r, &err);
 
+		if (status == 0 && r->store)
+			status = retain_pass(r->store, &r->config.limits, clock_real_ns(), &r->stop,
+					     &counts, &err);
 		retain_beside_report(r, status, &counts, &err);
 		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_sec += interval_s;
@@ -108,6 +131,7 @@ static void *retain_beside_run(void *ctx)
 static void retain_beside_release(struct retain_beside *r)
 {
 	store_close(r->store);
+	free(r->dir);
 	pthread_cond_destroy(&r->wake);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
@@ -128,19 +152,22 @@ int retain_beside_start(struct retain_beside **out, const char *dir,
 	pthread_cond_init(&r->wake, &clock);
 	pthread_condattr_destroy(&clock);
 	pthread_mutex_init(&r->lock, NULL);
-	/* Compaction alone needs no index of the store. */
-	ret = store_open_for(&r->store, dir,
-			     retain_limits_any(&config->limits) ? STORE_TO_READ : STORE_TO_FILL,
-			     err);
-	if (ret == 0) {
-		ret = -pthread_create(&r->thread, NULL, retain_beside_run, r);
-		if (ret < 0)
-			err_set(err, -ret, "retention: %s", strerror(-ret));
-	}
+	r->dir = strdup(dir);
+	ret = r->dir ? 0 : err_set(err, ENOMEM, "no memory for retention");
+	/* What policies want is found out by the thread: a wrong file does not keep senders out. */
+	if (ret == 0 && (retain_limits_any(&config->limits) || !store_is_folder(dir)))
+		ret = retain_beside_open(r, err);
 	if (ret < 0)
-		retain_beside_release(r);
-	else
-		*out = r;
+		goto out;
+	ret = -pthread_create(&r->thread, NULL, retain_beside_run, r);
+	if (ret < 0) {
+		err_set(err, -ret, "retention: %s", strerror(-ret));
+		goto out;
+	}
+	*out = r;
+	return 0;
+out:
+	retain_beside_release(r);
 	return ret;
 }
 

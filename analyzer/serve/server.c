@@ -63,18 +63,23 @@ static enum MHD_Result answer_streams(struct server *s, struct MHD_Connection *c
 	return server_reply_streams(c, s->ingest, &asked);
 }
 
-/* Answers known senders, and any program on this machine. */
+/*
+ * Answers known senders, and any program on this machine. A sender does not learn the hosts of
+ * other tenants.
+ */
 static enum MHD_Result answer_metrics(struct server *s, struct MHD_Connection *c)
 {
 	const struct sockaddr *address = server_address(c);
 	struct err why = { 0 };
-	int ret =
-		address && server_is_loopback(address) ? 0 : server_check_access(s, c, NULL, &why);
+	bool is_here = address && server_is_loopback(address);
+	int ret = is_here ? 0 : server_check_access(s, c, NULL, &why);
 	struct server_gauges gauges = {
 		.body_bytes = __atomic_load_n(&s->body_bytes, __ATOMIC_RELAXED),
 		.nr_active = __atomic_load_n(&s->nr_active, __ATOMIC_RELAXED),
 		.nr_shut = guard_nr_shut(s->guard),
 		.nr_delayed = __atomic_load_n(&s->admission.nr_delayed, __ATOMIC_RELAXED),
+		.nr_policies = ask_watch_nr_policies(s->asks),
+		.kept_back = is_here || !access_has_tenants(s->access) ? s->kept_back : NULL,
 		.retention = s->config.retention,
 	};
 	struct ingest_counts counts = ingest_counted(s->ingest);
@@ -349,6 +354,7 @@ static void server_free(struct server *s)
 {
 	guard_free(s->guard);
 	ask_watch_free(s->asks);
+	kept_back_free(s->kept_back);
 	clients_free(s->clients);
 	clients_free(s->tenants);
 	access_free(s->access);
@@ -410,6 +416,8 @@ static int server_prepare(struct server *s, struct store *store, struct err *err
 		ret = clients_new(&s->tenants, &tenant);
 	if (ret == 0)
 		ret = guard_new(&s->guard, limits, on_tick, s);
+	if (ret == 0)
+		ret = kept_back_new(&s->kept_back);
 	if (ret == 0)
 		ret = ask_watch_new(&s->asks, store_dir(store), s->config.note, s->config.ctx, err);
 	if (ret == 0)

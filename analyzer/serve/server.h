@@ -19,6 +19,7 @@
  *       A 200 or 201 may have the field Blkcast-Ask: BEGIN_S END_S, two whole numbers. Somebody
  *       asked (store_ask.h) for the requests of this host from BEGIN_S to END_S seconds after
  *       the reply (negative: before it); an agent that keeps requests back sends these whole.
+ *       The field Blkcast-Policy says which requests are wanted at all (formats/policy.md).
  *       With Expect: 100-continue a segment that is there already is acknowledged without its body.
  *   GET /v1/streams/<host>   the highest stored sequence of each stream of the host, or of those
  *                            with ?boot_id=... or ?boot_id=...&epoch=...; at most 100 per reply:

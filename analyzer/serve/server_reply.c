@@ -10,10 +10,10 @@
 #define TYPE_JSON    "application/json"
 #define TYPE_METRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-/* Queues a copy of body as the whole reply; header may be NULL. */
-static enum MHD_Result send_reply(struct MHD_Connection *c, int status, const char *type,
-				  const void *body, size_t len, const char *header,
-				  const char *value)
+/* Queues a copy of body as the whole reply; headers whose value is NULL are left out. */
+static enum MHD_Result send_with(struct MHD_Connection *c, int status, const char *type,
+				 const void *body, size_t len, const char *const headers[][2],
+				 size_t nr)
 {
 	struct MHD_Response *reply = MHD_create_response_from_buffer(len, (void *)(uintptr_t)body,
 								     MHD_RESPMEM_MUST_COPY);
@@ -22,12 +22,23 @@ static enum MHD_Result send_reply(struct MHD_Connection *c, int status, const ch
 	if (!reply)
 		return MHD_NO;
 	queued = MHD_add_response_header(reply, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-	if (queued == MHD_YES && header)
-		queued = MHD_add_response_header(reply, header, value);
+	for (size_t i = 0; i < nr && queued == MHD_YES; i++)
+		if (headers[i][1])
+			queued = MHD_add_response_header(reply, headers[i][0], headers[i][1]);
 	if (queued == MHD_YES)
 		queued = MHD_queue_response(c, (unsigned int)status, reply);
 	MHD_destroy_response(reply);
 	return queued;
+}
+
+/* The same with one header or, where it is NULL, none. */
+static enum MHD_Result send_reply(struct MHD_Connection *c, int status, const char *type,
+				  const void *body, size_t len, const char *header,
+				  const char *value)
+{
+	const char *const headers[][2] = { { header, value } };
+
+	return send_with(c, status, type, body, len, headers, header ? 1 : 0);
 }
 
 /* Returns {"error": line} as text that the caller frees. */
@@ -82,8 +93,9 @@ enum MHD_Result server_reply_not_allowed(struct MHD_Connection *c, const char *a
 }
 
 enum MHD_Result server_reply_ack(struct MHD_Connection *c, const struct ingest_result *result,
-				 const char *ask)
+				 const char *ask, const char *policy)
 {
+	const char *const headers[][2] = { { "Blkcast-Ask", ask }, { "Blkcast-Policy", policy } };
 	char hash[SEGMENT_HASH_TEXT];
 	char text[512];
 	int len;
@@ -95,8 +107,8 @@ enum MHD_Result server_reply_ack(struct MHD_Connection *c, const struct ingest_r
 		       ",\"sequence\":%" PRIu64 ",\"hash\":\"%s\",\"stored\":%s}\n",
 		       result->name.host, result->name.boot_id, result->name.epoch,
 		       result->name.sequence, hash, result->stored ? "true" : "false");
-	return send_reply(c, result->stored ? MHD_HTTP_CREATED : MHD_HTTP_OK, TYPE_JSON, text,
-			  (size_t)len, ask ? "Blkcast-Ask" : NULL, ask);
+	return send_with(c, result->stored ? MHD_HTTP_CREATED : MHD_HTTP_OK, TYPE_JSON, text,
+			 (size_t)len, headers, 2);
 }
 
 static void print_stream(struct buf *out, const struct segment_name *n)

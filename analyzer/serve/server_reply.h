@@ -16,9 +16,12 @@ enum MHD_Result server_reply_error(struct MHD_Connection *c, int status, const c
 enum MHD_Result server_reply_last(struct MHD_Connection *c, int status, const char *line);
 /* Replies with 405 and the method that is allowed. */
 enum MHD_Result server_reply_not_allowed(struct MHD_Connection *c, const char *allowed);
-/* ask (may be NULL) is the field Blkcast-Ask: which requests the agent is asked to send whole. */
+/*
+ * ask and policy (may be NULL) are the fields Blkcast-Ask and Blkcast-Policy, which say what
+ * requests the agent sends.
+ */
 enum MHD_Result server_reply_ack(struct MHD_Connection *c, const struct ingest_result *result,
-				 const char *ask);
+				 const char *ask, const char *policy);
 /*
  * Replies with {"host": ..., "streams": [{"boot_id", "epoch", "highest_sequence"}], "next": query
  * or null}.

@@ -8,6 +8,7 @@
 
 #include "analyzer/serve/ask_watch.h"
 #include "analyzer/serve/clients.h"
+#include "analyzer/serve/kept_back.h"
 #include "analyzer/store/ingest.h"
 #include "analyzer/serve/server.h"
 #include "analyzer/serve/server_guard.h"
@@ -29,6 +30,7 @@ struct server {
 	struct clients *tenants; /* the same limits for all hosts of a tenant together */
 	struct guard *guard;
 	struct ask_watch *asks;
+	struct kept_back *kept_back;
 	char *client_ca; /* owned: libmicrohttpd (MHD) asks senders for certificates if it is set */
 	struct server_config config;
 	struct server_stats stats;

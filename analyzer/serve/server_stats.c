@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "analyzer/serve/kept_back.h"
 #include "analyzer/serve/server.h"
 
 static const struct {
@@ -117,6 +118,11 @@ void server_stats_print(const struct server_stats *s, const struct ingest_counts
 			  "Connections that waited because many came at once.");
 	buf_printf(out, "blkcast_serve_connections_delayed_total %" PRIu64 "\n",
 		   gauges->nr_delayed);
+	server_stats_head(out, "blkcast_serve_policies", "gauge", NULL,
+			  "Tenants whose policies for requests are in force.");
+	buf_printf(out, "blkcast_serve_policies %" PRIu64 "\n", gauges->nr_policies);
+	if (gauges->kept_back)
+		kept_back_print(gauges->kept_back, out);
 	print_retention(gauges->retention, out);
 	server_stats_head(out, "blkcast_build", "info", NULL, "The version that runs.");
 	buf_printf(out, "blkcast_build_info{version=\"%s\"} 1\n# EOF\n", BLKCAST_VERSION);

@@ -24,9 +24,12 @@ struct server_stats { /* zeroed: nothing was counted yet */
 };
 
 struct server_retention;
+struct kept_back;
 
 struct server_gauges {
 	uint64_t body_bytes, nr_active, nr_shut, nr_delayed;
+	uint64_t nr_policies;			  /* tenants with a policy */
+	struct kept_back *kept_back;		  /* NULL: not counted */
 	const struct server_retention *retention; /* NULL: retention does not run */
 };
 

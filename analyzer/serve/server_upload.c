@@ -208,14 +208,16 @@ static bool is_here(struct server *s, struct MHD_Connection *c, const struct exc
 	return waits_to_send(c) && ingest_find(s->ingest, &x->name, x->hash, result) == 1;
 }
 
-/* Acknowledges the segment, and asks its agent for requests where somebody asked for them. */
+/* Acknowledges the segment, and tells its agent which requests are wanted. */
 static enum MHD_Result server_upload_ack(struct server *s, struct MHD_Connection *c,
 					 const struct ingest_result *result)
 {
 	char text[ASK_FIELD_BYTES];
+	char policy[POLICY_FIELD_BYTES];
 	bool is_asked = ask_watch_field(s->asks, result->name.host, text);
+	bool is_told = ask_watch_policy(s->asks, result->name.host, policy);
 
-	return server_reply_ack(c, result, is_asked ? text : NULL);
+	return server_reply_ack(c, result, is_asked ? text : NULL, is_told ? policy : NULL);
 }
 
 enum MHD_Result upload_begin(struct server *s, struct MHD_Connection *c, const char *url,
@@ -355,6 +357,7 @@ enum MHD_Result upload_end(struct server *s, struct MHD_Connection *c, struct ex
 		return server_refuse(s, c, code, &x->why, retry_after_s(code));
 	}
 	server_stats_acknowledged(&s->stats, clock_monotonic_ns() - begin_ns);
+	kept_back_count(s->kept_back, result.name.host, result.nr_kept_back);
 	if (s->config.stored)
 		s->config.stored(s->config.stored_ctx, &x->name);
 	return server_upload_ack(s, c, &result);

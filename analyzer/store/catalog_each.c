@@ -72,6 +72,7 @@ static int segment_row(sqlite3_stmt *s, void *visitor)
 	f.generation = column_u64(s, 19);
 	f.received_real_ns = column_u64(s, 25);
 	f.nr_untimed = column_u64(s, 26);
+	f.is_kept_back = sqlite3_column_int(s, 27);
 	if (f.generation) {
 		f.name.sequence = ~f.name.sequence;
 		f.last_sequence = column_u64(s, 18);

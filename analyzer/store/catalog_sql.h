@@ -12,6 +12,12 @@
 	" WHERE host = ?1 AND boot_id = ?2 AND epoch = ?3 AND" \
 	" sequence BETWEEN ?4 AND ?5"
 #define BY_NAME " ORDER BY host, boot_id, epoch, sequence"
+/* All columns of segments, and whether their requests were kept back (LOSS_KEPT_BACK). */
+#define EACH_OF_SEGMENT                                                                 \
+	"SELECT *, requests = 0 AND EXISTS (SELECT 1 FROM loss AS l WHERE l.host ="     \
+	" segment.host AND l.boot_id = segment.boot_id AND l.epoch = segment.epoch AND" \
+	" l.sequence = segment.sequence AND l.cause = 11) FROM segment"
+_Static_assert(LOSS_KEPT_BACK == 11, "the cause in EACH_OF_SEGMENT");
 
 static const char *const statements[NR_STATEMENTS] = {
 	[PUT_SEGMENT] = "INSERT INTO segment VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
@@ -28,7 +34,7 @@ static const char *const statements[NR_STATEMENTS] = {
 	[GET_DAMAGED] = "SELECT 1 FROM damaged WHERE path = ?1 AND mtime_ns = ?2 AND"
 			" file_bytes = ?3",
 	[DROP_DAMAGED] = "DELETE FROM damaged WHERE path = ?1",
-	[EACH_SEGMENT] = "SELECT * FROM segment WHERE sequence >= 0" BY_NAME,
+	[EACH_SEGMENT] = EACH_OF_SEGMENT " WHERE sequence >= 0" BY_NAME,
 	[EACH_DEVICE] = "SELECT * FROM device" BY_NAME ", rowid",
 	[EACH_LOSS] = "SELECT * FROM loss" BY_NAME ", rowid",
 	[EACH_DAMAGED] = "SELECT path, why FROM damaged ORDER BY path",
@@ -40,11 +46,10 @@ static const char *const statements[NR_STATEMENTS] = {
 		" epoch = ?3 ORDER BY sequence DESC LIMIT 1) UNION ALL SELECT last FROM (SELECT"
 		" last FROM segment WHERE host = ?1 AND boot_id = ?2 AND epoch = ?3"
 		" ORDER BY sequence LIMIT 1)",
-	[EACH_SEGMENT_AFTER] =
-		"SELECT * FROM segment WHERE sequence >= 0 AND (host, boot_id, epoch,"
-		" sequence) > (?1, ?2, ?3, ?4)" BY_NAME,
-	[EACH_SUMMARY] = "SELECT * FROM segment WHERE sequence < 0" BY_NAME " DESC",
-	[EACH_KEPT] = "SELECT * FROM segment" BY_NAME,
+	[EACH_SEGMENT_AFTER] = EACH_OF_SEGMENT " WHERE sequence >= 0 AND (host, boot_id, epoch,"
+					       " sequence) > (?1, ?2, ?3, ?4)" BY_NAME,
+	[EACH_SUMMARY] = EACH_OF_SEGMENT " WHERE sequence < 0" BY_NAME " DESC",
+	[EACH_KEPT] = EACH_OF_SEGMENT BY_NAME,
 	[FIND_SUMMARY] = "SELECT sequence, last, generation FROM segment WHERE host = ?1 AND"
 			 " boot_id = ?2 AND epoch = ?3 AND sequence >= ?4 AND sequence < 0"
 			 " ORDER BY sequence LIMIT 1",

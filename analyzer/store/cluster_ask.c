@@ -87,3 +87,45 @@ int cluster_ask_read(struct cluster *c, struct store_ask **out, size_t *nr, stru
 	*out = all;
 	return 0;
 }
+
+int cluster_ask_put_text(struct cluster *c, const struct buf *text, struct err *err)
+{
+	static const char put[] =
+		"INSERT INTO policy(text) VALUES ($1) ON CONFLICT (is_only) DO UPDATE SET text = "
+		"EXCLUDED.text, changed = now()";
+	const char *values[1];
+	struct cluster_sql *sql;
+	struct buf copy;
+	int ret = cluster_keeper(c, &sql, err);
+
+	if (ret < 0)
+		return ret;
+	buf_init(&copy);
+	buf_put(&copy, text->data, text->len);
+	buf_put_u8(&copy, 0);
+	values[0] = (const char *)copy.data;
+	ret = copy.error ? err_set(err, ENOMEM, "no memory for the policies")
+			 : cluster_sql_call(sql, put, 1, values, NULL, err);
+	buf_release(&copy);
+	return ret;
+}
+
+int cluster_ask_read_text(struct cluster *c, struct buf *text, size_t max_bytes, struct err *err)
+{
+	struct cluster_sql *sql;
+	PGresult *r = NULL;
+	int ret = cluster_keeper(c, &sql, err);
+
+	if (ret == 0)
+		ret = cluster_sql_call(sql, "SELECT text FROM policy", 0, NULL, &r, err);
+	if (ret < 0 || !PQntuples(r)) {
+		PQclear(r);
+		return ret;
+	}
+	if ((size_t)PQgetlength(r, 0, 0) > max_bytes)
+		ret = err_set(err, EFBIG, "table policy: expected at most %zu bytes", max_bytes);
+	else if (buf_put(text, PQgetvalue(r, 0, 0), (size_t)PQgetlength(r, 0, 0)))
+		ret = err_set(err, ENOMEM, "no memory for the policies");
+	PQclear(r);
+	return ret;
+}

@@ -12,5 +12,7 @@ void cluster_ask_close(struct cluster *c);
 int cluster_ask_put(struct cluster *c, const char *host, uint32_t minutes, struct store_ask *out,
 		    struct err *err);
 int cluster_ask_read(struct cluster *c, struct store_ask **out, size_t *nr, struct err *err);
+int cluster_ask_put_text(struct cluster *c, const struct buf *text, struct err *err);
+int cluster_ask_read_text(struct cluster *c, struct buf *text, size_t max_bytes, struct err *err);
 
 #endif

@@ -23,7 +23,7 @@
 #include "analyzer/store/cluster_url.h"
 #include "base/err.h"
 
-#define CLUSTER_SCHEMA_VERSION 7 /* the last migration of docs/cluster.sql */
+#define CLUSTER_SCHEMA_VERSION 8 /* the last migration of docs/cluster.sql */
 
 struct cluster_sql;
 

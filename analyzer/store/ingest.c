@@ -294,7 +294,8 @@ int ingest_put(struct ingest *g, const struct segment_name *expected, const void
 			g->intake ? ingest_put_home(g, &facts, data, len, &stored, err)
 				  : put(g, &facts, data, len, &stored, err));
 	if (ret == 0)
-		*result = (struct ingest_result){ facts.name, facts.hash, stored };
+		*result = (struct ingest_result){ facts.name, facts.hash, stored,
+						  stored ? facts.ledger.total[LOSS_KEPT_BACK] : 0 };
 	else
 		count_failure(g, ret);
 	segment_facts_release(&facts);
@@ -323,7 +324,7 @@ int ingest_find(struct ingest *g, const struct segment_name *name, const char *h
 		count_repeated(g);
 	else if (status != 1 || ingest_confirm(g, &facts, NULL) < 0)
 		return 0;
-	*result = (struct ingest_result){ *name, facts.hash, false };
+	*result = (struct ingest_result){ .name = *name, .hash = facts.hash };
 	return 1;
 }
 

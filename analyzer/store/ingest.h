@@ -27,6 +27,8 @@ struct ingest_result {
 	struct segment_name name;
 	struct segment_hash hash;
 	bool stored; /* false: it existed already */
+	/* ingest_put() of a new segment: the requests that its agent kept back (LOSS_KEPT_BACK) */
+	uint64_t nr_kept_back;
 };
 
 struct ingest_counts {

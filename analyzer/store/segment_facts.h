@@ -38,6 +38,7 @@ struct segment_facts {
 	struct device_facts *devices; /* owned; those of the table, in its order */
 	size_t nr_devices;
 	struct ledger ledger; /* owned */
+	bool is_kept_back;    /* it was sent without its requests; known to a catalog alone */
 	/*
 	 * When this machine received it, by its own real-time clock; 0: now. The sender cannot
 	 * influence it.

@@ -20,6 +20,8 @@
 #define ASKS	   "asks"
 #define ASK_NEW	   ".new" /* no host's name begins with a dot */
 #define LINE_BYTES 64
+#define POLICIES   "policies.yaml"
+#define POLICY_NEW ".policies.new"
 
 struct store_asks {
 	char *name;
@@ -97,24 +99,35 @@ static bool store_ask_file(int asks_fd, const char *host, struct store_ask *out)
 	       end == '\n' && out->begin_s >= 0 && out->begin_s <= out->end_s;
 }
 
+/* Replaces a file of the folder durably. */
+static int store_ask_replace(const struct store_asks *a, int folder_fd, const char *new_name,
+			     const char *name, const void *data, size_t len,
+			     const struct stat *owner, struct err *err)
+{
+	int fd, ret = 0;
+
+	unlinkat(folder_fd, new_name, 0); /* left by a process that was killed */
+	fd = openat(folder_fd, new_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0644);
+	if (fd < 0)
+		return store_ask_error(a, name, err);
+	errno = ENOSPC; /* a write that is cut says nothing else */
+	if ((geteuid() == 0 && fchown(fd, owner->st_uid, owner->st_gid) < 0) ||
+	    write(fd, data, len) != (ssize_t)len || fsync(fd) < 0 ||
+	    renameat(folder_fd, new_name, folder_fd, name) < 0 || fsync(folder_fd) < 0)
+		ret = store_ask_error(a, name, err);
+	close(fd);
+	return ret;
+}
+
 static int store_ask_write(const struct store_asks *a, int asks_fd, const struct store_ask *ask,
 			   const struct stat *owner, struct err *err)
 {
 	char text[LINE_BYTES];
 	int len =
 		snprintf(text, sizeof(text), "%" PRId64 " %" PRId64 "\n", ask->begin_s, ask->end_s);
-	int fd, ret = 0;
 
-	unlinkat(asks_fd, ASK_NEW, 0); /* left by a process that was killed */
-	fd = openat(asks_fd, ASK_NEW, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return store_ask_error(a, ASKS, err);
-	if ((geteuid() == 0 && fchown(fd, owner->st_uid, owner->st_gid) < 0) ||
-	    write(fd, text, (size_t)len) != len || fsync(fd) < 0 ||
-	    renameat(asks_fd, ASK_NEW, asks_fd, ask->host) < 0 || fsync(asks_fd) < 0)
-		ret = store_ask_error(a, ASKS, err);
-	close(fd);
-	return ret;
+	return store_ask_replace(a, asks_fd, ASK_NEW, ask->host, text, (size_t)len, owner, err);
 }
 
 /* Opens the folder of the questions, which belongs to whom the store belongs, and locks it. */
@@ -255,5 +268,59 @@ int store_asks_read(struct store_asks *a, struct store_ask **out, size_t *nr, st
 		(*out)[i].begin_s -= now_s;
 		(*out)[i].end_s -= now_s;
 	}
+	return ret;
+}
+
+int store_asks_put_text(struct store_asks *a, const struct buf *text, struct err *err)
+{
+	struct stat owner;
+	int asks_fd, ret;
+
+	if (a->cluster)
+		return cluster_ask_put_text(a->cluster, text, err);
+	if (fstat(a->dir_fd, &owner) < 0)
+		return store_ask_error(a, ".", err);
+	asks_fd = store_ask_folder(a, &owner, err); /* its lock keeps two writers apart */
+	if (asks_fd < 0)
+		return asks_fd;
+	ret = store_ask_replace(a, a->dir_fd, POLICY_NEW, POLICIES, text->data, text->len, &owner,
+				err);
+	close(asks_fd);
+	return ret;
+}
+
+/* Reads an open file to its end. */
+static int store_ask_whole(const struct store_asks *a, int fd, struct buf *text, size_t max_bytes,
+			   struct err *err)
+{
+	char part[4096];
+	struct stat st;
+	ssize_t nr;
+
+	if (fstat(fd, &st) < 0)
+		return store_ask_error(a, POLICIES, err);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, EINVAL, "%s/" POLICIES ": expected a file", a->name);
+	while ((nr = read(fd, part, sizeof(part))) > 0) {
+		if (text->len + (size_t)nr > max_bytes)
+			return err_set(err, EFBIG, "%s/" POLICIES ": expected at most %zu bytes",
+				       a->name, max_bytes);
+		if (buf_put(text, part, (size_t)nr))
+			return err_set(err, ENOMEM, "no memory for the policies");
+	}
+	return nr < 0 ? store_ask_error(a, POLICIES, err) : 0;
+}
+
+int store_asks_read_text(struct store_asks *a, struct buf *text, size_t max_bytes, struct err *err)
+{
+	int fd, ret;
+
+	if (a->cluster)
+		return cluster_ask_read_text(a->cluster, text, max_bytes, err);
+	fd = openat(a->dir_fd, POLICIES, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : store_ask_error(a, POLICIES, err);
+	ret = store_ask_whole(a, fd, text, max_bytes, err);
+	close(fd);
 	return ret;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_ask: questions for requests that agents keep back (blkcast-agent --hindsight).
+ * store_ask: questions for requests that agents keep back (blkcast-agent --hindsight), and the file
+ * of policies (store_policy.h).
  *
  * A question names a host and a period. It is kept in the store, and every serve of the store
  * tells it to the host's agent in the answers to its uploads. So whoever may write to the folder,
@@ -21,6 +22,7 @@
 #include <stdint.h>
 
 #include "analyzer/store/segment_name.h"
+#include "base/buf.h"
 #include "base/err.h"
 
 #define STORE_ASK_KEEP_S      86400 /* a question is told so long after its period */
@@ -48,5 +50,13 @@ int store_asks_put(struct store_asks *a, const char *host, uint32_t minutes, str
 		   struct err *err);
 /* Reads all questions that are to be told, in order of the host, into an array for free(). */
 int store_asks_read(struct store_asks *a, struct store_ask **out, size_t *nr, struct err *err);
+
+/*
+ * Replaces the text of the policies, which a folder keeps in DIR/policies.yaml and a cluster in the
+ * table policy. Once this returned 0, it is durable.
+ */
+int store_asks_put_text(struct store_asks *a, const struct buf *text, struct err *err);
+/* Appends the text, at most max_bytes of it; nothing where there is none. */
+int store_asks_read_text(struct store_asks *a, struct buf *text, size_t max_bytes, struct err *err);
 
 #endif

@@ -73,11 +73,21 @@ static uint64_t next_random(struct source *s)
 	return s->random;
 }
 
+static uint64_t latency_now(void)
+{
+	const volatile char *text = synthetic_plan.latency_us_text;
+	uint64_t us = 0;
+
+	for (int i = 0; text && i < 8; i++)
+		us = us * 10 + (uint64_t)(text[i] - '0') % 10;
+	return text ? us * 1000 : synthetic_plan.latency_ns;
+}
+
 static void make_one(struct source *s, const struct source_sink *sink, uint64_t completion_ns)
 {
 	const struct synthetic_plan *plan = &synthetic_plan;
 	uint64_t random = next_random(s);
-	uint64_t latency_ns = plan->latency_ns ? random % plan->latency_ns : 0;
+	uint64_t most_ns = latency_now(), latency_ns = most_ns ? random % most_ns : 0;
 	struct request r = { .completion_ns = completion_ns };
 
 	r.arrival_ns = completion_ns - latency_ns;

@@ -17,11 +17,13 @@
 
 struct synthetic_plan {
 	uint32_t device;
-	uint32_t nr_devices;	    /* device, device + 1, ... in turn; 0 means 1 */
-	uint64_t begin_ns;	    /* CLOCK_MONOTONIC time of request 0 */
-	uint64_t requests_per_s;    /* generated as time passes; 0: batch requests at every poll */
-	uint32_t batch;		    /* requests per poll where requests_per_s is 0 */
-	uint32_t latency_ns;	    /* largest latency; latencies are uniform below it */
+	uint32_t nr_devices;	 /* device, device + 1, ... in turn; 0 means 1 */
+	uint64_t begin_ns;	 /* CLOCK_MONOTONIC time of request 0 */
+	uint64_t requests_per_s; /* generated as time passes; 0: batch requests at every poll */
+	uint32_t batch;		 /* requests per poll where requests_per_s is 0 */
+	uint32_t latency_ns;	 /* largest latency; latencies are uniform below it */
+	/* 8 digits of microseconds, which replace latency_ns and may change; NULL: none */
+	const volatile char *latency_us_text;
 	uint64_t limit;		    /* number of requests in all runs together; 0: no limit */
 	uint32_t lost_every;	    /* after so many requests one is lost in the kernel; 0: none */
 	enum loss_cause lost_to;    /* cause of these losses */

@@ -8,7 +8,8 @@
  *       With hindsight=MS segments carry the time at which they are made, and ask=SEQUENCE asks
  *       for what is around
  *       that one.
- *       Keys: ca cert key token proxy insecure=1 first=SEQUENCE interval_ms=N epoch=N log=1
+ *       Keys: ca cert key token proxy insecure=1 first=SEQUENCE interval_ms=N epoch=N
+ *       least_ppm=N log=1
  */
 #include <curl/curl.h>
 #include <inttypes.h>
@@ -31,6 +32,7 @@ struct job {
 	uint64_t nr, nr_requests, epoch, first, interval_ms;
 	double wait_s;
 	uint64_t hindsight_ms, ask;
+	uint32_t least_ppm; /* of the windows, whatever a policy says */
 	bool log;
 };
 
@@ -63,6 +65,8 @@ static bool take_key(struct job *job, char *text)
 		job->hindsight_ms = strtoull(value, NULL, 10);
 	else if (!strcmp(text, "ask"))
 		job->ask = strtoull(value, NULL, 10);
+	else if (!strcmp(text, "least_ppm"))
+		job->least_ppm = (uint32_t)strtoul(value, NULL, 10);
 	else if (!strcmp(text, "log"))
 		job->log = true;
 	else
@@ -134,8 +138,8 @@ static int run(struct job *job)
 	int failed = 0;
 
 	job->ask = job->ask ? job->ask : UINT64_MAX;
-	if (job->hindsight_ms &&
-	    hindsight_new(&job->config.hindsight, job->hindsight_ms * 1000000, BOOT))
+	if (hindsight_new(&job->config.hindsight, job->hindsight_ms * 1000000, job->least_ppm,
+			  BOOT))
 		return 2;
 	if (sink_http.open(&sink, &job->config, &err) ||
 	    account_open(&account, &job->account, &err)) {
@@ -188,6 +192,7 @@ int main(int argc, char **argv)
 	if (job.log && log_new(&job.config.log, STDERR_FILENO, LEVEL_INFO))
 		return 1;
 	status = run(&job);
+	hindsight_free(job.config.hindsight);
 	log_free(job.config.log);
 	curl_global_cleanup();
 	return status;

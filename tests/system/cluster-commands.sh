@@ -300,8 +300,9 @@ is "$(tests/cluster/up.sh psql 0 "SELECT string_agg(role || ' ' || host, ', ' OR
 is "$(ask older sees "SELECT host FROM blkcast.profile")" old "and goes on reading"
 is "$(ask older viewer "SELECT DISTINCT host FROM blkcast.watermark ORDER BY 1" | head -n 1)" old "so does the other"
 # Somebody else runs the last migration at the same moment: init reads the old version, and comes second.
-tests/cluster/up.sh psql 0 "DELETE FROM blkcast.version WHERE version = $last" older
-tests/cluster/up.sh psql 0 "BEGIN; INSERT INTO blkcast.version VALUES ($last); SELECT pg_sleep(1.5); COMMIT" older >"$T/writer" 2>&1 &
+# What the last migration makes is undone before.
+tests/cluster/up.sh psql 0 "DELETE FROM blkcast.version WHERE version = $last; DROP TABLE blkcast.policy" older
+tests/cluster/up.sh psql 0 "BEGIN; $(migration "$last") SELECT pg_sleep(1.5); COMMIT" older >"$T/writer" 2>&1 &
 writer=$!
 wait_until 20 sh -c "[ \"\$(tests/cluster/up.sh psql 0 \"SELECT count(*) FROM pg_stat_activity WHERE datname = 'older' AND wait_event = 'PgSleep'\")\" = 1 ]"
 exits 0 "cluster init that comes second succeeds" "$blkcast" cluster init --store "$older"

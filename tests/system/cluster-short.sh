@@ -124,6 +124,15 @@ is "$(cat "$T/out")" "captured 1000 lost 0 left 0" "any serve tells the agent, a
 "$blkcast" export -f segments --store "$STORE" --host late1 -o "$T/late.seg" 2>/dev/null
 late=$("$blkcast" ls --store "$STORE" --host late1 --json | jq '[.. | .requests? | numbers] | max')
 number "$late >= 100 && $late <= 1000" "and the requests that were asked for are there"
+printf 'policies:\n  - {tenant: acme, hosts: [acme*], keep: never}\n' >"$T/policies"
+exits 0 "a policy is stated for all serves" "$blkcast" policy "$T/policies" --store "$STORE"
+exits 0 "status shows it" "$blkcast" cluster status --store "$STORE"
+like "$(cat "$T/out")" 'policy of acme .acme\*.: no requests are sent' "in words"
+wait_until 20 grep -q 'policies of 1 tenants are in force' "$T/serve1"
+"$BUILD/tests/system/agent_sender" "http://127.0.0.1:$port1" "$T/policy" acme1 5 10 60 >"$T/out"
+is "$(cat "$T/out")" "captured 50 lost 0 left 0" "an agent hears of it by any serve"
+is "$("$blkcast" ls --store "$STORE" --host acme1 --json | jq -c '[.. | objects | select(has("captured")) | .captured, .kept_back]')" \
+	"[10,40]" "and keeps back the requests that nobody wants"
 "$sender" "http://127.0.0.1:$port1" host1 2 $requests "$T/late" 2>>"$T/senders"
 is "$(cut -d ' ' -f 6 "$T/late" | tr '\n' ' ')" "0 0 " "a late retry of what is only summarized is acknowledged and not stored"
 # Values that a database could refuse. Nobody has stored anything of the days of the last two, but profiles of these

@@ -154,7 +154,7 @@ static void bad_files_are_told_by_line(void)
 	check_file(
 		"window: 1s\nwidnow: 2s\n",
 		":2: unknown key \"widnow\": expected one of device, sink, cgroup, fileset, source, layer, window, "
-		"listen, spool, spool-bytes, hindsight, hindsight-p99, spool-drop, host, "
+		"listen, spool, spool-bytes, hindsight, hindsight-p99, least-sample, spool-drop, host, "
 		"anonymize, duration, segment-interval, "
 		"trace, leave-out-own, max-overhead, see-files, seccomp, tls-ca, tls-cert, tls-key, "
 		"token-file, proxy, insecure, verbose; did you mean \"window\"?");

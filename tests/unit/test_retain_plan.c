@@ -404,8 +404,48 @@ static void who_has_profiles_is_known(void)
 	retain_plan_release(&p);
 }
 
+/* Of three segments the second was sent without its requests, and in the third nothing happened. */
+static void what_was_kept_back_stays_with_the_profiles(void)
+{
+	struct retain_limits limits = { .requests_ns = 1, .window_ns = 3600 * SECOND };
+	struct ledger kept = { 0 };
+	struct request r[NR_EACH];
+	struct due due;
+
+	memset(&rig, 0, sizeof(rig));
+	snprintf(rig.dir, sizeof(rig.dir), "%s", sample_folder());
+	ledger_add(&kept, &(struct loss){ LOSS_KEPT_BACK, true, NR_EACH, AT(1), AT(2),
+					  device_make(8, 0) });
+	for (uint64_t i = 0; i < 3; i++) {
+		struct sample s = { .host = "a",
+				    .boot_id = "boot",
+				    .epoch = 5,
+				    .sequence = i,
+				    .real_offset_ns = SAMPLE_REAL_NS,
+				    .begin_ns = i * SECOND,
+				    .end_ns = (i + 1) * SECOND,
+				    .ledger = i == 1 ? &kept : NULL };
+
+		sample_requests(i + 1, s.begin_ns, s.end_ns - SECOND / 2, r, NR_EACH);
+		sample_store(rig.dir, &s, r, i == 0 ? NR_EACH : 0);
+	}
+	ok_int(store_open(&rig.store, rig.dir, true, NULL), 0);
+	ok_int(store_sync(rig.store, NULL), 0);
+	due = look(&limits, NOW + 7200 * SECOND);
+	ok_eq(due.nr, 2);
+	ok_eq(due.nr_groups, 2);
+	limits.summaries_ns = 1; /* its profiles may go */
+	due = look(&limits, NOW + 7200 * SECOND);
+	ok_eq(due.nr, 3);
+	ok_eq(due.nr_groups, 1);
+	ledger_release(&kept);
+	rig_release();
+}
+
 static const struct tap_test tests[] = {
 	{ "by age whole windows are due", by_age_whole_windows_are_due },
+	{ "what was sent without its requests stays as long as profiles do",
+	  what_was_kept_back_stays_with_the_profiles },
 	{ "by size each host's oldest are due, and no more than must go",
 	  by_size_the_oldest_are_due },
 	{ "nobody is pushed out by another's clock", nobody_is_pushed_out_by_anothers_clock },

@@ -27,7 +27,7 @@ static uint64_t counted_by_two_runs(bool asked_first, size_t max_bytes,
 	s.keeps_names = true;
 	s.max_body_bytes = max_bytes;
 	for (int run = 0; run < 2; run++) {
-		if (!ok_int(hindsight_new(&rig.hindsight, 1000000, "boot"), 0))
+		if (!ok_int(hindsight_new(&rig.hindsight, 1000000, 0, "boot"), 0))
 			return 0;
 		if (asked_first == !run)
 			hindsight_ask(rig.hindsight, 1000);

@@ -106,7 +106,7 @@ static void reason_is_printable_and_bounded(void)
 
 /* What a receiver adds to its answer, and the body that acknowledges the segment. */
 struct asking {
-	const char *fields[2];
+	const char *name, *fields[2];
 	char body[256];
 	unsigned int status;
 };
@@ -131,18 +131,19 @@ static enum MHD_Result answer_asking(void *ctx, struct MHD_Connection *c, const 
 	reply = MHD_create_response_from_buffer(strlen(a->body), (void *)a->body,
 						MHD_RESPMEM_MUST_COPY);
 	for (int i = 0; i < 2 && a->fields[i]; i++)
-		MHD_add_response_header(reply, "Blkcast-Ask", a->fields[i]);
+		MHD_add_response_header(reply, a->name, a->fields[i]);
 	ret = MHD_queue_response(c, a->status, reply);
 	MHD_destroy_response(reply);
 	return ret;
 }
 
 /* Sends a segment to a receiver whose answer has these fields. Returns how it was understood. */
-static struct upload_answer ask_by(const char *field, const char *second, unsigned int status)
+static struct upload_answer answer_by(const char *name, const char *field, const char *second,
+				      unsigned int status)
 {
 	const struct upload_segment_options options = { .ask_first = false };
 	const struct upload_access access = { .ca = NULL };
-	struct asking asking = { .fields = { field, second }, .status = status };
+	struct asking asking = { .name = name, .fields = { field, second }, .status = status };
 	struct upload_answer answer = { .why = "" };
 	char hash[SEGMENT_HASH_TEXT], url[64];
 	atomic_bool abort_flag = false;
@@ -175,6 +176,31 @@ static struct upload_answer ask_by(const char *field, const char *second, unsign
 	return answer;
 }
 
+static struct upload_answer ask_by(const char *field, const char *second, unsigned int status)
+{
+	return answer_by("Blkcast-Ask", field, second, status);
+}
+
+static void an_acknowledgement_may_tell_a_policy(void)
+{
+	struct upload_answer a = answer_by("Blkcast-Policy", "1 50000 60 600 20000 300", NULL, 201);
+
+	ok_int(a.verdict, UPLOAD_DONE);
+	ok_str(a.policy_why.line, "");
+	ok_eq(a.policy.sample_ppm, 50000);
+	ok_eq(a.policy.rise_percent, 300);
+	a = answer_by("Blkcast-Policy", NULL, NULL, 200);
+	ok_str(a.policy_why.line, "");
+	ok(!policy_limits(&a.policy));
+	/* What is wrong keeps the segment acknowledged, and is one line. */
+	a = answer_by("Blkcast-Policy", "1 0 60 99999 0 0", NULL, 200);
+	ok_int(a.verdict, UPLOAD_DONE);
+	ok_str(a.policy_why.line, "policy: around: expected 0 to 3600 s");
+	a = answer_by("Blkcast-Policy", "1 0 60 0 0 0", "1 0 60 0 0 0", 200);
+	ok_int(a.verdict, UPLOAD_DONE);
+	ok_str(a.policy_why.line, "policy: expected one field");
+}
+
 static void an_acknowledgement_may_ask_for_requests(void)
 {
 	static const char *const wrong[] = {
@@ -201,6 +227,8 @@ static void an_acknowledgement_may_ask_for_requests(void)
 static const struct tap_test tests[] = {
 	{ "an acknowledgement may ask for requests, and nothing else may",
 	  an_acknowledgement_may_ask_for_requests },
+	{ "an acknowledgement may tell a policy, and what is wrong with it is one line",
+	  an_acknowledgement_may_tell_a_policy },
 	{ "the reason of a refusal is the error of a JSON body",
 	  reason_is_the_error_of_a_json_body },
 	{ "the reason of a refusal is the first line of any other body",
