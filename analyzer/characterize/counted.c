@@ -50,13 +50,10 @@ static bool is_wanted(const struct counted *c, const struct profile *p)
 {
 	const struct scan_filter *f = &c->sel->filter;
 	unsigned int major = 0, minor = 0;
-	bool is_host = !f->nr_hosts;
 
-	for (size_t i = 0; i < f->nr_hosts && !is_host; i++)
-		is_host = !strcmp(f->hosts[i], p->host);
 	sscanf(p->device, "%u:%u", &major, &minor);
-	return p->source == SOURCE_DISKSTATS && is_host && !f->nr_cgroups && !f->nr_processes &&
-	       !f->operations && p->end_s * 1e9 >= (double)f->begin_real_ns &&
+	return p->source == SOURCE_DISKSTATS && scan_match_host(f, p->host) && !f->nr_cgroups &&
+	       !f->nr_processes && !f->operations && p->end_s * 1e9 >= (double)f->begin_real_ns &&
 	       (!f->end_real_ns || p->end_s * 1e9 < (double)f->end_real_ns) &&
 	       scan_match_device(f, device_make(major, minor), p->device_name);
 }

@@ -177,18 +177,19 @@ static int replay_once(const char *path, const struct selection *chosen,
 	struct retained *retained = NULL;
 	struct scan *scan = NULL;
 	int ret = counted_new(&counted, &sel, config->window_ns);
-	struct scan_hooks hooks = { .profile = counted_take,
-				    .ctx = counted,
+	struct scan_hooks hooks = { .profile = retained_take_window,
 				    .summary = uses_kept ? NULL : profile_set_take_summary,
 				    .summary_ctx = &taker };
 
 	if (ret == 0)
 		ret = retained_new(&retained, &sel, config->window_ns, counted, config->profile,
 				   config->ctx);
-	taker.retained = joining.ctx = retained;
+	taker.retained = joining.ctx = hooks.ctx = retained;
 	joining.profile = retained_join;
 	if (ret == 0)
 		ret = selection_open_path(&sel, path, &scan, &hooks, err);
+	if (ret == 0)
+		retained_set_scan(retained, scan);
 	if (ret == 0 && uses_kept)
 		ret = profile_set_take_kept(retained, kept, longest_s);
 	if (ret == 0)

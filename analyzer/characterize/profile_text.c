@@ -49,7 +49,7 @@ static double profile_text_rate(uint64_t nr, const struct profile *p)
 	return profile_is_timeless(p) ? NAN : (double)nr / profile_rate_s(p);
 }
 
-/* Prints which part of the period has no requests left because of retention. */
+/* Prints which part of the period has no requests left, or never had them. */
 static void print_retention(const struct profile *p, bool utc, FILE *out)
 {
 	json_t *all = p->source_detail ? json_loads(p->source_detail, 0, NULL) : NULL;
@@ -65,6 +65,11 @@ static void print_retention(const struct profile *p, bool utc, FILE *out)
 			(long long)json_integer_value(json_object_get(part, "summarized_requests")),
 			begin, end);
 	}
+	part = json_object_get(all, "kept_back");
+	if (part)
+		fprintf(out,
+			"of which %lld requests were kept back, so that only profiles count them\n",
+			(long long)json_integer_value(json_object_get(part, "requests")));
 	json_decref(all);
 }
 

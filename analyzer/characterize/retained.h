@@ -5,9 +5,19 @@
  * merged (formats/profile/profile_merge.h); the detail `retention` of the result says which part
  * had no requests left. A summary that does not lie in one period alone stays a profile of its own.
  *
+ * The same is done with the agents' profiles of time whose requests they kept back (--hindsight, a
+ * policy): counts, rates and response times are then over all requests, and the detail `kept_back`
+ * says how many of them only profiles count. What needs single requests stays that of the requests
+ * that were sent, but for the times between arrivals, which become unknown. An agent sends no
+ * profile of a window in which a device was idle, so the rest of the time that was kept back has no
+ * requests of the device. A window belongs to the period of its middle, and to the time that was
+ * kept back where its middle does: at each end of such time a count may be wrong by half a window,
+ * unless windows end where segments do.
+ *
  *	hooks.summary = retained_take, hooks.summary_ctx = retained
+ *	hooks.profile = retained_take_window, hooks.ctx = retained
  *	config.profile = retained_join, config.ctx = retained
- *	replay(...), then retained_emit(), then counted_emit()
+ *	retained_set_scan(), replay(...), then retained_emit(), then counted_emit()
  */
 #ifndef ANALYZER_RETAINED_H
 #define ANALYZER_RETAINED_H
@@ -34,6 +44,15 @@ bool retained_wants(const struct retained *r, const struct profile *p);
 int retained_take(void *ctx, const struct summary *s);
 /* Takes one profile of a summary, after the filter is open. Returns 0 or -ENOMEM. */
 int retained_take_profile(struct retained *r, const struct profile *p);
+/*
+ * Has the type of scan_hooks.profile. Takes the profile of a segment whose requests were kept back,
+ * and hands the others to `counted`. retained_emit() returns its -ENOMEM.
+ */
+void retained_take_window(void *ctx, const struct scan_trace *trace, const char *json);
+/* The scan is borrowed. Without it, time without a profile is time that was not watched. */
+void retained_set_scan(struct retained *r, const struct scan *scan);
+/* Returns how many requests that were kept back are in the profiles that were taken. */
+uint64_t retained_nr_kept_back(const struct retained *r);
 /* Has the type of replay_config.profile. */
 int retained_join(void *ctx, struct profile *p);
 /* Called after the replay: emits the summaries that were not joined with a profile. */

@@ -146,8 +146,31 @@ uint64_t series_watched_end(const struct series *s)
 }
 
 /*
+ * Returns which share of a loss counts in [begin, end): in proportion to time where it extends
+ * beyond. What an agent lost while it kept requests back counts no more than these do, since the
+ * profile is of the time whose requests were sent.
+ */
+static double series_share(const struct series *s, const struct scan_trace *trace,
+			   const struct loss *l, uint64_t begin, uint64_t end)
+{
+	uint64_t from = l->begin_real_ns > begin ? l->begin_real_ns : begin;
+	uint64_t to = l->end_real_ns < end ? l->end_real_ns : end;
+	uint64_t length = l->end_real_ns - l->begin_real_ns, sent = to - from, last;
+	/* Beyond these causes a whole segment is missing, which is in no time that was sent. */
+	bool is_of_segment = trace->nr_kept_back && l->cause < LOSS_SPOOL_FULL;
+
+	if (l->cause == LOSS_KEPT_BACK || from > to)
+		return 0;
+	if (is_of_segment)
+		sent = watched_ns(s->scan, s->last->host, from, to + (length == 0), &last);
+	if (length == 0)
+		return from < end && (sent || !is_of_segment);
+	return (double)sent / (double)length;
+}
+
+/*
  * Returns the number of requests that are missing from [begin, end), of this device or of an
- * unknown one. A loss that extends beyond is divided in proportion to time.
+ * unknown one.
  */
 static uint64_t lost_in(const struct series *s, uint64_t begin, uint64_t end)
 {
@@ -160,16 +183,9 @@ static uint64_t lost_in(const struct series *s, uint64_t begin, uint64_t end)
 			continue;
 		for (size_t i = 0; i < trace->ledger->nr; i++) {
 			const struct loss *l = &trace->ledger->losses[i];
-			uint64_t from = l->begin_real_ns > begin ? l->begin_real_ns : begin;
-			uint64_t to = l->end_real_ns < end ? l->end_real_ns : end;
-			uint64_t length = l->end_real_ns - l->begin_real_ns;
 
-			if ((l->device && l->device != s->last->device) || from > to)
-				continue;
-			if (length == 0)
-				sum += from < end ? (double)l->count : 0;
-			else
-				sum += (double)l->count * (double)(to - from) / (double)length;
+			if (!l->device || l->device == s->last->device)
+				sum += (double)l->count * series_share(s, trace, l, begin, end);
 		}
 	}
 	return (uint64_t)(sum + 0.5);

@@ -5,9 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+size_t watched_first(const struct scan_interval *all, size_t nr, bool is_tangled, uint64_t at_ns)
+{
+	size_t low = 0, high = is_tangled ? 0 : nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (all[middle].end_real_ns <= at_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /*
- * Reads all intervals once: finds how far those that begin by *reach extend, and where the next one
- * begins.
+ * Finds how far the intervals extend that begin by *reach, and where the next one begins. There may
+ * be one for each window that a policy chose, so that no more are looked at than are needed.
  */
 static void watched_look(const struct scan *scan, const char *host, uint64_t *reach, uint64_t *next)
 {
@@ -19,13 +34,17 @@ static void watched_look(const struct scan *scan, const char *host, uint64_t *re
 
 		if (strcmp(trace->host, host) != 0)
 			continue;
-		for (size_t i = 0; i < trace->nr_covered; i++) {
+		for (size_t i = watched_first(trace->covered, trace->nr_covered, trace->is_tangled,
+					      at);
+		     i < trace->nr_covered; i++) {
 			const struct scan_interval *c = &trace->covered[i];
 
 			if (c->begin_real_ns <= at && c->end_real_ns > *reach)
 				*reach = c->end_real_ns;
 			else if (c->begin_real_ns > at && c->begin_real_ns < *next)
 				*next = c->begin_real_ns;
+			if (c->begin_real_ns > at && !trace->is_tangled)
+				break;
 		}
 	}
 }

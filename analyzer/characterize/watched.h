@@ -4,8 +4,9 @@
  * was not.
  *
  * Times are real time in ns. Time that several traces cover counts once. Segments that the scan has
- * not read yet are not known, so the answer is complete only after the end of the scan. A call
- * costs O(intervals x traces of the host).
+ * not read yet are not known, so the answer is complete only after the end of the scan. To find one
+ * interval costs O(traces), and O(log intervals) for each trace of the host; O(intervals) for one
+ * whose clock went back.
  */
 #ifndef ANALYZER_WATCHED_H
 #define ANALYZER_WATCHED_H
@@ -20,6 +21,11 @@ struct watched_interval {
 	uint64_t begin_ns, end_ns;
 };
 
+/*
+ * Returns the index of the first of nr intervals of a trace that may end after at_ns, or nr where
+ * none does. is_tangled: that of the trace.
+ */
+size_t watched_first(const struct scan_interval *all, size_t nr, bool is_tangled, uint64_t at_ns);
 /*
  * Finds the first unbroken observed interval at or after at_ns. Returns false where there is none.
  */

@@ -160,7 +160,7 @@ static int cmd_characterize_perform(struct cli *cli, struct selection *sel,
 			    .windows = config->window_ns != 0,
 			    .sum_alone = sum_alone,
 			    .who_alone = who_alone };
-	struct scan_hooks hooks = { .profile = counted_take };
+	struct scan_hooks hooks = { .profile = retained_take_window, .summary = retained_take };
 	struct counted *counted = NULL;
 	struct scan *scan = NULL;
 	struct err err = { 0 };
@@ -175,12 +175,10 @@ static int cmd_characterize_perform(struct cli *cli, struct selection *sel,
 	status = together_new(&o.together);
 	if (status == 0)
 		status = counted_new(&counted, sel, config->window_ns);
-	hooks.ctx = counted;
 	if (status == 0)
 		status = retained_new(&o.retained, sel, config->window_ns, counted, print_profile,
 				      &o);
-	hooks.summary = retained_take;
-	hooks.summary_ctx = o.retained;
+	hooks.ctx = hooks.summary_ctx = o.retained;
 	if (status == 0 && who_alone) {
 		status = issuers_init(&o.issuers);
 		hooks.taken = issuers_taken;
@@ -188,6 +186,8 @@ static int cmd_characterize_perform(struct cli *cli, struct selection *sel,
 	}
 	if (status == 0)
 		status = selection_open(sel, cli, &scan, &hooks, &err);
+	if (status == 0)
+		retained_set_scan(o.retained, scan);
 	if (status == 0)
 		status = replay(scan, config, &err);
 	if (status == 0)
@@ -200,6 +200,9 @@ static int cmd_characterize_perform(struct cli *cli, struct selection *sel,
 	is_empty = status == 0 && o.nr == 0 && (!sum_alone || together_nr(o.together) == 0);
 	if (status == 0)
 		note_missing(cli, retained_missing(o.retained, scan), sum_alone);
+	if (status == 0)
+		selection_note_kept_back(cli, scan,
+					 sum_alone ? 0 : retained_nr_kept_back(o.retained));
 	scan_close(scan);
 	retained_free(o.retained);
 	counted_free(counted);

@@ -51,6 +51,55 @@ void selection_note_retained(const struct cli *cli, const struct scan_retained *
 	}
 }
 
+uint64_t selection_kept_back(const struct scan *scan)
+{
+	uint64_t nr = 0;
+
+	for (uint32_t t = 0; scan && t < scan_nr_traces(scan); t++)
+		nr += scan_trace(scan, t)->ledger->total[LOSS_KEPT_BACK];
+	return nr;
+}
+
+static double selection_length_ns(const struct scan_interval *all, size_t nr)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		sum += (double)(all[i].end_real_ns - all[i].begin_real_ns);
+	return sum;
+}
+
+void selection_note_kept_back(const struct cli *cli, const struct scan *scan,
+			      uint64_t nr_in_profiles)
+{
+	uint64_t nr = selection_kept_back(scan);
+	double kept_ns = 0, sent_ns = 0;
+
+	for (uint32_t i = 0; nr && i < scan_nr_traces(scan); i++) {
+		const struct scan_trace *t = scan_trace(scan, i);
+
+		kept_ns += selection_length_ns(t->kept_back, t->nr_kept_back);
+		sent_ns += selection_length_ns(t->covered, t->nr_covered);
+	}
+	if (!nr)
+		return;
+	kept_ns = kept_ns > 0 ? 100 * kept_ns / (kept_ns + sent_ns) : 0;
+	if (nr_in_profiles)
+		cli_note(
+			cli,
+			"%llu requests of these hosts were kept back on purpose (a policy or "
+			"--hindsight), in %.3g %% of the time that was watched: profiles give %llu "
+			"of them to counts, rates and response times; what needs single requests, "
+			"and sums over devices, are of the others",
+			(unsigned long long)nr, kept_ns, (unsigned long long)nr_in_profiles);
+	else
+		cli_note(cli,
+			 "%llu requests of these hosts were kept back on purpose (a policy or "
+			 "--hindsight), in %.3g %% of the time that was watched: a device's rates "
+			 "are over the rest of the time; counts, and sums over devices, lack them",
+			 (unsigned long long)nr, kept_ns);
+}
+
 #define NAMED_MOST	  16 /* most devices that a message names */
 #define SELECTION_COUNTED ", whose requests were only counted"
 
@@ -100,13 +149,17 @@ int selection_read_all(struct scan *s, uint64_t *nr, struct err *err)
 	return got < 0 ? err_set(err, (int)-got, "%s", scan_error(s)->line) : 0;
 }
 
-/* Reads everything in order to learn the names of the devices; path NULL: the whole source. */
+/*
+ * Reads everything in order to learn the names of the devices; path NULL: the whole source. Adds
+ * how many requests were kept back.
+ */
 static int read_devices(const struct selection *sel, const struct cli *cli, const char *path,
 			char *text, size_t bytes, struct err *err)
 {
 	struct selection all = { .dir = sel->dir };
 	struct scan *scan = NULL;
 	uint64_t nr;
+	size_t len;
 	int ret;
 
 	/* Whoever asks through the page may not see the names of all hosts. */
@@ -126,6 +179,12 @@ static int read_devices(const struct selection *sel, const struct cli *cli, cons
 		ret = selection_read_all(scan, &nr, err);
 	if (ret == 0 && name_devices(scan, text, bytes) == 0)
 		snprintf(text, bytes, "none");
+	len = strlen(text);
+	if (ret == 0 && selection_kept_back(scan))
+		snprintf(text + len, bytes - len,
+			 "; hosts kept back %llu requests on purpose: `blkcast characterize` has "
+			 "the profiles of their time",
+			 (unsigned long long)selection_kept_back(scan));
 	scan_close(scan);
 	selection_release(&all);
 	return ret;

@@ -44,6 +44,14 @@ int selection_open(struct selection *sel, const struct cli *cli, struct scan **o
 /* Prints a line about requests of the selection that retention has summarized or dropped. */
 void selection_note_retained(const struct cli *cli, const struct scan_retained *r);
 /*
+ * After the scan was read: return how many requests the hosts' agents kept back on purpose, and
+ * print a line about them. nr_in_profiles of them are in the profiles that were shown. The scan may
+ * be NULL.
+ */
+uint64_t selection_kept_back(const struct scan *scan);
+void selection_note_kept_back(const struct cli *cli, const struct scan *scan,
+			      uint64_t nr_in_profiles);
+/*
  * For a scan that found no request, after scan_close(): says which devices exist, and returns the
  * exit status for wrong use. Where nothing was selected the source is empty, which gives a note and
  * CLI_DONE.

@@ -31,7 +31,7 @@ struct taker {
 
 /*
  * Returns all losses that the segments report for the device or for an unknown device; nothing is
- * cut at the ends.
+ * cut at the ends. What was kept back on purpose is not lost.
  */
 static uint64_t lost_of(const struct ledger *ledger, const char *device)
 {
@@ -40,8 +40,9 @@ static uint64_t lost_of(const struct ledger *ledger, const char *device)
 
 	sscanf(device, "%u:%u", &major, &minor);
 	for (size_t i = 0; i < ledger->nr; i++)
-		if (!ledger->losses[i].device ||
-		    ledger->losses[i].device == device_make(major, minor))
+		if (ledger->losses[i].cause != LOSS_KEPT_BACK &&
+		    (!ledger->losses[i].device ||
+		     ledger->losses[i].device == device_make(major, minor)))
 			sum += ledger->losses[i].count;
 	return sum;
 }

@@ -456,11 +456,17 @@ static void page_losses(struct page *pg)
 {
 	const struct ledger *l = &pg->r->ledger;
 
-	if (!report_lost(pg->r) && !pg->r->nr_missing)
+	if (l->total[LOSS_KEPT_BACK])
+		buf_printf(
+			pg->out,
+			"<p>Kept back on purpose, by a policy or --hindsight: %llu requests, which "
+			"only profiles count. Their time is drawn as not watched.</p>\n",
+			(unsigned long long)l->total[LOSS_KEPT_BACK]);
+	if (report_lost(pg->r) == l->total[LOSS_KEPT_BACK] && !pg->r->nr_missing)
 		return;
 	buf_printf(pg->out, "<p>Lost:");
 	for (unsigned int i = 0; i < NR_LOSS_CAUSES; i++)
-		if (l->total[i])
+		if (l->total[i] && i != LOSS_KEPT_BACK)
 			buf_printf(pg->out, " %s %llu;", loss_cause_name(i),
 				   (unsigned long long)l->total[i]);
 	if (pg->r->nr_missing)

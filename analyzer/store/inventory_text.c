@@ -41,12 +41,13 @@ static json_t *inventory_device_json(const struct inventory_host *h,
 			 "requests", requests, "bytes", bytes);
 }
 
+/* Requests that an agent kept back are not lost: nobody wanted them, and profiles count them. */
 static json_t *inventory_losses_json(const struct ledger *ledger)
 {
 	json_t *by_cause = json_object();
 
 	for (unsigned int cause = 0; cause < NR_LOSS_CAUSES; cause++)
-		if (ledger->total[cause])
+		if (ledger->total[cause] && cause != LOSS_KEPT_BACK)
 			json_object_set_new(by_cause, loss_cause_name(cause),
 					    json_integer((json_int_t)ledger->total[cause]));
 	return by_cause;
@@ -128,7 +129,7 @@ json_t *inventory_host_json(const struct inventory_host *h)
 	for (size_t i = 0; i < h->nr_devices; i++)
 		json_array_append_new(devices, inventory_device_json(h, &h->devices[i]));
 	return json_pack(
-		"{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:o,"
+		"{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:o,"
 		" s:o, s:o, s:o}",
 		"host", h->host, "boots", (json_int_t)h->nr_boots, "traces",
 		(json_int_t)h->nr_traces, "segments", (json_int_t)h->nr_segments, "file_bytes",
@@ -137,7 +138,8 @@ json_t *inventory_host_json(const struct inventory_host *h)
 		any ? json_real(inventory_s(spans[h->nr_covered - 1].end_real_ns)) : json_null(),
 		"requests", (json_int_t)h->nr_requests, "without_response_time",
 		(json_int_t)h->nr_untimed, "captured", (json_int_t)h->nr_captured, "lost",
-		(json_int_t)ledger_sum(&h->ledger), "lost_by_cause",
+		(json_int_t)(ledger_sum(&h->ledger) - h->ledger.total[LOSS_KEPT_BACK]), "kept_back",
+		(json_int_t)h->ledger.total[LOSS_KEPT_BACK], "lost_by_cause",
 		inventory_losses_json(&h->ledger), "lost_uncounted",
 		inventory_intervals_json(&h->ledger, inventory_is_uncounted), "missing_segments",
 		(json_int_t)h->nr_missing, "coverage_ratio", inventory_coverage_json(h), "gaps",
@@ -190,12 +192,25 @@ static void inventory_print_intervals(const struct inventory_host *h, bool pause
 			pauses ? "gaps" : "losses");
 }
 
+static void inventory_print_kept_back(const struct inventory_host *h, FILE *out)
+{
+	const uint64_t nr = h->ledger.total[LOSS_KEPT_BACK];
+
+	if (nr)
+		fprintf(out,
+			"  kept back: %" PRIu64
+			" (%.3g %% of the captured requests, on purpose: by a "
+			"policy or --hindsight; profiles count them)\n",
+			nr, 100 * (double)nr / ((double)h->nr_captured + (double)nr));
+}
+
 static void inventory_print_losses(const struct inventory_host *h, bool utc, FILE *out)
 {
 	for (unsigned int cause = 0; cause < NR_LOSS_CAUSES; cause++)
-		if (h->ledger.total[cause])
+		if (h->ledger.total[cause] && cause != LOSS_KEPT_BACK)
 			fprintf(out, "  lost: %" PRIu64 " (%s)\n", h->ledger.total[cause],
 				loss_cause_name(cause));
+	inventory_print_kept_back(h, out);
 	inventory_print_intervals(h, false, utc, out);
 	if (h->nr_missing)
 		fprintf(out, "  segments missing: %" PRIu64 "\n", h->nr_missing);

@@ -14,17 +14,11 @@
 #include "base/array.h"
 #include "base/u64map.h"
 
-/*
- * Segments of consecutive sequence follow each other. Their clocks are read at slightly different
- * instants, which is not a gap.
- */
-#define TOUCH_NS 10000000ull
-
 struct trace {
 	struct scan_trace facts;
 	struct ledger ledger;
-	struct scan_interval *covered; /* owned; the array behind facts.covered */
-	size_t cap_covered;
+	struct scan_interval *covered, *kept_back; /* owned; those of facts */
+	size_t cap_covered, cap_kept_back;
 
 	size_t next, end; /* its pieces that have not been read */
 	struct buf data;  /* bytes of the segment that is being read */
@@ -111,11 +105,10 @@ static const struct trace *heap_second(const struct scan *s)
 
 static struct named_stream *stream_new(struct scan *s, const struct trace *t, uint32_t device)
 {
-	struct named_stream *stream;
+	struct named_stream *stream = NULL;
 
-	if (array_grow(&s->streams, &s->cap_streams, s->nr_streams + 1, sizeof(*s->streams)))
-		return NULL;
-	stream = calloc(1, sizeof(*stream));
+	if (!array_grow(&s->streams, &s->cap_streams, s->nr_streams + 1, sizeof(*s->streams)))
+		stream = calloc(1, sizeof(*stream));
 	if (!stream)
 		return NULL;
 	stream->facts = (struct scan_stream){
@@ -154,9 +147,8 @@ static struct stream_of *device_of(struct scan *s, struct trace *t, uint32_t dev
 	if (!devices)
 		return NULL;
 	t->devices = devices;
-	if (u64map_put(&t->by_device, device, (uint32_t)t->nr_devices) < 0)
-		return NULL;
-	if (taken && !stream_new(s, t, device))
+	if (u64map_put(&t->by_device, device, (uint32_t)t->nr_devices) < 0 ||
+	    (taken && !stream_new(s, t, device)))
 		return NULL;
 	t->hint = t->nr_devices++;
 	devices[t->hint] = (struct stream_of){ device, taken ? s->nr_streams - 1 : 0, taken };
@@ -191,46 +183,25 @@ static int name_devices(struct scan *s, struct trace *t, const struct segment_he
 	return 0;
 }
 
-/* Cuts [begin, end) on both clocks to the filter's times. Returns false where nothing is left. */
-static bool scan_cut(const struct scan_filter *f, struct scan_interval *i)
-{
-	uint64_t less;
-
-	if (i->begin_real_ns < f->begin_real_ns) {
-		less = f->begin_real_ns - i->begin_real_ns;
-		i->begin_real_ns += less;
-		i->begin_ns += less;
-	}
-	if (f->end_real_ns && i->end_real_ns > f->end_real_ns) {
-		less = i->end_real_ns - f->end_real_ns;
-		i->end_real_ns -= less;
-		i->end_ns -= less < i->end_ns ? less : i->end_ns;
-	}
-	return i->begin_real_ns < i->end_real_ns && i->begin_ns < i->end_ns;
-}
-
 static int scan_cover(struct scan *s, struct trace *t, const struct scan_piece *p)
 {
 	struct scan_interval i = { p->begin.realtime_ns, p->end.realtime_ns, p->begin.monotonic_ns,
 				   p->end.monotonic_ns };
-	struct scan_interval *last =
-		t->facts.nr_covered ? &t->covered[t->facts.nr_covered - 1] : NULL;
+	struct scan_trace *f = &t->facts;
+	bool follows = p->nr_missing == 0;
+	int ret;
 
-	if (!scan_cut(&s->filter, &i))
+	if (!scan_match_cut(&s->filter, &i))
 		return 0;
-	if (last && p->nr_missing == 0 && i.begin_ns >= last->begin_ns &&
-	    i.begin_ns <= last->end_ns + TOUCH_NS) {
-		if (i.end_ns > last->end_ns) {
-			last->end_ns = i.end_ns;
-			last->end_real_ns = i.end_real_ns;
-		}
-		return 0;
-	}
-	if (array_grow(&t->covered, &t->cap_covered, t->facts.nr_covered + 1, sizeof(*t->covered)))
-		return -ENOMEM;
-	t->facts.covered = t->covered;
-	t->covered[t->facts.nr_covered++] = i;
-	return 0;
+	if (!f->nr_covered && !f->nr_kept_back)
+		f->begin_ns = i.begin_ns;
+	ret = f->is_kept_back ? scan_match_append(&t->kept_back, &f->nr_kept_back,
+						  &t->cap_kept_back, &i, follows, &f->is_tangled)
+			      : scan_match_append(&t->covered, &f->nr_covered, &t->cap_covered, &i,
+						  follows, &f->is_tangled);
+	f->kept_back = t->kept_back;
+	f->covered = t->covered;
+	return ret;
 }
 
 static int take_header(struct scan *s, struct trace *t, const struct scan_piece *p,
@@ -242,6 +213,8 @@ static int take_header(struct scan *s, struct trace *t, const struct scan_piece 
 		ret = scan_match_segment(&t->match, h);
 	if (ret == 0 && h->ledger)
 		ret = ledger_merge(&t->ledger, h->ledger);
+	t->facts.is_kept_back =
+		scan_match_kept_back(h, segment_reader_count(t->reader), t->facts.is_kept_back);
 	if (ret == 0)
 		ret = scan_cover(s, t, p);
 	if (ret < 0)
@@ -538,6 +511,7 @@ static void trace_free(struct trace *t)
 	ledger_release(&t->ledger);
 	scan_match_release(&t->match);
 	free(t->covered);
+	free(t->kept_back);
 	free(t->devices);
 	u64map_release(&t->by_device);
 	free(t);

@@ -131,10 +131,21 @@ struct scan_trace {
 	uint64_t nr_missing;	     /* sequence numbers missing between them */
 	const struct ledger *ledger; /* losses of the scanned segments, without the filter */
 	/*
-	 * The watched intervals, cut to the filter's times; by begin, and joined where they touch.
+	 * The intervals that were watched and whose requests were sent, cut to the filter's times;
+	 * by begin, and joined where they touch.
 	 */
 	const struct scan_interval *covered;
 	size_t nr_covered;
+	/* A clock went back: in real time these or those below are not in order, or overlap. */
+	bool is_tangled;
+	/*
+	 * The same of those whose requests the agent kept back (LOSS_KEPT_BACK). No rate of
+	 * requests extends over them. begin_ns is where the first interval of either kind begins.
+	 */
+	const struct scan_interval *kept_back;
+	size_t nr_kept_back;
+	uint64_t begin_ns;
+	bool is_kept_back; /* the segment that was read last is one of these */
 };
 
 struct scan;

@@ -7,7 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/order.h"
+
+/*
+ * Segments of consecutive sequence follow each other. Their clocks are read at slightly different
+ * instants, which is not a gap.
+ */
+#define TOUCH_NS 10000000ull
+
 void scan_match_init(struct scan_match *m, const struct scan_filter *filter)
 {
 	*m = (struct scan_match){ .filter = filter };
@@ -123,6 +131,14 @@ int scan_match_segment(struct scan_match *m, const struct segment_header *h)
 	return ret;
 }
 
+bool scan_match_host(const struct scan_filter *f, const char *host)
+{
+	for (size_t i = 0; i < f->nr_hosts; i++)
+		if (strcmp(f->hosts[i], host) == 0)
+			return true;
+	return f->nr_hosts == 0;
+}
+
 bool scan_match_device(const struct scan_filter *f, uint32_t device, const char *name)
 {
 	char number[24];
@@ -161,4 +177,51 @@ bool scan_match_request(const struct scan_match *m, const struct request *r)
 				!scan_match_holds(m->processes, m->nr_processes, r->pid)))
 		return false;
 	return true;
+}
+
+bool scan_match_cut(const struct scan_filter *f, struct scan_interval *i)
+{
+	uint64_t less;
+
+	if (i->begin_real_ns < f->begin_real_ns) {
+		less = f->begin_real_ns - i->begin_real_ns;
+		i->begin_real_ns += less;
+		i->begin_ns += less;
+	}
+	if (f->end_real_ns && i->end_real_ns > f->end_real_ns) {
+		less = i->end_real_ns - f->end_real_ns;
+		i->end_real_ns -= less;
+		i->end_ns -= less < i->end_ns ? less : i->end_ns;
+	}
+	return i->begin_real_ns < i->end_real_ns && i->begin_ns < i->end_ns;
+}
+
+bool scan_match_kept_back(const struct segment_header *h, uint64_t nr_requests, bool is_before)
+{
+	if (nr_requests)
+		return false;
+	if (h->ledger && h->ledger->total[LOSS_KEPT_BACK])
+		return true;
+	return is_before && !h->nr_profiles;
+}
+
+int scan_match_append(struct scan_interval **all, size_t *nr, size_t *cap,
+		      const struct scan_interval *i, bool follows, bool *is_tangled)
+{
+	struct scan_interval *last = *nr ? &(*all)[*nr - 1] : NULL;
+
+	if (last && follows && i->begin_ns >= last->begin_ns &&
+	    i->begin_ns <= last->end_ns + TOUCH_NS) {
+		if (i->end_ns > last->end_ns) {
+			*is_tangled |= i->end_real_ns < last->end_real_ns;
+			last->end_ns = i->end_ns;
+			last->end_real_ns = i->end_real_ns;
+		}
+		return 0;
+	}
+	*is_tangled |= last && i->begin_real_ns < last->end_real_ns;
+	if (array_grow(all, cap, *nr + 1, sizeof(**all)))
+		return -ENOMEM;
+	(*all)[(*nr)++] = *i;
+	return 0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * make_trace FILE SECONDS PER_SECOND DEVICES [plain|untimed|throttled|lossy [HOST]]: a made-up
- * trace, always the same.
+ * make_trace FILE SECONDS PER_SECOND DEVICES [plain|untimed|throttled|lossy|kept [HOST]]: a
+ * made-up trace, always the same.
  *
  * Reads of skewed addresses all along, three bursts of large sequential writes from four streams, a
  * few slow outliers, some flushes. untimed: no response times; throttled: long waits before an idle
- * device; lossy: 123 requests lost to a full ring in each segment. Segments of one host, one after
- * another in the file.
+ * device; lossy: 123 requests lost to a full ring in each segment; kept: as many kept back on
+ * purpose. Segments of one host, one after another in the file.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,7 +26,7 @@ struct maker {
 	uint64_t state; /* splitmix64 */
 	double seconds, per_second;
 	unsigned int nr_devices;
-	bool untimed, throttled, lossy;
+	bool untimed, throttled, lossy, kept;
 	const char *host;
 	struct ledger ledger;
 	uint64_t streams[STREAMS]; /* next sector of each sequential writer */
@@ -150,7 +150,7 @@ static int flush(struct maker *m)
 		.devices = m->devices,
 		.nr_devices = m->nr_devices,
 	};
-	struct loss loss = { .cause = LOSS_RING_FULL,
+	struct loss loss = { .cause = m->kept ? LOSS_KEPT_BACK : LOSS_RING_FULL,
 			     .count_known = true,
 			     .count = 123,
 			     .begin_real_ns = h.begin.realtime_ns,
@@ -161,7 +161,7 @@ static int flush(struct maker *m)
 	snprintf(h.host, sizeof(h.host), "%s", m->host);
 	buf_init(&b);
 	ledger_clear(&m->ledger);
-	if (m->lossy) {
+	if (m->lossy || m->kept) {
 		h.ledger = &m->ledger;
 		h.nr_captured += loss.count;
 		err = ledger_add(&m->ledger, &loss);
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 
 	if (argc < 5) {
 		fprintf(stderr,
-			"usage: make_trace FILE SECONDS PER_SECOND DEVICES [plain|untimed|throttled|lossy [HOST]]\n");
+			"usage: make_trace FILE SECONDS PER_SECOND DEVICES [plain|untimed|throttled|lossy|kept [HOST]]\n");
 		return 2;
 	}
 	m.seconds = strtod(argv[2], NULL);
@@ -211,6 +211,7 @@ int main(int argc, char **argv)
 	m.untimed = argc > 5 && !strcmp(argv[5], "untimed");
 	m.throttled = argc > 5 && !strcmp(argv[5], "throttled");
 	m.lossy = argc > 5 && !strcmp(argv[5], "lossy");
+	m.kept = argc > 5 && !strcmp(argv[5], "kept");
 	m.host = argc > 6 ? argv[6] : "db1.example";
 	if (!(m.seconds > 0) || !(m.per_second > 0) || !m.nr_devices || m.nr_devices > MAX_DEVICES)
 		return 2;
