@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "workload/align.h"
+#include "base/order.h"
 
 #define NS_PER_S      1000000000ull
 #define FIRST_CELLS   64
@@ -227,11 +228,100 @@ int align_add(struct align *a, uint32_t stream, uint64_t real_ns, uint64_t reque
 	return add(a, stream, real_ns / NS_PER_S, 0, &load);
 }
 
-static int by_value(const void *a, const void *b)
+static int stream_compare(const void *a, const void *b)
 {
-	const uint64_t *x = a, *y = b;
+	const struct stream *x = a, *y = b;
+	int order = strcmp(x->host, y->host);
 
-	return (*x > *y) - (*x < *y);
+	return order ? order : strcmp(x->device, y->device);
+}
+
+void align_sort(struct align *a)
+{
+	if (a->nr > 1)
+		qsort(a->streams, a->nr, sizeof(*a->streams), stream_compare);
+}
+
+int align_write(const struct align *a, struct buf *out)
+{
+	buf_put_le32(out, a->shift);
+	buf_put_le64(out, a->nr);
+	for (size_t i = 0; i < a->nr; i++) {
+		const struct stream *s = &a->streams[i];
+
+		buf_put(out, s->host, sizeof(s->host));
+		buf_put(out, s->device, sizeof(s->device));
+		buf_put_le64(out, s->first);
+		buf_put_le64(out, s->nr);
+		for (size_t k = 0; k < s->nr; k++)
+			for (int q = 0; q < NR_ALIGN_QUANTITIES; q++)
+				buf_put_le64(out, s->cells[k].count[q]);
+	}
+	return out->error;
+}
+
+/* Adds the intervals of one stream, each of 2^shift seconds. */
+static int stream_join(struct align *a, uint32_t stream, unsigned int shift, struct cursor *in)
+{
+	uint64_t first, nr;
+	int ret = cursor_get_le64(in, &first);
+
+	if (!ret)
+		ret = cursor_get_le64(in, &nr);
+	if (ret)
+		return ret;
+	for (uint64_t k = 0; k < nr; k++) {
+		struct cell load;
+
+		for (int q = 0; q < NR_ALIGN_QUANTITIES && !ret; q++)
+			ret = cursor_get_le64(in, &load.count[q]);
+		/* Intervals without load cover time too, as they did where they were counted. */
+		if (!ret)
+			ret = add(a, stream, first + k, shift, &load);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+int align_join(struct align *a, struct cursor *in)
+{
+	uint32_t shift = 0;
+	uint64_t nr = 0;
+	int ret = cursor_get_le32(in, &shift);
+
+	if (!ret)
+		ret = cursor_get_le64(in, &nr);
+	if (!ret && shift > LONGEST_SHIFT)
+		ret = -EBADMSG;
+	while (!ret && a->shift < shift)
+		double_interval(a);
+	for (uint64_t i = 0; i < nr && !ret; i++) {
+		char host[PROFILE_NAME_BYTES], device[PROFILE_NAME_BYTES];
+		uint32_t stream = 0;
+
+		ret = cursor_get(in, host, sizeof(host));
+		if (!ret)
+			ret = cursor_get(in, device, sizeof(device));
+		if (ret)
+			break;
+		host[sizeof(host) - 1] = device[sizeof(device) - 1] = '\0';
+		ret = align_stream(a, host, device, &stream);
+		if (!ret)
+			ret = stream_join(a, stream, shift, in);
+	}
+	return ret;
+}
+
+bool align_has_room(const struct align *a)
+{
+	uint64_t nr = 0;
+
+	/* As align_cover() allocates: half more than is needed, and at least FIRST_CELLS. */
+	for (size_t i = 0; i < a->nr; i++)
+		nr += a->streams[i].nr + a->streams[i].nr / 2 + FIRST_CELLS;
+	return a->shift == 0 && nr <= a->max_cells &&
+	       (!a->nr_cells || a->last - a->first < a->max_cells);
 }
 
 /* Returns the smallest value for which at least a share p of the values is not larger. */
@@ -306,13 +396,19 @@ static void add_up(const struct align *a, enum align_quantity quantity, uint64_t
 
 int align_sum(const struct align *a, enum align_quantity quantity, struct align_sum *out)
 {
+	return align_sum_watched(a, quantity, 0, out);
+}
+
+int align_sum_watched(const struct align *a, enum align_quantity quantity, size_t nr_unwatched,
+		      struct align_sum *out)
+{
 	struct align_sum r = { .interval_s = align_interval_s(a),
 			       .mean_per_s = NAN,
 			       .p95_per_s = NAN,
 			       .p99_per_s = NAN,
 			       .max_per_s = NAN,
 			       .max_begin_s = NAN };
-	size_t nr = (size_t)(a->last - a->first) + 1, at_max = 0;
+	size_t nr = (size_t)(a->last - a->first) + 1, at_max = 0, nr_left_out = 0;
 	uint64_t *sums;
 	double total = 0;
 
@@ -329,14 +425,19 @@ int align_sum(const struct align *a, enum align_quantity quantity, struct align_
 		if (sums[i] > sums[at_max])
 			at_max = i;
 	}
-	r.nr_intervals = nr;
+	r.begin_s = (double)a->first * r.interval_s;
 	r.max_per_s = (double)sums[at_max] / r.interval_s;
 	r.max_begin_s = (double)(a->first + at_max) * r.interval_s;
-	r.mean_per_s = total / (double)nr / r.interval_s;
 	find_makers(a, quantity, a->first + at_max, &r);
-	qsort(sums, nr, sizeof(*sums), by_value);
-	r.p95_per_s = nearest_rank(sums, nr, 0.95) / r.interval_s;
-	r.p99_per_s = nearest_rank(sums, nr, 0.99) / r.interval_s;
+	qsort(sums, nr, sizeof(*sums), order_u64);
+	/* Unwatched intervals have no load, so they are among the first. One interval stays. */
+	while (nr_left_out < nr_unwatched && nr_left_out + 1 < nr && !sums[nr_left_out])
+		nr_left_out++;
+	nr -= nr_left_out;
+	r.nr_intervals = nr;
+	r.mean_per_s = total / (double)nr / r.interval_s;
+	r.p95_per_s = nearest_rank(sums + nr_left_out, nr, 0.95) / r.interval_s;
+	r.p99_per_s = nearest_rank(sums + nr_left_out, nr, 0.99) / r.interval_s;
 	free(sums);
 	*out = r;
 	return 0;

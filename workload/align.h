@@ -19,9 +19,11 @@
 #ifndef WORKLOAD_ALIGN_H
 #define WORKLOAD_ALIGN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "formats/profile/profile.h"
 
 #define ALIGN_MAX_CELLS	  (1u << 22) /* the default: enough for 48 streams, one day, 1 s; 64 MiB */
@@ -47,6 +49,7 @@ struct align_maker {
 struct align_sum {
 	double interval_s;
 	size_t nr_intervals;
+	double begin_s; /* of the first interval, CLOCK_REALTIME */
 	double mean_per_s, p95_per_s, p99_per_s;
 	double max_per_s;
 	double max_begin_s; /* begin of the maximum's interval, CLOCK_REALTIME; first of equals */
@@ -70,8 +73,29 @@ int align_stream(struct align *a, const char *host, const char *device, uint32_t
  */
 int align_add(struct align *a, uint32_t stream, uint64_t real_ns, uint64_t requests,
 	      uint64_t bytes);
+/*
+ * Orders the streams by the names of host and device, so that their numbers do not depend on which
+ * load came first. Numbers given before are no longer valid.
+ */
+void align_sort(struct align *a);
+/* Appends everything to out, for align_join() in another process. Returns 0 or -ENOMEM. */
+int align_write(const struct align *a, struct buf *out);
+/*
+ * Adds what align_write() wrote. Where align_has_room() holds afterwards, the sums are those of one
+ * collector that was given all the load in any order. Returns 0, -ENOMEM, -ENOSPC or -EBADMSG.
+ */
+int align_join(struct align *a, struct cursor *in);
+/*
+ * Returns whether intervals have their first length, and would have had it in any order of the
+ * load: closer to the bound it matters how far cells were allocated ahead.
+ */
+bool align_has_room(const struct align *a);
+
 /* Writes zeroes, and NaN for the rates, where there is no load. Returns 0 or -ENOMEM. */
 int align_sum(const struct align *a, enum align_quantity quantity, struct align_sum *out);
+/* Likewise without nr_unwatched intervals, in which nobody watched and which have no load. */
+int align_sum_watched(const struct align *a, enum align_quantity quantity, size_t nr_unwatched,
+		      struct align_sum *out);
 
 uint32_t align_nr_streams(const struct align *a);
 /* These names are valid until align_free(). */

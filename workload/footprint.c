@@ -12,9 +12,9 @@ static size_t set_bytes(const struct footprint *f)
 	return f->set ? sizeof(*f->set) << f->bits : 0;
 }
 
-static uint64_t *footprint_budget(const struct footprint *f)
+static struct window_budget *footprint_budget(const struct footprint *f)
 {
-	return f->room ? &f->room->bytes_left : NULL;
+	return f->room ? &f->room->bytes : NULL;
 }
 
 void footprint_release(struct footprint *f)

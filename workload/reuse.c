@@ -31,11 +31,11 @@ _Static_assert(WINDOW_ROOM_FIRST_SAMPLE_BYTES ==
 	       "one device finds room for all samples");
 
 /* Returns the budget of the room that pays for growing beyond cap samples; NULL: no room. */
-static uint64_t *reuse_budget(const struct reuse *r, uint32_t cap)
+static struct window_budget *reuse_budget(const struct reuse *r, uint32_t cap)
 {
 	if (!r->room)
 		return NULL;
-	return cap < REUSE_SAMPLES ? &r->room->bytes_left : &r->room->sample_bytes_left;
+	return cap < REUSE_SAMPLES ? &r->room->bytes : &r->room->sample_bytes;
 }
 
 /* Gives back the bytes that the room has granted. The first samples needed no grant. */
@@ -46,10 +46,9 @@ static void reuse_return_room(struct reuse *r)
 
 	if (!r->room)
 		return;
-	window_room_return(&r->room->bytes_left,
+	window_room_return(&r->room->bytes,
 			   (basic - REUSE_MIN_SAMPLES) * (size_t)REUSE_STACK_BLOCK_BYTES);
-	window_room_return(&r->room->sample_bytes_left,
-			   (cap - basic) * (size_t)REUSE_STACK_BLOCK_BYTES);
+	window_room_return(&r->room->sample_bytes, (cap - basic) * (size_t)REUSE_STACK_BLOCK_BYTES);
 }
 
 void reuse_release(struct reuse *r)

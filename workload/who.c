@@ -50,6 +50,12 @@ struct who_sum *who_sum_of(struct who *w, uint64_t key)
 	return &found->sum;
 }
 
+static void who_sum_add_time(struct who_sum *s, uint64_t time_ns)
+{
+	if (__builtin_add_overflow(s->time_ns, time_ns, &s->time_ns))
+		s->time_ns = UINT64_MAX;
+}
+
 void who_sum_add(struct who_sum *s, const struct request *r)
 {
 	s->requests++;
@@ -61,7 +67,7 @@ void who_sum_add(struct who_sum *s, const struct request *r)
 	}
 	if (r->flags & (REQUEST_NO_COMPLETION | REQUEST_NO_ARRIVAL | REQUEST_PAUSED))
 		return;
-	s->time_s += (double)(r->completion_ns - r->arrival_ns) / 1e9;
+	who_sum_add_time(s, r->completion_ns - r->arrival_ns);
 	s->nr_timed++;
 }
 
@@ -74,12 +80,12 @@ void who_sum_merge(struct who_sum *to, const struct who_sum *from)
 	}
 	to->other_bytes += from->other_bytes;
 	to->nr_timed += from->nr_timed;
-	to->time_s += from->time_s;
+	who_sum_add_time(to, from->time_ns);
 }
 
 double who_sum_mean_s(const struct who_sum *s)
 {
-	return s->nr_timed ? s->time_s / (double)s->nr_timed : NAN;
+	return s->nr_timed ? who_sum_time_s(s) / (double)s->nr_timed : NAN;
 }
 
 void who_merge(struct who *to, const struct who *from)

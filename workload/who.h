@@ -33,7 +33,11 @@ struct who_sum {
 	uint64_t nr[2], bytes[2]; /* OPERATION_READ and OPERATION_WRITE */
 	uint64_t other_bytes;	  /* of data whose direction is unknown */
 	uint64_t nr_timed;	  /* requests whose response time is known */
-	double time_s;		  /* sum of these response times */
+	/*
+	 * Sum of these response times, at most UINT64_MAX. It is an integer so that it does not
+	 * depend on the order in which tables are merged.
+	 */
+	uint64_t time_ns;
 };
 
 struct who_entry {
@@ -68,6 +72,10 @@ void who_sum_merge(struct who_sum *to, const struct who_sum *from);
 static inline uint64_t who_sum_bytes(const struct who_sum *s)
 {
 	return s->bytes[0] + s->bytes[1] + s->other_bytes;
+}
+static inline double who_sum_time_s(const struct who_sum *s)
+{
+	return (double)s->time_ns / 1e9;
 }
 /* Returns the mean response time in seconds, NaN where none is known. */
 double who_sum_mean_s(const struct who_sum *s);

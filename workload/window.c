@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +42,7 @@ int window_new(struct window **out, const struct window_config *config, uint64_t
 		return ret;
 	}
 	w->begin_ns = begin_ns;
-	w->blocks_left = WINDOW_FIRST_BLOCKS;
+	w->blocks = window_budget_of(WINDOW_FIRST_BLOCKS);
 	closed_init(&w->closed, begin_ns, w->config.client_interval_ns);
 	idc_init(&w->idc, begin_ns);
 	for (size_t i = 0; i < NR_LISTS; i++) {
@@ -149,20 +148,20 @@ static int add_hashes(struct window *w, const uint64_t *hashes, size_t nr)
 static uint64_t allowed_blocks(struct window *w, uint64_t nr)
 {
 	struct window_room *room = w->config.room;
-	uint64_t *blocks_left = room ? &room->blocks_left : &w->blocks_left;
+	struct window_budget *blocks = room ? &room->blocks : &w->blocks;
 
 	if (w->blocks_cut) {
 		/* More blocks change nothing in the profile; later periods get what is not used. */
 		if (nr < WINDOW_BLOCKS_PER_REQUEST)
-			*blocks_left += WINDOW_BLOCKS_PER_REQUEST - nr;
+			window_room_return(blocks, WINDOW_BLOCKS_PER_REQUEST - nr);
 		return 0;
 	}
-	*blocks_left += WINDOW_BLOCKS_PER_REQUEST;
-	if (nr > *blocks_left) {
-		nr = *blocks_left;
-		w->blocks_cut = w->reuse_cut = true;
-	}
-	*blocks_left -= nr;
+	window_room_return(blocks, WINDOW_BLOCKS_PER_REQUEST);
+	if (window_room_take(blocks, nr))
+		return nr;
+	w->blocks_cut = w->reuse_cut = true;
+	nr = blocks->left;
+	window_room_take(blocks, nr);
 	return nr;
 }
 

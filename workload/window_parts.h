@@ -48,7 +48,7 @@ struct window {
 	 * Blocks that may still be examined one by one, where no room is shared; see
 	 * allowed_blocks().
 	 */
-	uint64_t blocks_left;
+	struct window_budget blocks;
 	bool blocks_cut; /* some were left out: this period's footprint is unknown */
 	bool reuse_cut;	 /* The same since the beginning, for the reuse distances. */
 

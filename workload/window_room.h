@@ -58,11 +58,23 @@
 #define WINDOW_ROOM_FIRST_SAMPLE_BYTES	     (5376u << 10)
 #define WINDOW_ROOM_SAMPLE_BYTES_PER_REQUEST 16u
 
-struct window_room {
-	uint64_t blocks_left;	    /* blocks that may still be examined one by one */
-	uint64_t bytes_left;	    /* by which the tables of blocks may still grow */
-	uint64_t sample_bytes_left; /* the same for samples beyond REUSE_SAMPLES of a device */
+/* An amount that windows take from, and how little of it was ever left. */
+struct window_budget {
+	uint64_t left;
+	uint64_t least_left; /* 0 as well where more was asked for than was left */
 };
+
+struct window_room {
+	struct window_budget blocks; /* that may still be examined one by one */
+	struct window_budget bytes;  /* by which the tables of blocks may still grow */
+	/* the same for samples beyond REUSE_SAMPLES of a device */
+	struct window_budget sample_bytes;
+};
+
+static inline struct window_budget window_budget_of(uint64_t amount)
+{
+	return (struct window_budget){ .left = amount, .least_left = amount };
+}
 
 /* nr_requests is the number of requests in the trace. */
 static inline void window_room_init(struct window_room *room, uint64_t nr_requests)
@@ -70,37 +82,49 @@ static inline void window_room_init(struct window_room *room, uint64_t nr_reques
 	const uint64_t most = UINT64_MAX / 2 / WINDOW_ROOM_BYTES_PER_REQUEST;
 	uint64_t nr = nr_requests < most ? nr_requests : most;
 
-	room->blocks_left = WINDOW_FIRST_BLOCKS;
-	room->bytes_left = WINDOW_ROOM_FIRST_BYTES + nr * WINDOW_ROOM_BYTES_PER_REQUEST;
-	room->sample_bytes_left =
-		WINDOW_ROOM_FIRST_SAMPLE_BYTES + nr * WINDOW_ROOM_SAMPLE_BYTES_PER_REQUEST;
+	room->blocks = window_budget_of(WINDOW_FIRST_BLOCKS);
+	room->bytes =
+		window_budget_of(WINDOW_ROOM_FIRST_BYTES + nr * WINDOW_ROOM_BYTES_PER_REQUEST);
+	room->sample_bytes = window_budget_of(WINDOW_ROOM_FIRST_SAMPLE_BYTES +
+					      nr * WINDOW_ROOM_SAMPLE_BYTES_PER_REQUEST);
 }
 
 /* Shares the bytes among that many readers of the same requests. nr_shares is at least 1. */
 static inline void window_room_share(struct window_room *room, uint32_t nr_shares)
 {
-	room->bytes_left /= nr_shares;
-	room->sample_bytes_left /= nr_shares;
+	room->bytes = window_budget_of(room->bytes.left / nr_shares);
+	room->sample_bytes = window_budget_of(room->sample_bytes.left / nr_shares);
 }
 
 /*
- * Takes bytes for a table from bytes_left or sample_bytes_left of a room. Returns false where fewer
- * are left. Without a room *left is NULL, and there are always enough.
+ * Takes from a budget of a room. Returns false where less is left. Without a room the budget is
+ * NULL, and there is always enough.
  */
-static inline bool window_room_take(uint64_t *left, size_t bytes)
+static inline bool window_room_take(struct window_budget *budget, uint64_t amount)
 {
-	if (!left)
+	if (!budget)
 		return true;
-	if (bytes > *left)
+	if (amount > budget->left) {
+		budget->least_left = 0;
 		return false;
-	*left -= bytes;
+	}
+	budget->left -= amount;
+	if (budget->left < budget->least_left)
+		budget->least_left = budget->left;
 	return true;
 }
 
-static inline void window_room_return(uint64_t *left, size_t bytes)
+/* Returns how much of a budget was taken at most: all of it where more was asked for. */
+static inline uint64_t window_room_taken(const struct window_budget *whole,
+					 const struct window_budget *left)
 {
-	if (left)
-		*left += bytes;
+	return left->least_left < whole->left ? whole->left - left->least_left : 0;
+}
+
+static inline void window_room_return(struct window_budget *budget, uint64_t amount)
+{
+	if (budget)
+		budget->left += amount;
 }
 
 #endif

@@ -58,7 +58,7 @@ void top_print_who_row(enum top_kind kind, const struct who_entry *e, const stru
 		top_who_rate((double)sum->bytes[i] / duration_s / 0x1p20, 2, out);
 	buf_printf(out, " ");
 	top_print_time(who_sum_mean_s(sum), out);
-	top_who_rate(sum->time_s / duration_s, 2, out);
+	top_who_rate(who_sum_time_s(sum) / duration_s, 2, out);
 	buf_printf(out, " %4.0f%% ",
 		   total->requests ? 100 * (double)sum->requests / (double)total->requests : 0.0);
 	top_who_name(e ? e->name : "all others", columns - used - 1, out);

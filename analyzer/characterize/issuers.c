@@ -112,6 +112,55 @@ int issuers_taken(void *ctx, uint32_t trace, const struct segment_header *h,
 	return ret;
 }
 
+/* Writes a table as this build holds it in memory, for another process of the same build. */
+static void issuers_write_table(const struct who *w, struct buf *out)
+{
+	buf_put_le64(out, w->nr);
+	buf_put(out, &w->others, sizeof(w->others));
+	buf_put(out, w->items, w->nr * sizeof(*w->items));
+}
+
+int issuers_write(const struct issuers *w, struct buf *out)
+{
+	issuers_write_table(&w->processes, out);
+	issuers_write_table(&w->cgroups, out);
+	return out->error;
+}
+
+static int issuers_join_table(struct who *w, struct cursor *in)
+{
+	struct who_entry *e;
+	struct who_sum sum;
+	uint64_t nr;
+
+	if (cursor_get_le64(in, &nr) || cursor_get(in, &sum, sizeof(sum)))
+		return -EBADMSG;
+	who_sum_merge(&w->others, &sum);
+	for (uint64_t i = 0; i < nr; i++) {
+		struct who_entry from;
+
+		if (cursor_get(in, &from, sizeof(from)))
+			return -EBADMSG;
+		who_sum_merge(who_sum_of(w, from.key), &from.sum);
+		e = who_find(w, from.key);
+		if (e && !e->name[0])
+			memcpy(e->name, from.name, sizeof(e->name));
+	}
+	return 0;
+}
+
+int issuers_join(struct issuers *w, struct cursor *in)
+{
+	int ret = issuers_join_table(&w->processes, in);
+
+	return ret ? ret : issuers_join_table(&w->cgroups, in);
+}
+
+bool issuers_have_room(const struct issuers *w)
+{
+	return w->processes.nr < w->processes.max && w->cgroups.nr < w->cgroups.max;
+}
+
 /*
  * Drops names without requests, which belong to other devices or times than were asked for. The
  * table is ranked, so they come last.
@@ -162,7 +211,7 @@ static bool issuers_row(const struct who *w, size_t most, size_t i, struct issue
 	row->sum = i < nr ? w->items[i].sum : who_rest(w, nr);
 	row->requests_ratio = (double)row->sum.requests / (double)total.requests;
 	row->bytes_ratio = (double)who_sum_bytes(&row->sum) / (double)who_sum_bytes(&total);
-	row->time_ratio = row->sum.time_s / total.time_s;
+	row->time_ratio = who_sum_time_s(&row->sum) / who_sum_time_s(&total);
 	return row->sum.requests > 0;
 }
 

@@ -53,6 +53,16 @@ void issuers_add(struct issuers *w, const struct request *r);
 int issuers_taken(void *ctx, uint32_t trace, const struct segment_header *h,
 		  const struct scan_request *r, size_t nr);
 
+/*
+ * Appends everything to out, for issuers_join() in another process of this build, which adds it to
+ * its own. Where issuers_have_room() holds afterwards, the tables are those of one process that was
+ * given all the requests in any order. Return 0, -ENOMEM or -EBADMSG.
+ */
+int issuers_write(const struct issuers *w, struct buf *out);
+int issuers_join(struct issuers *w, struct cursor *in);
+/* Returns whether every name had room, whichever came first. */
+bool issuers_have_room(const struct issuers *w);
+
 /* Sorts both tables. Then no request may be added any more. */
 void issuers_rank(struct issuers *w);
 /* Returns whether any process or control group is known by its name. */

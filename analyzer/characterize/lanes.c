@@ -15,6 +15,11 @@
  * another.
  */
 #define PACKAGES 4
+/*
+ * A package of fewer requests that is waited for is done by the caller's thread: short periods of
+ * many devices have a few requests each.
+ */
+#define SMALL_REQUESTS 512
 
 struct order {
 	struct window *window;
@@ -273,12 +278,29 @@ void lanes_submit(struct lanes *l)
 	package_at_hand(l)->nr_orders = 0;
 }
 
+/* Returns whether waking the workers for the package would take longer than doing it. */
+static bool package_is_small(const struct package *p)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->nr_orders && nr < SMALL_REQUESTS; i++)
+		nr += p->orders[i].nr;
+	return nr < SMALL_REQUESTS;
+}
+
 int lanes_settle(struct lanes *l)
 {
+	struct package *p = package_at_hand(l);
 	bool has_failed = false;
 
-	lanes_submit(l);
-	lanes_finish(l, l->nr_submitted);
+	if (package_is_small(p)) {
+		/* Afterwards no worker has anything to do, so the windows belong to this thread. */
+		lanes_finish(l, l->nr_submitted);
+		package_do(l, p);
+	} else {
+		lanes_submit(l);
+		lanes_finish(l, l->nr_submitted);
+	}
 	for (size_t i = 0; i < WINDOW_LANES; i++) {
 		has_failed |= l->lanes[i].has_failed;
 		l->lanes[i].has_failed = false;

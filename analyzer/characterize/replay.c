@@ -10,10 +10,12 @@
 /* So many requests are read at once. Sorted by device, they form long runs. */
 #define REPLAY_BATCH LANES_REQUESTS
 
+#define NO_SERIES    UINT32_MAX
+
 /* The route from a stream of the scan to its series. */
 struct route {
-	uint32_t series;
-	uint64_t offset_ns; /* real time minus monotonic time at the stream's first segment */
+	uint32_t series;    /* NO_SERIES until the first request */
+	uint64_t offset_ns; /* real time minus monotonic time when the trace was first watched */
 };
 
 struct run {
@@ -37,6 +39,8 @@ static struct series *series_new(struct run *run, const struct scan_stream *st, 
 	struct series **all = realloc(run->series, (run->nr_series + 1) * sizeof(struct series *));
 	uint32_t *ends = realloc(run->ends, (run->nr_series + 1) * sizeof(*ends));
 	struct series *s = all && ends ? calloc(1, sizeof(*s)) : NULL;
+	const struct replay_config *c = run->config;
+	struct window_config window = run->window;
 
 	if (all)
 		run->series = all;
@@ -46,8 +50,9 @@ static struct series *series_new(struct run *run, const struct scan_stream *st, 
 		*status = -ENOMEM;
 		return NULL;
 	}
-	*status = series_init(s, run->scan, run->lanes, st, &run->window, begin_ns,
-			      run->config->window_ns);
+	if (c->keeps && !c->keeps(c->keeps_ctx, st))
+		window.cheap = true;
+	*status = series_init(s, run->scan, run->lanes, st, &window, begin_ns, c->window_ns);
 	if (*status < 0) {
 		free(s);
 		return NULL;
@@ -56,14 +61,32 @@ static struct series *series_new(struct run *run, const struct scan_stream *st, 
 	return s;
 }
 
-/* Returns the time from which the stream is observed, by the stream's constant offset. */
-static uint64_t stream_begin(const struct run *run, const struct scan_stream *st, uint64_t offset)
+/*
+ * Returns when the device of the stream was first observed in any of its traces, or first_real_ns
+ * if that was earlier.
+ */
+static uint64_t device_begin(const struct run *run, const struct scan_stream *st,
+			     uint64_t first_real_ns)
 {
-	const struct scan_trace *t = scan_trace(run->scan, st->trace);
+	uint64_t begin_ns = first_real_ns;
 
-	return t->nr_covered ? t->covered[0].begin_ns + offset : 0;
+	for (uint32_t i = 0; i < run->nr_routes; i++) {
+		const struct scan_stream *other = scan_stream(run->scan, i);
+		const struct scan_trace *t = scan_trace(run->scan, other->trace);
+		uint64_t at_ns = t->begin_ns + run->routes[i].offset_ns;
+
+		if (other->device == st->device && strcmp(other->host, st->host) == 0 &&
+		    strcmp(other->device_name, st->device_name) == 0 &&
+		    (t->nr_covered || t->nr_kept_back) && at_ns < begin_ns)
+			begin_ns = at_ns;
+	}
+	return begin_ns;
 }
 
+/*
+ * Routes the stream to the series of its device, which is made where it is missing. A device that
+ * was not observed and has no request (first_real_ns UINT64_MAX) gets none.
+ */
 static int add_route(struct run *run, uint32_t stream, uint64_t first_real_ns)
 {
 	const struct scan_stream *st = scan_stream(run->scan, stream);
@@ -71,18 +94,23 @@ static int add_route(struct run *run, uint32_t stream, uint64_t first_real_ns)
 	uint64_t begin_ns;
 	int ret = 0;
 
-	route->offset_ns = (uint64_t)st->real_offset_ns;
-	for (route->series = 0; route->series < run->nr_series; route->series++)
-		if (series_is(run->series[route->series], st))
+	for (uint32_t i = 0; i < run->nr_series; i++) {
+		if (series_is(run->series[i], st)) {
+			route->series = i;
 			return 0;
-	begin_ns = stream_begin(run, st, route->offset_ns);
-	if (begin_ns == 0 || begin_ns > first_real_ns)
-		begin_ns = first_real_ns;
-	return series_new(run, st, begin_ns, &ret) ? 0 : ret;
+		}
+	}
+	begin_ns = device_begin(run, st, first_real_ns);
+	if (begin_ns == UINT64_MAX)
+		return 0;
+	if (!series_new(run, st, begin_ns, &ret))
+		return ret;
+	route->series = run->nr_series - 1;
+	return 0;
 }
 
-/* Adds routes for the streams that the scan has met since the last batch. */
-static int add_routes(struct run *run, uint64_t first_real_ns)
+/* Makes room for the routes of the streams that the scan has met since the last batch. */
+static int grow_routes(struct run *run)
 {
 	uint32_t nr = scan_nr_streams(run->scan);
 	struct route *routes;
@@ -94,7 +122,23 @@ static int add_routes(struct run *run, uint64_t first_real_ns)
 		return -ENOMEM;
 	run->routes = routes;
 	for (; run->nr_routes < nr; run->nr_routes++) {
-		int ret = add_route(run, run->nr_routes, first_real_ns);
+		const struct scan_stream *st = scan_stream(run->scan, run->nr_routes);
+		const struct scan_trace *t = scan_trace(run->scan, st->trace);
+		struct route route = { NO_SERIES, (uint64_t)st->real_offset_ns };
+
+		/* How far the scan has read depends on other hosts, its beginning does not. */
+		if (t->nr_covered)
+			route.offset_ns = t->covered[0].begin_real_ns - t->covered[0].begin_ns;
+		routes[run->nr_routes] = route;
+	}
+	return 0;
+}
+
+/* Adds routes for devices without a request so far, if they are wanted. */
+static int add_idle_routes(struct run *run, uint64_t by_real_ns)
+{
+	for (uint32_t i = 0; run->config->idle && i < run->nr_routes; i++) {
+		int ret = run->routes[i].series == NO_SERIES ? add_route(run, i, by_real_ns) : 0;
 
 		if (ret < 0)
 			return ret;
@@ -102,12 +146,42 @@ static int add_routes(struct run *run, uint64_t first_real_ns)
 	return 0;
 }
 
+/*
+ * Adds routes for the devices of a batch. Where a series begins depends on its own host alone, so
+ * that the profile is the same without the other hosts.
+ */
+static int add_routes(struct run *run, size_t nr)
+{
+	int ret = grow_routes(run);
+
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < nr; i++) {
+		const struct scan_request *r = &run->batch[i];
+		const struct route *route = &run->routes[r->stream];
+
+		if (route->series != NO_SERIES)
+			continue;
+		ret = add_route(run, r->stream, r->r.arrival_ns + route->offset_ns);
+		if (ret < 0)
+			return ret;
+	}
+	return run->config->window_ns ? add_idle_routes(run, run->batch[0].arrival_real_ns) : 0;
+}
+
 static int replay_emit(struct run *run, struct series *s, bool at_end)
 {
 	struct profile p;
 	bool nothing;
-	int ret;
+	int ret = 0;
 
+	if (run->config->room_used) {
+		/* Only now no worker takes from the room. */
+		ret = lanes_settle(run->lanes);
+		*run->config->room_used = run->room;
+	}
+	if (ret)
+		return ret;
 	profile_init(&p);
 	ret = series_close(s, run->config->window_ns, at_end, &p, &nothing);
 	if (ret == 0 && !nothing)
@@ -178,6 +252,8 @@ static int emit_due(struct run *run, uint64_t latest_real_ns)
 		uint64_t drift =
 			(uint64_t)scan_stream(run->scan, i)->real_offset_ns - route->offset_ns;
 
+		if (route->series == NO_SERIES)
+			continue;
 		series_advance(run->series[route->series], latest_real_ns - drift);
 	}
 	while (ret == 0 && (s = replay_earliest(run, is_due)))
@@ -215,7 +291,7 @@ static void sort_batch(struct run *run, size_t nr)
 
 static int feed_batch(struct run *run, size_t nr)
 {
-	int ret = add_routes(run, run->batch[0].arrival_real_ns);
+	int ret = add_routes(run, nr);
 	uint32_t from = 0;
 
 	if (ret == 0 && run->config->batch)
@@ -267,9 +343,11 @@ static bool is_unfinished(const struct run *run, const struct series *s)
 
 static int replay_finish(struct run *run)
 {
-	int ret = add_routes(run, 0);
+	int ret = grow_routes(run);
 	struct series *s;
 
+	if (ret == 0)
+		ret = add_idle_routes(run, UINT64_MAX);
 	if (ret == 0 && !run->config->window_ns)
 		return finish_whole(run);
 	for (uint32_t i = 0; i < run->nr_series; i++)
@@ -286,7 +364,7 @@ int replay(struct scan *scan, const struct replay_config *config, struct err *er
 	int64_t nr;
 	int ret = 0;
 
-	window_room_init(&run.room, scan_total_requests(scan));
+	window_room_init(&run.room, scan_whole_requests(scan));
 	if (config->nr_shares)
 		window_room_share(&run.room, config->nr_shares);
 	run.window = config->window;
@@ -312,6 +390,8 @@ int replay(struct scan *scan, const struct replay_config *config, struct err *er
 		err_set(err, ENOMEM, "out of memory");
 out:
 	lanes_free(run.lanes); /* first, since the workers read the windows */
+	if (config->room_used)
+		*config->room_used = run.room;
 	for (uint32_t i = 0; i < run.nr_series; i++) {
 		series_release(run.series[i]);
 		free(run.series[i]);

@@ -30,7 +30,18 @@ struct replay_config {
 	 * windows may take (workload/window_room.h). 0 means 1.
 	 */
 	uint32_t nr_shares;
-	bool idle; /* also hand over devices without a single request */
+	/*
+	 * NULL, or receives what was taken of the room: before each profile, and at the end.
+	 */
+	struct window_room *room_used;
+	/*
+	 * May be NULL. Returns whether the profile of a device must be complete; that of any other
+	 * device has only counts, sizes and response times, and comes at the same place in the
+	 * order. Called once for each device.
+	 */
+	bool (*keeps)(void *ctx, const struct scan_stream *stream);
+	void *keeps_ctx; /* of keeps() */
+	bool idle;	 /* also hand over devices without a single request */
 	/*
 	 * Called for each finished profile, by period and within it by host and device. It may take
 	 * the profile over if it calls profile_init() on p afterwards. A value other than 0 ends

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "base/array.h"
 #include "base/units.h"
 
 #define MAKERS_SHOWN 4
@@ -18,10 +19,19 @@
 #define CELLS_PER_REQUEST 8u
 #define FIRST_CELLS	  65536u
 
+#define NO_ID		  UINT32_MAX
+
+/* A time in which at least one host was watched. */
+struct together_time {
+	uint64_t begin_ns, end_ns;
+};
+
 struct together {
 	struct align *align; /* owned */
-	uint32_t *ids;	     /* owned; one per stream of the scan */
+	uint32_t *ids;	     /* owned; one per stream of the scan, NO_ID until its first request */
 	uint32_t nr_ids;
+	struct together_time *watched; /* owned; in order and apart from each other */
+	size_t nr_watched, cap_watched;
 };
 
 int together_new(struct together **out)
@@ -43,13 +53,13 @@ void together_free(struct together *t)
 		return;
 	align_free(t->align);
 	free(t->ids);
+	free(t->watched);
 	free(t);
 }
 
 /* Replaces the empty collector by one whose memory is in proportion to the number of requests. */
-static int together_bound(struct together *t, const struct scan *scan)
+static int together_bound(struct together *t, uint64_t nr_requests)
 {
-	uint64_t nr_requests = scan_total_requests(scan);
 	struct align *bounded;
 	size_t cells = ALIGN_MAX_CELLS;
 	int ret;
@@ -64,39 +74,135 @@ static int together_bound(struct together *t, const struct scan *scan)
 	return 0;
 }
 
-static int add_ids(struct together *t, const struct scan *scan)
+static int together_time_add(struct together *t, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (array_grow(&t->watched, &t->cap_watched, t->nr_watched + 1, sizeof(*t->watched)))
+		return -ENOMEM;
+	t->watched[t->nr_watched++] = (struct together_time){ begin_ns, end_ns };
+	return 0;
+}
+
+static int together_time_order(const void *a, const void *b)
+{
+	const struct together_time *x = a, *y = b;
+
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+/* Sorts the times, and makes one of those that touch. */
+static void together_times_merge(struct together *t)
+{
+	size_t nr = 0;
+
+	if (t->nr_watched)
+		qsort(t->watched, t->nr_watched, sizeof(*t->watched), together_time_order);
+	for (size_t i = 0; i < t->nr_watched; i++) {
+		struct together_time *last = nr ? &t->watched[nr - 1] : NULL;
+
+		if (!last || t->watched[i].begin_ns > last->end_ns)
+			t->watched[nr++] = t->watched[i];
+		else if (t->watched[i].end_ns > last->end_ns)
+			last->end_ns = t->watched[i].end_ns;
+	}
+	t->nr_watched = nr;
+}
+
+int together_watch(struct together *t, const struct scan *scan)
+{
+	for (uint32_t i = 0; i < scan_nr_traces(scan); i++) {
+		const struct scan_trace *trace = scan_trace(scan, i);
+
+		for (size_t k = 0; k < trace->nr_covered; k++)
+			if (together_time_add(t, trace->covered[k].begin_real_ns,
+					      trace->covered[k].end_real_ns))
+				return -ENOMEM;
+	}
+	together_times_merge(t);
+	return 0;
+}
+
+int together_write(const struct together *t, struct buf *out)
+{
+	buf_put_le64(out, t->nr_watched);
+	for (size_t i = 0; i < t->nr_watched; i++) {
+		buf_put_le64(out, t->watched[i].begin_ns);
+		buf_put_le64(out, t->watched[i].end_ns);
+	}
+	return align_write(t->align, out);
+}
+
+int together_join(struct together *t, uint64_t whole, struct cursor *in)
+{
+	int ret = together_nr(t) ? 0 : together_bound(t, whole);
+	uint64_t nr = 0, begin_ns = 0, end_ns = 0;
+
+	if (ret)
+		return ret;
+	if (cursor_get_le64(in, &nr))
+		return -EBADMSG;
+	for (uint64_t i = 0; i < nr; i++) {
+		if (cursor_get_le64(in, &begin_ns) || cursor_get_le64(in, &end_ns))
+			return -EBADMSG;
+		ret = together_time_add(t, begin_ns, end_ns);
+		if (ret)
+			return ret;
+	}
+	together_times_merge(t);
+	return align_join(t->align, in);
+}
+
+bool together_has_room(const struct together *t)
+{
+	return align_has_room(t->align);
+}
+
+void together_sort(struct together *t)
+{
+	align_sort(t->align);
+}
+
+/* Makes room for the streams that the scan has met. */
+static int together_grow(struct together *t, const struct scan *scan)
 {
 	uint32_t nr = scan_nr_streams(scan);
 	uint32_t *ids = realloc(t->ids, nr * sizeof(*ids));
-	int ret = 0;
 
 	if (!ids)
 		return -ENOMEM;
 	t->ids = ids;
-	for (; t->nr_ids < nr && ret == 0; t->nr_ids++) {
-		const struct scan_stream *st = scan_stream(scan, t->nr_ids);
-		char number[32];
-		const char *name = st->device_name;
+	while (t->nr_ids < nr)
+		ids[t->nr_ids++] = NO_ID;
+	return 0;
+}
 
-		if (!*name) {
-			snprintf(number, sizeof(number), "%u:%u", device_major(st->device),
-				 device_minor(st->device));
-			name = number;
-		}
-		ret = align_stream(t->align, st->host, name, &ids[t->nr_ids]);
-		if (ret < 0)
-			break;
+/*
+ * Gives the stream of a request its id. Devices without a request have none, so that the devices
+ * are the same ones whatever else is read.
+ */
+static int together_name(struct together *t, const struct scan *scan, uint32_t stream)
+{
+	int ret = stream < t->nr_ids ? 0 : together_grow(t, scan);
+	const struct scan_stream *st = scan_stream(scan, stream);
+	const char *name = st->device_name;
+	char number[32];
+
+	if (ret || t->ids[stream] != NO_ID)
+		return ret;
+	if (!*name) {
+		snprintf(number, sizeof(number), "%u:%u", device_major(st->device),
+			 device_minor(st->device));
+		name = number;
 	}
-	return ret;
+	return align_stream(t->align, st->host, name, &t->ids[stream]);
 }
 
 int together_add(struct together *t, struct scan *scan, const struct scan_request *r, size_t nr)
 {
-	int ret = t->nr_ids ? 0 : together_bound(t, scan);
+	int ret = t->nr_ids ? 0 : together_bound(t, scan_whole_requests(scan));
 
 	for (size_t i = 0; i < nr && ret == 0; i++) {
-		if (r[i].stream >= t->nr_ids)
-			ret = add_ids(t, scan);
+		if (r[i].stream >= t->nr_ids || t->ids[r[i].stream] == NO_ID)
+			ret = together_name(t, scan, r[i].stream);
 		if (ret == 0)
 			ret = align_add(t->align, t->ids[r[i].stream], r[i].arrival_real_ns, 1,
 					request_is_data(&r[i].r) ? r[i].r.bytes : 0);
@@ -109,9 +215,32 @@ uint32_t together_nr(const struct together *t)
 	return align_nr_streams(t->align);
 }
 
-int together_sum(const struct together *t, enum align_quantity quantity, struct align_sum *out)
+/*
+ * Returns in how many of the sum's intervals no host was watched; 0 where no trace tells. An import
+ * is watched to the instant of its last request, so that the interval of this instant counts.
+ */
+static size_t together_unwatched(const struct together *t, const struct align_sum *sum)
 {
-	return align_sum(t->align, quantity, out);
+	uint64_t at_ns = sum->nr_intervals ? (uint64_t)sum->begin_s * 1000000000ull : 0;
+	uint64_t step_ns = (uint64_t)(sum->interval_s * 1e9);
+	size_t nr = 0, k = 0;
+
+	for (size_t i = 0; t->nr_watched && i < sum->nr_intervals; i++, at_ns += step_ns) {
+		while (k < t->nr_watched && t->watched[k].end_ns < at_ns)
+			k++;
+		nr += k == t->nr_watched || t->watched[k].begin_ns >= at_ns + step_ns;
+	}
+	return nr;
+}
+
+int together_sums(const struct together *t, struct align_sum *requests, struct align_sum *bytes)
+{
+	int ret = align_sum(t->align, ALIGN_REQUESTS, requests);
+	size_t nr_unwatched = ret ? 0 : together_unwatched(t, requests);
+
+	if (nr_unwatched)
+		ret = align_sum_watched(t->align, ALIGN_REQUESTS, nr_unwatched, requests);
+	return ret ? ret : align_sum_watched(t->align, ALIGN_BYTES, nr_unwatched, bytes);
 }
 
 const char *together_host(const struct together *t, uint32_t stream)
@@ -157,10 +286,8 @@ int together_print(const struct together *t, bool utc, FILE *out)
 {
 	struct align_sum requests, bytes;
 	char interval[UNITS_BYTES];
-	int ret = align_sum(t->align, ALIGN_REQUESTS, &requests);
+	int ret = together_sums(t, &requests, &bytes);
 
-	if (ret == 0)
-		ret = align_sum(t->align, ALIGN_BYTES, &bytes);
 	if (ret < 0)
 		return ret;
 	units_time(requests.interval_s, interval);
@@ -202,10 +329,8 @@ int together_json(const struct together *t, struct buf *out)
 	struct align_sum requests, bytes;
 	json_t *streams, *all;
 	char *text;
-	int ret = align_sum(t->align, ALIGN_REQUESTS, &requests);
+	int ret = together_sums(t, &requests, &bytes);
 
-	if (ret == 0)
-		ret = align_sum(t->align, ALIGN_BYTES, &bytes);
 	if (ret < 0)
 		return ret;
 	streams = json_array();

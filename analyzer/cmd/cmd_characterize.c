@@ -6,30 +6,43 @@
 
 #include "analyzer/characterize/counted.h"
 #include "analyzer/characterize/issuers.h"
+#include "analyzer/characterize/part.h"
 #include "analyzer/characterize/profile_text.h"
 #include "analyzer/characterize/replay.h"
 #include "analyzer/characterize/retained.h"
+#include "analyzer/characterize/share.h"
 #include "analyzer/characterize/together.h"
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/answer/progress.h"
 #include "analyzer/cmd/show.h"
 #include "analyzer/cmd/selection_options.h"
+#include "analyzer/models/num/ranks.h"
+#include "analyzer/store/damage.h"
 #include "workload/reuse.h"
 #include "workload/sequential.h"
 #include "base/shown.h"
 
 struct output {
 	const struct cli *cli;
-	bool windows;	/* one line per period */
-	bool sum_alone; /* --together or --who: no profiles are printed */
-	bool who_alone; /* --who */
-	uint64_t nr;	/* number of profiles printed */
+	bool windows;	     /* one line per period */
+	bool sum_alone;	     /* --together or --who: no profiles are printed */
+	bool who_alone;	     /* --who */
+	uint64_t nr;	     /* number of profiles printed */
+	uint64_t nr_skipped; /* profiles that were printed before, and are skipped now */
 	struct together *together;
 	struct progress progress;
 	struct retained *retained;
 	struct issuers issuers; /* only with who_alone */
+	struct part *part;	/* NULL, or keeps the profiles of this rank */
+	struct share *share;	/* NULL, or exchanges the profiles with other ranks */
 };
+
+static void print_json_text(struct output *o, const char *json, size_t len)
+{
+	fputs(o->nr ? ",\n" : "[\n", stdout);
+	shown_put_json(json, len, stdout);
+}
 
 static int print_json(struct output *o, const struct profile *p)
 {
@@ -38,12 +51,23 @@ static int print_json(struct output *o, const struct profile *p)
 
 	buf_init(&b);
 	ret = profile_to_json(p, o->windows ? PROFILE_JSON_LINE : PROFILE_JSON_PRETTY, &b);
-	if (ret == 0) {
-		fputs(o->nr ? ",\n" : "[\n", stdout);
-		shown_put_json((const char *)b.data, b.len, stdout);
-	}
+	if (ret == 0)
+		print_json_text(o, (const char *)b.data, b.len);
 	buf_release(&b);
 	return ret;
+}
+
+static int print_text(struct output *o, const struct profile *p)
+{
+	if (o->windows) {
+		if (o->nr == 0)
+			profile_text_line_head(stdout);
+		profile_text_line(p, o->cli->utc, stdout);
+		return 0;
+	}
+	if (o->nr)
+		fputs("\n", stdout);
+	return profile_text_print(p, o->cli->utc, stdout);
 }
 
 static int print_profile(void *ctx, struct profile *p)
@@ -51,25 +75,38 @@ static int print_profile(void *ctx, struct profile *p)
 	struct output *o = ctx;
 	int ret = 0;
 
-	if (o->nr == 0)
-		progress_end(&o->progress);
-	if (o->sum_alone) {
-		o->nr++;
+	if (o->nr_skipped) {
+		o->nr_skipped--;
 		return 0;
 	}
-	if (o->cli->json) {
-		ret = print_json(o, p);
-	} else if (o->windows) {
-		if (o->nr == 0)
-			profile_text_line_head(stdout);
-		profile_text_line(p, o->cli->utc, stdout);
-	} else {
-		if (o->nr)
-			fputs("\n", stdout);
-		ret = profile_text_print(p, o->cli->utc, stdout);
-	}
+	if (o->nr == 0)
+		progress_end(&o->progress);
+	if (!o->sum_alone)
+		ret = o->cli->json ? print_json(o, p) : print_text(o, p);
 	o->nr++;
 	return ret == 0 && ferror(stdout) ? -EIO : ret;
+}
+
+/* Prints a profile of a period that some rank found; each is one line of JSON already. */
+static int print_shared(void *ctx, const char *json, size_t len)
+{
+	struct output *o = ctx;
+	struct profile p;
+	int ret;
+
+	if (o->cli->json) {
+		if (o->nr == 0)
+			progress_end(&o->progress);
+		print_json_text(o, json, len);
+		o->nr++;
+		return ferror(stdout) ? -EIO : 0;
+	}
+	profile_init(&p);
+	ret = profile_from_json(json, len, &p, NULL);
+	if (ret == 0)
+		ret = print_profile(o, &p);
+	profile_release(&p);
+	return ret;
 }
 
 static void show_progress(void *ctx, uint64_t done, uint64_t total)
@@ -153,6 +190,183 @@ static void note_missing(const struct cli *cli, struct scan_retained missing, bo
 		selection_note_retained(cli, &missing);
 }
 
+/* What is open while the selection is read. */
+struct reading {
+	struct counted *counted;
+	struct scan *scan;
+	struct err err;
+};
+
+static void reading_release(struct reading *r, struct output *o)
+{
+	scan_close(r->scan);
+	retained_free(o->retained);
+	counted_free(r->counted);
+	together_free(o->together);
+	issuers_release(&o->issuers);
+	*r = (struct reading){ .scan = NULL };
+	o->retained = NULL;
+	o->together = NULL;
+}
+
+static int keep_replayed(void *ctx, struct profile *p)
+{
+	struct output *o = ctx;
+
+	return part_take(o->part, PART_REPLAYED, p);
+}
+
+static int keep_counted(void *ctx, struct profile *p)
+{
+	struct output *o = ctx;
+
+	return part_take(o->part, PART_COUNTED, p);
+}
+
+/* Returns what takes the profiles that were replayed. Its argument is o, or that of the share. */
+static int (*characterize_each(const struct output *o))(void *ctx, struct profile *p)
+{
+	if (o->share)
+		return share_take;
+	return o->part ? keep_replayed : print_profile;
+}
+
+/*
+ * Reads the selection; its profiles are printed, kept in o->part, or exchanged by o->share. Returns
+ * 0, -errno, or SHARE_ALONE.
+ */
+static int characterize_read(struct output *o, struct selection *sel, struct replay_config *config,
+			     struct reading *r)
+{
+	struct scan_hooks hooks = { .profile = retained_take_window, .summary = retained_take };
+	int ret;
+
+	config->profile = join_profile;
+	config->batch = add_together;
+	config->progress = show_progress;
+	config->ctx = o;
+	ret = together_new(&o->together);
+	if (ret == 0)
+		ret = counted_new(&r->counted, sel, config->window_ns);
+	if (ret == 0)
+		ret = retained_new(&o->retained, sel, config->window_ns, r->counted,
+				   characterize_each(o), o->share ? (void *)o->share : (void *)o);
+	hooks.ctx = hooks.summary_ctx = o->retained;
+	if (ret == 0 && o->who_alone) {
+		ret = issuers_init(&o->issuers);
+		hooks.taken = issuers_taken;
+		hooks.taken_ctx = &o->issuers;
+	}
+	if (ret == 0)
+		ret = selection_open(sel, o->cli, &r->scan, &hooks, &r->err);
+	if (ret == 0 && o->share)
+		ret = share_begin(o->share, r->scan);
+	if (ret == 0)
+		retained_set_scan(o->retained, r->scan);
+	if (ret == 0)
+		ret = replay(r->scan, config, &r->err);
+	if (ret == 0)
+		ret = retained_emit(o->retained);
+	if (ret == 0 && o->share)
+		ret = share_end(o->share);
+	if (ret == 0 && !o->sum_alone)
+		ret = counted_emit(r->counted, r->scan, o->part ? keep_counted : print_profile, o);
+	if (ret == 0)
+		ret = together_watch(o->together, r->scan);
+	if (ret == 0)
+		together_sort(o->together);
+	return ret;
+}
+
+/* Reads the hosts of this rank's part and exchanges what the ranks have. Returns 0 or -errno. */
+static int characterize_part(struct output *o, struct selection *sel, struct replay_config *config,
+			     struct reading *r)
+{
+	struct part *part = o->part;
+	int ret;
+
+	sel->part = ranks_own();
+	sel->nr_parts = ranks_nr();
+	config->room_used = &part->room;
+	ret = characterize_read(o, sel, config, r);
+	sel->nr_parts = 0;
+	config->room_used = NULL;
+	if (ret) {
+		part->is_whole = false;
+	} else {
+		struct scan_retained missing = retained_missing(o->retained, r->scan);
+
+		part->nr_whole = scan_whole_requests(r->scan);
+		part->is_whole = !damage_count() && !missing.nr_summarized && !missing.nr_dropped &&
+				 !selection_kept_back(r->scan);
+	}
+	return o->together ? part_exchange(part, &o->together) : -ENOMEM;
+}
+
+#define DONE_ELSEWHERE 1 /* rank 0 prints everything, and this is another rank */
+/* Ranks exchange so many profiles of periods at once, some 10 KiB for each. */
+#define PERIODS_AT_ONCE 512
+
+/*
+ * Reads the selection as one of several ranks. Where their results may differ from those of one
+ * process, or something was damaged or missing, rank 0 reads everything again and says what is
+ * wrong. Returns 0, -errno, or DONE_ELSEWHERE.
+ */
+static int characterize_hosts(struct output *o, struct selection *sel, struct replay_config *config,
+			      struct reading *r)
+{
+	struct part part;
+	int ret;
+
+	part_init(&part);
+	part.issuers = o->who_alone ? &o->issuers : NULL;
+	o->part = &part;
+	ret = characterize_part(o, sel, config, r);
+	o->part = NULL;
+	if (ret)
+		goto out;
+	if (part.is_whole) {
+		together_sort(o->together);
+		ret = part_each(&part, print_profile, o);
+		goto out;
+	}
+	reading_release(r, o);
+	selection_release(sel);
+	ret = cli_works_alone() ? characterize_read(o, sel, config, r) : DONE_ELSEWHERE;
+out:
+	part_release(&part);
+	return ret;
+}
+
+/* Reads the selection with its periods as one of several ranks, which share the devices. */
+static int characterize_periods(struct output *o, struct selection *sel,
+				struct replay_config *config, struct reading *r)
+{
+	struct share share;
+	int ret;
+
+	share_init(&share, PERIODS_AT_ONCE, print_shared, o);
+	o->share = &share;
+	config->keeps = share_keeps;
+	config->keeps_ctx = &share;
+	config->room_used = &share.room;
+	ret = characterize_read(o, sel, config, r);
+	config->room_used = NULL;
+	config->keeps = NULL;
+	o->share = NULL;
+	if (ret != SHARE_ALONE) {
+		ret = ret || !ranks_own() ? ret : DONE_ELSEWHERE;
+		goto out;
+	}
+	o->nr_skipped = share.nr_given;
+	reading_release(r, o);
+	selection_release(sel);
+	ret = cli_works_alone() ? characterize_read(o, sel, config, r) : DONE_ELSEWHERE;
+out:
+	share_release(&share);
+	return ret;
+}
+
 static int cmd_characterize_perform(struct cli *cli, struct selection *sel,
 				    struct replay_config *config, bool sum_alone, bool who_alone)
 {
@@ -160,57 +374,34 @@ static int cmd_characterize_perform(struct cli *cli, struct selection *sel,
 			    .windows = config->window_ns != 0,
 			    .sum_alone = sum_alone,
 			    .who_alone = who_alone };
-	struct scan_hooks hooks = { .profile = retained_take_window, .summary = retained_take };
-	struct counted *counted = NULL;
-	struct scan *scan = NULL;
-	struct err err = { 0 };
+	struct reading r = { .scan = NULL };
+	struct err err;
 	bool is_empty;
-	int status;
+	int ret;
 
-	config->profile = join_profile;
-	config->batch = add_together;
-	config->progress = show_progress;
-	config->ctx = &o;
 	progress_begin(&o.progress, "characterize", 0, cli->quiet);
-	status = together_new(&o.together);
-	if (status == 0)
-		status = counted_new(&counted, sel, config->window_ns);
-	if (status == 0)
-		status = retained_new(&o.retained, sel, config->window_ns, counted, print_profile,
-				      &o);
-	hooks.ctx = hooks.summary_ctx = o.retained;
-	if (status == 0 && who_alone) {
-		status = issuers_init(&o.issuers);
-		hooks.taken = issuers_taken;
-		hooks.taken_ctx = &o.issuers;
-	}
-	if (status == 0)
-		status = selection_open(sel, cli, &scan, &hooks, &err);
-	if (status == 0)
-		retained_set_scan(o.retained, scan);
-	if (status == 0)
-		status = replay(scan, config, &err);
-	if (status == 0)
-		status = retained_emit(o.retained);
-	if (status == 0 && !sum_alone)
-		status = counted_emit(counted, scan, print_profile, &o);
+	if (ranks_nr() == 1)
+		ret = characterize_read(&o, sel, config, &r);
+	else if (o.windows)
+		ret = characterize_periods(&o, sel, config, &r);
+	else
+		ret = characterize_hosts(&o, sel, config, &r);
 	progress_end(&o.progress);
-	if (status == 0)
-		status = print_rest(&o);
-	is_empty = status == 0 && o.nr == 0 && (!sum_alone || together_nr(o.together) == 0);
-	if (status == 0)
-		note_missing(cli, retained_missing(o.retained, scan), sum_alone);
-	if (status == 0)
-		selection_note_kept_back(cli, scan,
+	if (ret == DONE_ELSEWHERE)
+		return CLI_DONE;
+	if (ret == 0)
+		ret = print_rest(&o);
+	is_empty = ret == 0 && o.nr == 0 && (!sum_alone || together_nr(o.together) == 0);
+	if (ret == 0)
+		note_missing(cli, retained_missing(o.retained, r.scan), sum_alone);
+	if (ret == 0)
+		selection_note_kept_back(cli, r.scan,
 					 sum_alone ? 0 : retained_nr_kept_back(o.retained));
-	scan_close(scan);
-	retained_free(o.retained);
-	counted_free(counted);
-	together_free(o.together);
-	issuers_release(&o.issuers);
+	err = r.err;
+	reading_release(&r, &o);
 	if (is_empty)
 		return selection_nothing(sel, cli);
-	return cli_finish(cli, status, &err, CLI_DONE);
+	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
 static int cmd_characterize_run(struct cli *cli)
@@ -266,6 +457,7 @@ static int cmd_characterize_run(struct cli *cli)
 const struct command command_characterize = {
 	.name = "characterize",
 	.has_one_heap = true,
+	.rank_verbs = "",
 	.summary = "the workload profile of a trace or a part of it",
 	.usage = "[SELECTION] (--store DIR | FILE...)",
 	.example = "blkcast characterize --store traces --device loop0 --window 1s",

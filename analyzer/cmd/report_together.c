@@ -7,6 +7,7 @@
 #include "analyzer/characterize/counted.h"
 #include "analyzer/characterize/replay.h"
 #include "analyzer/characterize/retained.h"
+#include "analyzer/cmd/report_share.h"
 #include "analyzer/cmd/selection_options.h"
 #include "analyzer/cmd/show.h"
 #include "analyzer/report/fleet.h"
@@ -16,6 +17,8 @@ struct gather_together {
 	struct retained *retained;
 	struct counted *counted;
 	struct progress progress;
+	struct report_share share;
+	struct scan *scan;
 };
 
 static int report_together_batch(void *ctx, struct scan *scan, const struct scan_request *r,
@@ -23,7 +26,8 @@ static int report_together_batch(void *ctx, struct scan *scan, const struct scan
 {
 	struct gather_together *g = ctx;
 
-	return fleet_add(g->fleet, scan, r, nr);
+	/* Rank 0 adds up the sums. */
+	return report_share_is_done(&g->share) ? 0 : fleet_add(g->fleet, scan, r, nr);
 }
 
 static int report_together_join(void *ctx, struct profile *p)
@@ -48,40 +52,70 @@ static void report_together_progress(void *ctx, uint64_t done, uint64_t total)
 	progress_update(&g->progress, done);
 }
 
+static void gather_together_release(struct gather_together *g)
+{
+	scan_close(g->scan);
+	retained_free(g->retained);
+	counted_free(g->counted);
+	fleet_free(g->fleet);
+	report_share_release(&g->share);
+}
+
 /*
  * Reads the selection. Profiles that retention left in place of requests count as well, though not
- * in the sums by the second and by the hour.
+ * in the sums by the second and by the hour. Release *g whatever this returns: 0, -errno, or
+ * SHARE_ALONE.
  */
 static int report_together_read(struct gather_together *g, struct cli *cli, struct selection *sel,
-				struct scan **scan, struct err *err)
+				struct err *err)
 {
 	struct replay_config config = { .profile = report_together_join,
 					.batch = report_together_batch,
 					.progress = report_together_progress,
 					.ctx = g };
-	struct scan_hooks hooks = { .summary = retained_take };
-	int ret = fleet_new(&g->fleet);
+	struct scan_hooks hooks = { .profile = retained_take_window, .summary = retained_take };
+	int ret;
 
+	*g = (struct gather_together){ .scan = NULL };
+	report_share_init(&g->share, report_together_profile, g);
+	ret = fleet_new(&g->fleet);
 	if (!ret)
 		ret = counted_new(&g->counted, sel, 0);
 	if (!ret)
-		ret = retained_new(&g->retained, sel, 0, g->counted, report_together_profile, g);
+		ret = retained_new(&g->retained, sel, 0, g->counted, report_share_take, &g->share);
 	if (ret)
 		return ret;
-	hooks.summary_ctx = g->retained;
-	ret = selection_open(sel, cli, scan, &hooks, err);
+	hooks.ctx = hooks.summary_ctx = g->retained;
+	ret = selection_open(sel, cli, &g->scan, &hooks, err);
 	if (ret)
 		return ret;
+	retained_set_scan(g->retained, g->scan);
 	progress_begin(&g->progress, "report", 0, cli->quiet);
-	ret = replay(*scan, &config, err);
+	ret = report_share_replay(&g->share, g->scan, &config, g->retained, err);
 	progress_end(&g->progress);
-	return ret ? ret : retained_emit(g->retained);
+	return ret;
+}
+
+/* The same as any number of ranks. In all but rank 0 *is_done is then true, and no work is left. */
+static int report_together_share(struct gather_together *g, struct cli *cli, struct selection *sel,
+				 bool *is_done, struct err *err)
+{
+	int ret = report_together_read(g, cli, sel, err);
+
+	*is_done = !ret && report_share_is_done(&g->share);
+	if (ret != SHARE_ALONE)
+		return ret;
+	gather_together_release(g);
+	selection_release(sel);
+	*g = (struct gather_together){ .scan = NULL };
+	*is_done = !cli_works_alone();
+	return *is_done ? 0 : report_together_read(g, cli, sel, err);
 }
 
 /* Says how much of the selection is missing from the sums, because its requests are gone. */
-static void report_together_note(const struct gather_together *g, const struct scan *scan,
-				 struct answer *a)
+static void report_together_note(const struct gather_together *g, struct answer *a)
 {
+	const struct scan *scan = g->scan;
 	struct scan_retained all = scan_retained(scan);
 	struct scan_retained missing = retained_missing(g->retained, scan);
 
@@ -95,6 +129,14 @@ static void report_together_note(const struct gather_together *g, const struct s
 			a,
 			"%llu requests are missing in every figure here: retention removed them.",
 			(unsigned long long)(missing.nr_summarized + missing.nr_dropped));
+	if (selection_kept_back(scan))
+		answer_note(
+			a,
+			"%llu requests were kept back on purpose (a policy or --hindsight): %llu of "
+			"them count for hosts and devices by their profiles, but not in rates by "
+			"the second, the peaks and the rhythm.",
+			(unsigned long long)selection_kept_back(scan),
+			(unsigned long long)retained_nr_kept_back(g->retained));
 }
 
 int report_together(struct cli *cli, struct selection *sel, const char *output, const char *table,
@@ -102,10 +144,9 @@ int report_together(struct cli *cli, struct selection *sel, const char *output, 
 {
 	struct gather_together g = { .fleet = NULL };
 	enum fleet_table first = FLEET_DEVICES;
-	struct scan *scan = NULL;
 	struct err err = { 0 };
 	struct answer *a;
-	bool is_empty;
+	bool is_empty, is_done = false;
 	int ret;
 
 	for (int i = 0; i < NR_FLEET_TABLES && table; i++)
@@ -117,12 +158,12 @@ int report_together(struct cli *cli, struct selection *sel, const char *output, 
 			table);
 	if (table && !csv)
 		return cli_usage(cli, "--figure: with --together expected --csv with it");
-	ret = report_together_read(&g, cli, sel, &scan, &err);
-	is_empty = !ret && fleet_is_empty(g.fleet);
-	if (ret || is_empty)
+	ret = report_together_share(&g, cli, sel, &is_done, &err);
+	is_empty = !ret && !is_done && fleet_is_empty(g.fleet);
+	if (ret || is_done || is_empty)
 		goto out;
-	a = fleet_answer(g.fleet, scan, first, cli->utc);
-	report_together_note(&g, scan, a);
+	a = fleet_answer(g.fleet, g.scan, first, cli->utc);
+	report_together_note(&g, a);
 	if (csv) {
 		ret = answer_print(a, ANSWER_CSV, stdout);
 		answer_free(a);
@@ -130,10 +171,7 @@ int report_together(struct cli *cli, struct selection *sel, const char *output, 
 		ret = cli_show(cli, a, output, &err);
 	}
 out:
-	scan_close(scan);
-	retained_free(g.retained);
-	counted_free(g.counted);
-	fleet_free(g.fleet);
+	gather_together_release(&g);
 	if (is_empty)
 		return selection_nothing(sel, cli);
 	return cli_finish(cli, ret, &err, CLI_DONE);

@@ -420,10 +420,8 @@ static int fleet_answer_sum(const struct fleet *f, struct answer *a, bool utc)
 {
 	struct align_sum requests, bytes;
 	char when[UNITS_BYTES], begin[UNITS_BYTES], end[UNITS_BYTES], most[UNITS_BYTES];
-	int ret = together_sum(f->together, ALIGN_REQUESTS, &requests);
+	int ret = together_sums(f->together, &requests, &bytes);
 
-	if (!ret)
-		ret = together_sum(f->together, ALIGN_BYTES, &bytes);
 	if (ret)
 		return ret;
 	answer_line(a, "Period", "%s to %s", units_instant(f->begin_ns, utc, 0, begin),
@@ -494,6 +492,8 @@ struct answer *fleet_answer(struct fleet *f, const struct scan *scan, enum fleet
 	struct buf svg;
 	int ret = fleet_sum_hosts(f, scan);
 
+	if (!ret)
+		ret = together_watch(f->together, scan);
 	if (!ret)
 		ret = fleet_sum_hours(f, utc);
 	if (!ret)

@@ -5,9 +5,9 @@
  *
  * Requests are counted by calendar hours. The rate of an hour of the week is over the time of these
  * hours in which at least one host was watched, so that an hour without an agent does not look
- * idle. The mean and the P95 of the sum are over all intervals from the first request to the last.
- * Capacity is the size of the devices and how many of their bytes were touched; how full their file
- * systems are is not known.
+ * idle. The mean and the P95 of the sum are over the intervals from the first request to the last
+ * in which at least one host was watched. Capacity is the size of the devices and how many of their
+ * bytes were touched; how full their file systems are is not known.
  *
  * Memory: that of together, a profile for each device, and 8 bytes for each hour.
  */

@@ -53,7 +53,7 @@ struct scan {
 	struct named_stream **streams; /* owned */
 	uint32_t nr_streams;
 	size_t cap_streams;
-	uint64_t total, done;
+	uint64_t done;
 	struct scan_retained retained;
 	struct err error;
 };
@@ -119,6 +119,7 @@ static struct named_stream *stream_new(struct scan *s, const struct trace *t, ui
 		.device = device,
 		.device_name = stream->name,
 		.file_system = stream->file_system,
+		.real_offset_ns = (int64_t)(t->anchor.realtime_ns - t->anchor.monotonic_ns),
 	};
 	s->streams[s->nr_streams++] = stream;
 	return stream;
@@ -158,6 +159,9 @@ static struct stream_of *device_of(struct scan *s, struct trace *t, uint32_t dev
 /* Notes names, sizes and clocks of the segment's devices. */
 static int name_devices(struct scan *s, struct trace *t, const struct segment_header *h)
 {
+	int64_t offset_ns = (int64_t)(h->begin.realtime_ns - h->begin.monotonic_ns);
+
+	t->anchor = h->begin;
 	for (size_t i = 0; i < h->nr_devices; i++) {
 		const struct segment_device *known = &h->devices[i];
 		struct stream_of *d = device_of(s, t, known->device, known);
@@ -178,8 +182,7 @@ static int name_devices(struct scan *s, struct trace *t, const struct segment_he
 	}
 	for (size_t i = 0; i < t->nr_devices; i++)
 		if (t->devices[i].taken)
-			s->streams[t->devices[i].stream]->facts.real_offset_ns =
-				(int64_t)(h->begin.realtime_ns - h->begin.monotonic_ns);
+			s->streams[t->devices[i].stream]->facts.real_offset_ns = offset_ns;
 	return 0;
 }
 
@@ -219,7 +222,6 @@ static int take_header(struct scan *s, struct trace *t, const struct scan_piece 
 		ret = scan_cover(s, t, p);
 	if (ret < 0)
 		return ret;
-	t->anchor = h->begin;
 	t->facts.nr_segments++;
 	t->facts.nr_requests += segment_reader_count(t->reader);
 	t->facts.nr_captured += h->nr_captured;
@@ -439,7 +441,6 @@ static int make_traces(struct scan *s)
 		 */
 		if (p->first_known && p->nr_requests && (t->key == 0 || p->first_real_ns < t->key))
 			t->key = p->first_real_ns;
-		s->total += p->nr_requests;
 	}
 	memcpy(s->heap, s->traces, nr * sizeof(struct trace *));
 	s->nr_heap = s->nr_traces;
@@ -448,33 +449,20 @@ static int make_traces(struct scan *s)
 	return 0;
 }
 
-static int scan_new(struct scan **out, const struct scan_filter *filter,
-		    const struct scan_hooks *hooks)
+static struct scan *scan_new(const struct scan_filter *filter, const struct scan_hooks *hooks)
 {
 	struct scan *s = calloc(1, sizeof(*s));
 
-	if (!s)
-		return -ENOMEM;
-	if (filter)
+	if (s && filter)
 		s->filter = *filter;
-	if (hooks)
+	if (s && hooks)
 		s->hooks = *hooks;
-	*out = s;
-	return 0;
+	return s;
 }
 
-int scan_open_store(struct scan **out, struct store *store, const struct scan_filter *filter,
-		    const struct scan_hooks *hooks, struct err *err)
+/* Hands the scan over once its pieces are known, or closes it where they could not be found. */
+static int scan_opened(struct scan **out, struct scan *s, int ret)
 {
-	struct scan *s;
-	int ret = scan_new(&s, filter, hooks);
-
-	if (ret < 0)
-		return ret;
-	s->store = store;
-	ret = scan_pieces_of_store(&s->pieces, store, &s->filter, err);
-	if (ret == 0)
-		ret = scan_summaries(store, &s->filter, &s->hooks, &s->pieces, &s->retained, err);
 	if (ret == 0)
 		ret = make_traces(s);
 	if (ret < 0)
@@ -482,25 +470,34 @@ int scan_open_store(struct scan **out, struct store *store, const struct scan_fi
 	else
 		*out = s;
 	return ret;
+}
+
+int scan_open_store(struct scan **out, struct store *store, const struct scan_filter *filter,
+		    const struct scan_hooks *hooks, struct err *err)
+{
+	struct scan *s = scan_new(filter, hooks);
+	int ret;
+
+	if (!s)
+		return -ENOMEM;
+	s->store = store;
+	ret = scan_pieces_of_store(&s->pieces, store, &s->filter, err);
+	if (ret == 0)
+		ret = scan_summaries(store, &s->filter, &s->hooks, &s->pieces, &s->retained, err);
+	return scan_opened(out, s, ret);
 }
 
 int scan_open_files(struct scan **out, const char *const *paths, size_t nr,
 		    const struct scan_filter *filter, const struct scan_hooks *hooks,
 		    struct err *err)
 {
-	struct scan *s;
-	int ret = scan_new(&s, filter, hooks);
+	struct scan *s = scan_new(filter, hooks);
+	int ret;
 
-	if (ret < 0)
-		return ret;
+	if (!s)
+		return -ENOMEM;
 	ret = scan_pieces_of_files(&s->pieces, paths, nr, &s->filter, err);
-	if (ret == 0)
-		ret = make_traces(s);
-	if (ret < 0)
-		scan_close(s);
-	else
-		*out = s;
-	return ret;
+	return scan_opened(out, s, ret);
 }
 
 static void trace_free(struct trace *t)
@@ -564,7 +561,12 @@ struct scan_retained scan_retained(const struct scan *s)
 
 uint64_t scan_total_requests(const struct scan *s)
 {
-	return s->total;
+	return s->pieces.nr_requests;
+}
+
+uint64_t scan_whole_requests(const struct scan *s)
+{
+	return s->pieces.nr_whole;
 }
 
 uint64_t scan_done_requests(const struct scan *s)

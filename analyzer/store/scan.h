@@ -55,6 +55,12 @@ struct scan_filter {
 	uint64_t begin_real_ns, end_real_ns;
 	uint32_t operations; /* bits 1 << enum operation; 0: all */
 	bool leave_out_own;  /* leave out requests with REQUEST_OWN */
+	/*
+	 * Takes part number `part` of nr_parts, counted from 0; nr_parts 0: everything. The hosts
+	 * are cut in the order of their names into parts of about as many requests. A part may be
+	 * empty.
+	 */
+	uint32_t part, nr_parts;
 };
 
 struct scan_request;
@@ -189,6 +195,8 @@ struct scan_retained scan_retained(const struct scan *s);
  * showing progress.
  */
 uint64_t scan_total_requests(const struct scan *s);
+/* The same of all parts of the filter together. */
+uint64_t scan_whole_requests(const struct scan *s);
 uint64_t scan_done_requests(const struct scan *s);
 
 #endif

@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyzer/store/damage.h"
+#include "analyzer/store/scan_match.h"
 #include "analyzer/store/segment_facts.h"
 #include "base/array.h"
 
@@ -28,12 +30,65 @@ static struct scan_piece *pieces_add(struct scan_pieces *p)
 	return &p->items[p->nr++];
 }
 
-static bool host_taken(const struct scan_filter *f, const char *host)
+bool scan_part_has(const struct scan_part *part, const char *host)
 {
-	for (size_t i = 0; i < f->nr_hosts; i++)
-		if (strcmp(f->hosts[i], host) == 0)
-			return true;
-	return f->nr_hosts == 0;
+	return !part->is_empty && strcmp(host, part->first) >= 0 &&
+	       (!part->has_end || strcmp(host, part->end) < 0);
+}
+
+/*
+ * Finds the hosts of the filter's part. A host belongs to the part in which the middle of its
+ * requests lies, where all requests are counted in the order of the hosts. The first part begins
+ * before every name and the last one has no end, so that hosts without a request, and those of
+ * which only summaries are left, belong to a part as well.
+ */
+static void pieces_find_part(struct scan_pieces *p, const struct scan_filter *filter)
+{
+	struct scan_part *part = &p->part;
+	uint64_t before = 0;
+	bool has_first = filter->part == 0, is_last = filter->part + 1 == filter->nr_parts;
+
+	*part = (struct scan_part){ .is_empty = !has_first };
+	for (size_t i = 0, next; i < p->nr && !part->has_end; i = next) {
+		const char *host = p->items[i].name.host;
+		uint64_t here = 0;
+		double at;
+
+		for (next = i; next < p->nr && !strcmp(p->items[next].name.host, host); next++)
+			here += p->items[next].nr_requests;
+		at = ((double)before + (double)here / 2) / (double)p->nr_whole * filter->nr_parts;
+		before += here;
+		if (!has_first && at >= filter->part) {
+			has_first = true;
+			part->is_empty = false;
+			snprintf(part->first, sizeof(part->first), "%s", host);
+		}
+		if (!is_last && at >= filter->part + 1.0) {
+			part->has_end = true;
+			snprintf(part->end, sizeof(part->end), "%s", host);
+		}
+	}
+}
+
+/* Keeps the pieces of the filter's part. */
+static void pieces_cut(struct scan_pieces *p, const struct scan_filter *filter)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->nr; i++)
+		p->nr_whole += p->items[i].nr_requests;
+	p->nr_requests = p->nr_whole;
+	if (!filter->nr_parts)
+		return;
+	pieces_find_part(p, filter);
+	p->nr_requests = 0;
+	for (size_t i = 0; i < p->nr; i++) {
+		if (!scan_part_has(&p->part, p->items[i].name.host))
+			continue;
+		p->nr_requests += p->items[i].nr_requests;
+		p->items[kept++] = p->items[i];
+	}
+	p->nr = kept;
 }
 
 /* Returns whether its requests or its watched interval touch the filter's times. */
@@ -60,9 +115,11 @@ static void pieces_filter(struct scan_pieces *p, const struct scan_filter *filte
 			at->nr_missing = at->name.sequence - at[-1].name.sequence - 1;
 	}
 	for (size_t i = 0; i < p->nr; i++)
-		if (host_taken(filter, p->items[i].name.host) && time_taken(filter, &p->items[i]))
+		if (scan_match_host(filter, p->items[i].name.host) &&
+		    time_taken(filter, &p->items[i]))
 			p->items[kept++] = p->items[i];
 	p->nr = kept;
+	pieces_cut(p, filter);
 }
 
 static int collect_row(void *ctx, const struct segment_facts *f)

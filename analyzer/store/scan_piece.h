@@ -21,12 +21,22 @@ struct scan_piece {
 	uint64_t nr_missing; /* sequence numbers missing directly before it */
 };
 
+/* The hosts of a part of the filter: those from `first` on and before `end`, by name. */
+struct scan_part {
+	char first[SEGMENT_NAME_BYTES], end[SEGMENT_NAME_BYTES];
+	bool is_empty, has_end;
+};
+
 struct scan_pieces {
 	struct scan_piece *items; /* owned; by host, boot id, epoch, sequence; every name once */
 	size_t nr, cap;
+	uint64_t nr_requests; /* of the items */
+	uint64_t nr_whole;    /* the same before the filter's part was cut out */
+	struct scan_part part;
 };
 
 void scan_pieces_release(struct scan_pieces *p);
+bool scan_part_has(const struct scan_part *part, const char *host);
 /* Finds the segments that may hold requests which the filter takes. Returns 0, -ENOMEM or -EIO. */
 int scan_pieces_of_store(struct scan_pieces *p, struct store *store,
 			 const struct scan_filter *filter, struct err *err);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/store/scan_match.h"
 #include "analyzer/store/store_summary.h"
 
 struct wanted {
@@ -15,18 +16,11 @@ struct wanted {
 
 struct collector {
 	const struct scan_filter *filter;
+	const struct scan_part *part;
 	struct scan_retained *out;
 	struct wanted *all; /* owned */
 	size_t nr;
 };
-
-static bool is_host(const struct scan_filter *f, const char *host)
-{
-	for (size_t i = 0; i < f->nr_hosts; i++)
-		if (!strcmp(f->hosts[i], host))
-			return true;
-	return !f->nr_hosts;
-}
 
 static bool scan_summary_touches(const struct scan_filter *f, uint64_t begin, uint64_t end)
 {
@@ -61,7 +55,8 @@ static int scan_summary_collect(void *ctx, const struct segment_facts *f)
 	struct wanted *more;
 	bool is_taken;
 
-	if (!is_host(c->filter, f->name.host))
+	if (!scan_match_host(c->filter, f->name.host) ||
+	    (c->filter->nr_parts && !scan_part_has(c->part, f->name.host)))
 		return 0;
 	if (f->nr_requests)
 		scan_summary_widen(&begin, &end, true, f->first_real_ns, f->last_real_ns);
@@ -166,7 +161,7 @@ int scan_summaries(struct store *store, const struct scan_filter *filter,
 		   const struct scan_hooks *hooks, struct scan_pieces *pieces,
 		   struct scan_retained *out, struct err *err)
 {
-	struct collector c = { .filter = filter, .out = out };
+	struct collector c = { .filter = filter, .part = &pieces->part, .out = out };
 	int ret;
 
 	*out = (struct scan_retained){ 0 };

@@ -39,6 +39,8 @@ static int selection_filter(struct selection *sel, struct err *err)
 		.begin_real_ns = sel->begin_real_ns,
 		.end_real_ns = sel->end_real_ns,
 		.leave_out_own = sel->leave_out_own,
+		.part = sel->part,
+		.nr_parts = sel->nr_parts,
 	};
 	return selection_operations(sel, err);
 }

@@ -23,7 +23,8 @@ struct selection {
 	struct word_list hosts, devices, cgroups, processes, operations;
 	/* completed at or after begin and before end; 0: any time */
 	uint64_t begin_real_ns, end_real_ns;
-	bool leave_out_own; /* leave out the requests of the agent itself */
+	bool leave_out_own;	 /* leave out the requests of the agent itself */
+	uint32_t part, nr_parts; /* of the hosts (scan_filter); 0, 0: all of them */
 
 	struct store *store; /* owned while the scan is open */
 	struct scan_filter filter;

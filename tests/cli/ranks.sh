@@ -17,7 +17,7 @@ awk 'BEGIN { srand(7); print "kb,disk,read,y,z"
 		printf "%d,%s,%d,%.6f,%.6f\n", k, d, r, y, 2 * y + k } }' >"$T/t.csv"
 example=docs/examples
 
-# same NUMBERS NAME FILTER ARGUMENT...: one process and each of these numbers of processes print the same, and write the same $T/m.* and $T/log.csv
+# same NUMBERS NAME FILTER ARGUMENT...: one process and each of these numbers of processes print the same, but for the time of the answer, and write the same $T/m.* and $T/log.csv
 same() {
 	local numbers=$1 name=$2 filter=$3 nr
 	shift 3
@@ -60,6 +60,27 @@ demo=$example/demo.seg
 same 4 "study of a migration" . study migrate $demo $demo --storage "$T/device.json" --from "$T/old.json" --report "$T/page.html"
 same 2 "study of several loads" . study consolidate $demo $demo --storage "$T/device.json"
 same 2 "study of a cache" . study cache $demo --hit-time 100us --storage "$T/device.json"
+# Ranks share the hosts of a trace. Large requests of many hosts use up what one process shares among their tables.
+for i in 1 2 3 4 5; do "$BUILD/tests/system/make_trace" "$T/$i.seg" 3 900 2 plain "host$i"; done
+same "2 3 8" "characterize of five hosts" . characterize "$T"/[1-5].seg
+same 2 "characterize --together" . characterize --together "$T"/[1-5].seg
+same 2 "characterize of periods" . characterize --window 1s "$T/1.seg" "$T/2.seg"
+for i in 6 7; do "$BUILD/tests/system/make_trace" "$T/$i.seg" 3 20 1 kept "host$i"; done
+"$cmd" characterize --together "$T/6.seg" "$T/7.seg" >"$T/alone" 2>"$T/alone.err"
+exits 0 "characterize where requests were kept back" ranks 2 "$cmd" characterize --together "$T/6.seg" "$T/7.seg"
+holds "says how many of all hosts" cmp "$T/err" "$T/alone.err"
+like "$(cat "$T/err")" ' requests of these hosts were kept back' "in one line"
+for i in 1 2 3 4 5 6 7 8 9; do
+	awk -v i=$i 'BEGIN { for (k = 0; k < 60; k++) printf "%d,%.0f,1048576,R\n", k * 1000, (k * 97 + i) * 1048576 }' >"$T/large.csv"
+	"$cmd" import -q --store "$T/large" --host "large$i" --begin 2026-01-01T00:00:00Z \
+		--map time=1:us,offset=2,size=3,op=4 "$T/large.csv" 2>"$T/err" || cat "$T/err"
+done
+same 2 "characterize without room for all tables" . characterize --store "$T/large"
+find "$T/large/segments" -type f | sort | tail -n 1 | xargs -I{} truncate -s 40 {}
+"$cmd" characterize --store "$T/large" --json -q >"$T/alone" 2>"$T/alone.err" || true
+exits 1 "characterize of a damaged store" ranks 2 "$cmd" characterize --store "$T/large" --json -q
+holds "says what is damaged once" cmp "$T/err" "$T/alone.err"
+holds "and has the rest" cmp "$T/out" "$T/alone"
 same 2 "a command without shared work" . qpn check $example/mm1.yaml
 cat >"$T/arch.yaml" <<'YAML'
 parameters: {work_s: 50ms}

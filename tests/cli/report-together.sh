@@ -61,6 +61,13 @@ done
 is "$("$blkcast" report --utc --together --json --store "$T/store" |
 	jq -c '[.week[] | select(.requests > 0) | .watched_s, .requests, .requests_per_s * 1200]')" '[1200,22,22]' \
 	"the rate of an hour is over the time in which any host was watched"
+is "$("$blkcast" report --utc --together --json --store "$T/store" | jq -c '.requests_per_s_mean * 1200 / 22 - 1 | fabs < 0.01')" true \
+	"and so is the mean of the sum"
+is "$("$blkcast" characterize --together --json --store "$T/store" | jq -c '[.intervals, .requests_per_s.mean * 1202]')" "[1202,22]" \
+	"it is over every second that was watched or has a request"
+is "$("$blkcast" characterize --together --json --store "$T/store" | jq -c '.requests_per_s | [.mean, .p95]')" \
+	"$("$blkcast" report --utc --together --json --store "$T/store" | jq -c '[.requests_per_s_mean, .requests_per_s_p95]')" \
+	"characterize --together takes it over the same time"
 exits 2 "an unknown table is refused" fleet --csv --figure pie
 exits 2 "so is a picture alone" fleet --figure week
 exits 2 "and objectives" fleet --slo read.p95=1ms

@@ -135,6 +135,71 @@ static void memory_is_bounded(void)
 	align_free(large);
 }
 
+/*
+ * Two collectors are given every other load, and a third joins them. It has the sums of one
+ * collector of all loads; the same load in all, where one of them had to take longer intervals.
+ */
+static void joined_equals_whole(size_t cells_of_one, size_t cells)
+{
+	static struct load loads[NR_LOADS];
+	struct align *parts[2] = { align_of(cells_of_one), align_of(cells) };
+	struct align *whole = align_of(cells_of_one < cells ? cells_of_one : cells), *joined = NULL;
+	struct align_sum want, got;
+
+	make(loads, 11);
+	for (size_t i = 0; i < NR_LOADS; i++)
+		feed(parts[i % 2], &loads[i], 1);
+	feed(whole, loads, NR_LOADS);
+	ok_int(align_new(&joined, cells), 0);
+	for (size_t i = 0; i < 2; i++) {
+		struct cursor in;
+		struct buf b;
+
+		buf_init(&b);
+		ok_int(align_write(parts[i], &b), 0);
+		for (size_t cut = 0; cut < 12; cut++) {
+			struct align *spoilt = NULL;
+
+			in = cursor_make(b.data, b.len * cut / 12);
+			ok_int(align_new(&spoilt, cells), 0);
+			ok_int(align_join(spoilt, &in), -EBADMSG);
+			align_free(spoilt);
+		}
+		in = cursor_make(b.data, b.len);
+		ok_int(align_join(joined, &in), 0);
+		ok_eq(cursor_left(&in), 0);
+		buf_release(&b);
+		align_free(parts[i]);
+	}
+	align_sort(joined);
+	ok_eq(align_nr_streams(joined), STREAMS);
+	for (uint32_t i = 0; i < STREAMS; i++)
+		ok(!strcmp(align_host(joined, i), hosts[i]) &&
+		   !strcmp(align_device(joined, i), devices[i]));
+	ok(align_has_room(joined) == (cells_of_one == 0));
+	for (int q = 0; q < NR_ALIGN_QUANTITIES; q++) {
+		ok_int(align_sum(whole, q, &want), 0);
+		ok_int(align_sum(joined, q, &got), 0);
+		ok_ratio(got.mean_per_s * (double)got.nr_intervals * got.interval_s,
+			 want.mean_per_s * (double)want.nr_intervals * want.interval_s, 1e-12);
+		if (!align_has_room(joined))
+			continue;
+		ok(want.interval_s == got.interval_s && want.nr_intervals == got.nr_intervals);
+		ok(want.mean_per_s == got.mean_per_s && want.p95_per_s == got.p95_per_s);
+		ok(want.max_per_s == got.max_per_s && want.max_begin_s == got.max_begin_s);
+		ok(want.own_peaks_per_s == got.own_peaks_per_s);
+		ok_eq(want.makers[0].stream, got.makers[0].stream);
+	}
+	align_free(whole);
+	align_free(joined);
+}
+
+static void joined(void)
+{
+	joined_equals_whole(0, 0);
+	joined_equals_whole(1024, 0);
+}
+
 static void far_apart(void)
 {
 	struct align *a = align_of(2048);
@@ -194,6 +259,7 @@ static void growth_is_geometric(void)
 static const struct tap_test tests[] = {
 	{ "the aligned sum is that of a plain table of streams by seconds", against_a_table },
 	{ "a bound on memory makes the interval longer and loses nothing", memory_is_bounded },
+	{ "collectors of parts join to the collector of all", joined },
 	{ "streams that are centuries apart stay within the bound", far_apart },
 	{ "without any load the sums are unknown", nothing_is_unknown },
 	{ "cells grow geometrically up to the bound", growth_is_geometric },

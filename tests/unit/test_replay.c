@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/characterize/replay.h"
+#include "analyzer/characterize/together.h"
 #include "tests/support/sample.h"
 #include "tests/support/tap.h"
 
@@ -43,6 +44,7 @@ static void requests_of(int h, uint64_t q, struct request *r)
 struct kept {
 	struct profile *profiles;
 	size_t nr;
+	struct together *together; /* owned; NULL: no sums */
 };
 
 static int keep(void *ctx, struct profile *p)
@@ -60,21 +62,39 @@ static void kept_free(struct kept *k)
 	for (size_t i = 0; i < k->nr; i++)
 		profile_release(&k->profiles[i]);
 	free(k->profiles);
+	together_free(k->together);
 }
 
-static void run(const char *dir, uint64_t window_ns, struct kept *out)
+static int add_up(void *ctx, struct scan *scan, const struct scan_request *r, size_t nr)
 {
-	struct replay_config config = { .window_ns = window_ns, .profile = keep, .ctx = out };
+	struct kept *k = ctx;
+
+	return k->together ? together_add(k->together, scan, r, nr) : 0;
+}
+
+static void run_part(const char *dir, const struct scan_filter *filter, struct replay_config config,
+		     struct kept *out)
+{
 	struct store *store = NULL;
 	struct scan *scan = NULL;
 	struct err err = { 0 };
 
+	config.profile = keep;
+	config.batch = add_up;
+	config.ctx = out;
 	ok_int(store_open(&store, dir, true, &err), 0);
-	ok_int(scan_open_store(&scan, store, NULL, NULL, &err), 0);
+	ok_int(scan_open_store(&scan, store, filter, NULL, &err), 0);
 	if (!ok_int(replay(scan, &config, &err), 0))
 		tap_note("%s", err.line);
+	if (out->together)
+		ok_int(together_watch(out->together, scan), 0);
 	scan_close(scan);
 	store_close(store);
+}
+
+static void run(const char *dir, uint64_t window_ns, struct kept *out)
+{
+	run_part(dir, NULL, (struct replay_config){ .window_ns = window_ns }, out);
 }
 
 static const char *make(void)
@@ -291,11 +311,190 @@ static void years(void)
 	sample_remove(dir);
 }
 
+/*
+ * Six seconds: sent, kept back twice, idle, sent, idle. Rates are over the seconds whose requests
+ * were sent, to which an idle second belongs where the one before it does. What was lost in the
+ * others is no loss of theirs.
+ */
+static void kept_back(void)
+{
+	static const bool has_requests[] = { true, false, false, false, true, false };
+	static const uint32_t numbers[] = { 8u << 20, 8u << 20 | 16 };
+	const char *dir = sample_folder();
+	uint64_t nr[2] = { 0 };
+	struct request r[NR];
+	struct kept k = { 0 };
+
+	for (uint64_t q = 0; q < TAP_NR(has_requests); q++) {
+		struct sample s = sample_of(0, q);
+		struct ledger kept = { 0 };
+
+		if (q == 1 || q == 2)
+			ledger_add(&kept,
+				   &(struct loss){ LOSS_KEPT_BACK, true, 7 * NR,
+						   s.begin_ns + s.real_offset_ns,
+						   s.end_ns + s.real_offset_ns, numbers[0] });
+		/* Of the first device 10 q are lost in each second, and 1000 in one instant. */
+		for (uint64_t j = 0; j < 2; j++)
+			ledger_add(&kept,
+				   &(struct loss){ j ? LOSS_RING_FULL : LOSS_DECODE, true,
+						   j ? 10 * q : 1000,
+						   s.begin_ns + s.real_offset_ns + 1000,
+						   s.begin_ns + s.real_offset_ns + 1000 + j * 1000,
+						   numbers[0] });
+		s.ledger = &kept;
+		sample_requests(q, s.begin_ns, s.end_ns, r, NR);
+		sample_store(dir, &s, r, has_requests[q] ? NR : 0);
+		for (size_t i = 0; i < NR && has_requests[q]; i++)
+			nr[r[i].device == numbers[1]]++;
+		ledger_release(&kept);
+	}
+	run(dir, 0, &k);
+	if (ok_eq(k.nr, 2)) {
+		for (size_t i = 0; i < 2; i++) {
+			const struct profile *p = &k.profiles[i];
+
+			ok_ratio(p->open.rate_per_s, (double)nr[i] / 3, 5e-3);
+			ok_near(p->quality.coverage_ratio, 0.5, 1e-3);
+			ok_near(p->end_s - p->begin_s, 6, 1e-3);
+			/* Seconds 0, 4 and 5 were sent. */
+			ok_eq(p->lost, strcmp(p->device, "8:0") ? 0 : 3 * 1000 + 10 * (0 + 4 + 5));
+		}
+	}
+	kept_free(&k);
+	sample_remove(dir);
+}
+
+#define NR_PARTED 12 /* segments, of more requests than replay reads at once */
+
+/*
+ * Clocks that drift from segment to segment, hosts that are watched one after another, a device and
+ * a host at rest.
+ */
+static const char *parted(void)
+{
+	static const char *const names[] = { "alpha", "beta", "gamma" };
+	const char *dir = sample_folder();
+	struct request r[NR];
+
+	for (int h = 0; h < 3; h++) {
+		for (uint64_t q = 0; q < NR_PARTED; q++) {
+			struct sample s = sample_of(0, q);
+
+			s.host = names[h];
+			s.real_offset_ns += (uint64_t)h * 20000000000 - q * 137;
+			sample_requests((uint64_t)h * 50 + q, s.begin_ns, s.end_ns, r, NR);
+			for (size_t i = 0; i < NR && h == 1; i++)
+				r[i].device = device_make(8, 0);
+			sample_store(dir, &s, r, h == 2 ? 0 : NR);
+		}
+	}
+	return dir;
+}
+
+static void same_json(const struct profile *a, const struct profile *b)
+{
+	struct buf one = { 0 }, two = { 0 };
+
+	ok_int(profile_to_json(a, PROFILE_JSON_LINE, &one), 0);
+	ok_int(profile_to_json(b, PROFILE_JSON_LINE, &two), 0);
+	ok(one.len == two.len && !memcmp(one.data, two.data, one.len));
+	buf_release(&one);
+	buf_release(&two);
+}
+
+/* Joins the sums of a part to those of the parts before it, as another process does. */
+static void join(struct together *to, struct together *part)
+{
+	struct buf text = { 0 };
+	struct cursor in;
+
+	ok_int(together_write(part, &text), 0);
+	in = cursor_make(text.data, text.len);
+	ok_int(together_join(to, 2 * NR_PARTED * NR, &in), 0);
+	ok_eq(cursor_left(&in), 0);
+	buf_release(&text);
+	together_free(part);
+}
+
+static void same_sums(struct together *a, struct together *b)
+{
+	struct align_sum requests, bytes;
+	struct buf one = { 0 }, two = { 0 };
+
+	together_sort(a);
+	together_sort(b);
+	ok_int(together_json(a, &one), 0);
+	ok_int(together_json(b, &two), 0);
+	ok(one.len == two.len && !memcmp(one.data, two.data, one.len));
+	buf_release(&one);
+	buf_release(&two);
+	/* Two hosts with a pause between them, in which nobody was watched. */
+	ok_int(together_sums(a, &requests, &bytes), 0);
+	ok_eq(together_nr(a), 3);
+	ok_eq(requests.nr_intervals, 2 * NR_PARTED);
+	ok_near(requests.mean_per_s, NR, 1e-9);
+	ok_near(bytes.mean_per_s, NR * 4096.0, 1e-6);
+}
+
+static void parts(void)
+{
+	const char *dir = parted();
+	struct replay_config config = { .idle = true };
+	struct kept all = { 0 }, of_parts = { 0 };
+	struct together *joined = NULL;
+
+	ok_int(together_new(&joined), 0);
+	ok_int(together_new(&all.together), 0);
+	run_part(dir, NULL, config, &all);
+	for (uint32_t part = 0; part < 2; part++) {
+		ok_int(together_new(&of_parts.together), 0);
+		run_part(dir, &(struct scan_filter){ .part = part, .nr_parts = 2 }, config,
+			 &of_parts);
+		join(joined, of_parts.together);
+		of_parts.together = NULL;
+	}
+	if (ok_eq(all.nr, 6) && ok_eq(of_parts.nr, 6)) {
+		for (size_t i = 0; i < all.nr; i++)
+			same_json(&all.profiles[i], &of_parts.profiles[i]);
+		for (size_t i = 0; i < all.nr; i++)
+			ok_near(all.profiles[i].begin_s - SAMPLE_REAL_NS / 1e9,
+				20 * (double)(i / 2), 1e-5);
+	}
+	same_sums(all.together, joined);
+	together_free(joined);
+	kept_free(&all);
+	kept_free(&of_parts);
+	sample_remove(dir);
+}
+
+/* No segment names the device of the requests; their clock is that of the segment all the same. */
+static void device_without_a_name(void)
+{
+	const char *dir = sample_folder();
+	struct sample s = sample_of(0, 0);
+	struct request r[NR];
+	struct kept k = { 0 };
+
+	sample_requests(1, s.begin_ns, s.end_ns, r, NR);
+	for (size_t i = 0; i < NR; i++)
+		r[i].device = device_make(8, 32);
+	sample_store(dir, &s, r, NR);
+	run(dir, 0, &k);
+	if (ok_eq(k.nr, 1))
+		ok_near(k.profiles[0].begin_s - SAMPLE_REAL_NS / 1e9, 0, 1e-3);
+	kept_free(&k);
+	sample_remove(dir);
+}
+
 static const struct tap_test tests[] = {
+	{ "what was kept back is in no rate and is not lost", kept_back },
 	{ "a whole trace gives what a window fed request by request gives", whole },
 	{ "each period gives what its completions alone give", windows },
 	{ "years that nobody watched take no time and give no windows", years },
 	{ "losses go to their device and their time", losses },
+	{ "parts of the hosts give the profiles of all hosts", parts },
+	{ "a device without a name has its segment's clock", device_without_a_name },
 };
 
 int main(void)

@@ -216,6 +216,68 @@ static void filters(void)
 	world_end(&w);
 }
 
+static uint32_t part_of_row[NR_HOSTS], part_at_hand;
+
+static bool take_part(const struct row *row)
+{
+	return part_of_row[row->host] == part_at_hand;
+}
+
+/* Each host lies in one part, the parts follow one another, and all see the same whole. */
+static void parts(void)
+{
+	static const struct {
+		uint32_t nr, of_host[NR_HOSTS];
+	} cases[] = {
+		{ 1, { 0, 0, 0 } }, { 2, { 0, 1, 1 } }, { 3, { 0, 1, 2 } }, { 7, { 1, 3, 5 } }
+	};
+	struct world w;
+
+	world_make(&w);
+	for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
+		memcpy(part_of_row, cases[c].of_host, sizeof(part_of_row));
+		for (part_at_hand = 0; part_at_hand < cases[c].nr; part_at_hand++) {
+			struct scan_filter filter = { .part = part_at_hand,
+						      .nr_parts = cases[c].nr };
+			struct scan *scan = NULL;
+
+			scan_store(&w, &filter, 100, take_part);
+			ok_int(scan_open_store(&scan, w.store, &filter, NULL, NULL), 0);
+			ok_eq(scan_whole_requests(scan), NR_ALL);
+			scan_close(scan);
+		}
+	}
+	world_end(&w);
+}
+
+/* A host without a request comes last by name, after the middle of all requests. */
+static void parts_without_requests(void)
+{
+	const char *dir = sample_folder();
+	struct store *store = NULL;
+	struct request r[NR];
+	size_t nr = 0;
+
+	for (int h = 0; h < 2; h++) {
+		struct sample s = sample_of(h, 0);
+
+		sample_requests(1, s.begin_ns, s.end_ns, r, NR);
+		sample_store(dir, &s, r, h ? 0 : NR);
+	}
+	ok_int(store_open(&store, dir, true, NULL), 0);
+	for (uint32_t part = 0; part < 2; part++) {
+		struct scan_filter filter = { .part = part, .nr_parts = 2 };
+		struct scan *scan = NULL;
+
+		ok_int(scan_open_store(&scan, store, &filter, NULL, NULL), 0);
+		nr += scan_nr_traces(scan);
+		scan_close(scan);
+	}
+	ok_eq(nr, 2);
+	store_close(store);
+	sample_remove(dir);
+}
+
 static void files(void)
 {
 	char paths[NR_HOSTS * NR_SEGMENTS + 1][512];
@@ -480,6 +542,8 @@ static void matches(void)
 }
 
 static const struct tap_test tests[] = {
+	{ "parts of the hosts are the whole together", parts },
+	{ "a host without a request lies in a part too", parts_without_requests },
 	{ "requests of hosts with clocks of their own come in order of real time", in_order },
 	{ "each selection gives what a literal filter gives", filters },
 	{ "files in any order give the same as the store", files },

@@ -168,7 +168,7 @@ static void lines_fit_80_columns(void)
 			       .nr = { 1 << 29, 1 << 29 },
 			       .bytes = { 1ull << 40, 1ull << 40 },
 			       .nr_timed = 1,
-			       .time_s = 9e4 };
+			       .time_ns = 90000000000000 };
 	struct who_entry e = { .key = 4194304, .sum = sum };
 	struct buf titles, text;
 

@@ -48,9 +48,9 @@ static size_t memory_of_many(size_t nr_windows, uint32_t bytes, uint64_t sectors
 		profile_release(&p);
 		window_free(windows[i]);
 	}
-	ok_eq(room.bytes_left,
+	ok_eq(room.bytes.left,
 	      WINDOW_ROOM_FIRST_BYTES + (uint64_t)nr * WINDOW_ROOM_BYTES_PER_REQUEST);
-	ok_eq(room.sample_bytes_left,
+	ok_eq(room.sample_bytes.left,
 	      WINDOW_ROOM_FIRST_SAMPLE_BYTES + (uint64_t)nr * WINDOW_ROOM_SAMPLE_BYTES_PER_REQUEST);
 	return memory;
 }
@@ -131,13 +131,13 @@ static void nothing_is_examined_after_a_cut(void)
 	window_room_init(&room, 100);
 	ok_int(window_new(&w, &config, 0), 0);
 	ok_int(window_add(w, &r), 0);
-	left = room.blocks_left;
+	left = room.blocks.left;
 	for (int i = 0; i < 10; i++)
 		ok_int(window_add(w, &r), 0);
-	ok_eq(room.blocks_left, left);
+	ok_eq(room.blocks.left, left);
 	r.bytes = 4096;
 	ok_int(window_add(w, &r), 0);
-	ok_eq(room.blocks_left, left + WINDOW_BLOCKS_PER_REQUEST - 1);
+	ok_eq(room.blocks.left, left + WINDOW_BLOCKS_PER_REQUEST - 1);
 	profile_init(&p);
 	ok_int(window_profile(w, SECOND, &p), 0);
 	ok(isnan(p.locality.footprint_bytes) && !p.locality.nr_miss_ratio);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzer/cmd/report_json.h"
+
+#include <errno.h>
+#include <jansson.h>
+
+#include "analyzer/cmd/show.h"
+#include "analyzer/report/figures.h"
+#include "base/json.h"
+
+/* Adds the verdicts on the objectives to what --json prints. */
+static int report_json_objectives(const struct report *r, json_t *top)
+{
+	struct answer *a = slo_answer(r);
+	json_t *verdicts = a ? answer_json(a) : NULL;
+	int ret = verdicts && !json_object_update_missing(top, verdicts) ? 0 : -ENOMEM;
+
+	json_decref(verdicts);
+	answer_free(a);
+	return ret;
+}
+
+int report_json_print(const struct report *r, const char *output, size_t bytes)
+{
+	char hash[COLLECT_HASH_BYTES];
+	json_t *names = json_array(), *top;
+	json_t *processes = issuers_json(&r->issuers->processes, ISSUERS_SHOWN);
+	json_t *cgroups = issuers_json(&r->issuers->cgroups, ISSUERS_SHOWN);
+
+	collect_hash(r->collect, hash);
+	for (size_t i = 0; i < nr_figures; i++)
+		json_array_append_new(names, json_string(figures[i].name));
+	top = json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "schema",
+			"blkcast.report/1", "output", json_text(output), "size_bytes",
+			(json_int_t)bytes, "requests", (json_int_t)r->collect->nr_requests,
+			"summarized_requests", (json_int_t)r->collect->retired.nr_requests,
+			"devices", (json_int_t)r->collect->nr_devices, "data_xxh3", hash, "figures",
+			names, "processes", processes, "cgroups", cgroups);
+	if (top && r->collect->objectives && report_json_objectives(r, top)) {
+		json_decref(top);
+		return -ENOMEM;
+	}
+	return cli_show_json(top);
+}
