@@ -134,6 +134,7 @@ void page_origins_release(struct page_origins *o)
 {
 	for (size_t i = 0; i < o->nr; i++)
 		free(o->lines[i]);
+	json_decref(o->devices);
 	*o = (struct page_origins){ .nr = 0 };
 }
 

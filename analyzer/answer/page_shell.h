@@ -9,6 +9,7 @@
 #ifndef ANALYZER_ANSWER_PAGE_SHELL_H
 #define ANALYZER_ANSWER_PAGE_SHELL_H
 
+#include <jansson.h>
 #include <stdint.h>
 
 #include "base/buf.h"
@@ -43,6 +44,7 @@ void page_section_end(struct buf *out);
 struct page_origins {
 	char *lines[PAGE_ORIGINS]; /* owned */
 	size_t nr, nr_more;
+	json_t *devices; /* owned: the recorded devices (provenance.h); NULL: none */
 };
 /* Adds a line, unless the same line is there; o may be NULL. Returns 0 or -ENOMEM. */
 int page_origins_add(struct page_origins *o, const char *fmt, ...)

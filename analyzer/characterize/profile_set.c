@@ -67,6 +67,30 @@ static struct profile_group *group_of(struct profile_set *s, const struct profil
 	return &groups[s->nr_groups++];
 }
 
+/* Notes what the traces know of the devices, of which the last trace of a device counts. */
+static void profile_set_describe(struct profile_set *s, const struct scan *scan)
+{
+	for (uint32_t i = 0; i < scan_nr_streams(scan); i++) {
+		const struct scan_stream *stream = scan_stream(scan, i);
+		char device[PROFILE_NAME_BYTES];
+
+		snprintf(device, sizeof(device), "%u:%u", device_major(stream->device),
+			 device_minor(stream->device));
+		for (size_t k = 0; k < s->nr_groups; k++) {
+			struct profile_group *g = &s->groups[k];
+
+			if (strcmp(g->whole.host, stream->host) != 0 ||
+			    strcmp(g->whole.device, device) != 0)
+				continue;
+			if (stream->file_system[0])
+				snprintf(g->file_system, sizeof(g->file_system), "%s",
+					 stream->file_system);
+			if (stream->device_bytes)
+				g->device_bytes = stream->device_bytes;
+		}
+	}
+}
+
 static int add_window(const struct profile_set *s, struct profile_group *g, const struct profile *p)
 {
 	struct profile *windows;
@@ -165,7 +189,7 @@ static int profile_set_take_kept(struct retained *retained, const struct short_p
  * summary takes most of a second, so that the reading in windows takes what the first one kept of
  * summaries, unless that was too much to keep.
  */
-static int replay_once(const char *path, const struct selection *chosen,
+static int replay_once(struct profile_set *s, const char *path, const struct selection *chosen,
 		       struct replay_config *config, struct short_profiles *kept, struct err *err)
 {
 	double longest_s = longest_window_s(config->window_ns) + 2 * PROFILE_TOUCH_S;
@@ -198,6 +222,8 @@ static int replay_once(const char *path, const struct selection *chosen,
 		ret = retained_emit(retained);
 	if (ret == 0)
 		ret = counted_emit(counted, scan, config->profile, config->ctx);
+	if (ret == 0)
+		profile_set_describe(s, scan);
 	retained_free(retained);
 	counted_free(counted);
 	scan_close(scan);
@@ -226,7 +252,7 @@ static int load_trace(struct profile_set *s, const char *path, const struct sele
 
 	short_profiles_init(&kept, SUMMARY_MAX_PROFILE_BYTES);
 	config.window.leave_out_regions = s->leave_out_regions;
-	ret = replay_once(path, sel, &config, &kept, err);
+	ret = replay_once(s, path, sel, &config, &kept, err);
 	for (size_t i = 0; i < s->nr_groups; i++)
 		if (s->groups[i].whole.end_s - s->groups[i].whole.begin_s > longest_s)
 			longest_s = s->groups[i].whole.end_s - s->groups[i].whole.begin_s;
@@ -242,7 +268,7 @@ static int load_trace(struct profile_set *s, const char *path, const struct sele
 	s->is_second = true;
 	/* These are not compared between short windows. */
 	config.window.leave_out_regions = true;
-	ret = replay_once(path, sel, &config, &kept, err);
+	ret = replay_once(s, path, sel, &config, &kept, err);
 out:
 	short_profiles_release(&kept);
 	return ret;

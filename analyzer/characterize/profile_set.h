@@ -18,6 +18,7 @@
 #include "analyzer/store/selection.h"
 #include "base/err.h"
 #include "formats/profile/profile.h"
+#include "formats/segment/segment.h"
 
 struct profile_group {
 	struct profile whole;
@@ -25,6 +26,9 @@ struct profile_group {
 	struct profile *windows; /* owned; windows observed up to their ends; may be none */
 	size_t nr_windows;
 	void *sums; /* owned; sums of the windows, where they are not kept */
+	/* What the trace knows of the device; a JSON file knows neither. */
+	char file_system[SEGMENT_NAME_BYTES]; /* "": unknown */
+	uint64_t device_bytes;		      /* 0: unknown */
 };
 
 /*

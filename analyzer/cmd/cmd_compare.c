@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/answer/provenance.h"
 #include "analyzer/characterize/compare.h"
 #include "analyzer/characterize/compare_text.h"
 #include "analyzer/cmd/cli.h"
@@ -159,12 +160,13 @@ static int print_end(struct job *job, char **paths)
 		return 0;
 	}
 	return cli_show_json(json_pack(
-		"{s:s, s:o, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:O}", "schema",
+		"{s:s, s:o, s:o, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:O, s:o}", "schema",
 		"blkcast.compare/1", "a", json_text(paths[0]), "b", json_text(paths[1]),
 		"confidence", COMPARE_CONFIDENCE, "tolerance_ratio", job->tolerance_ratio, "same",
 		(json_int_t)v[VERDICT_SAME], "better", (json_int_t)v[VERDICT_BETTER], "worse",
 		(json_int_t)v[VERDICT_WORSE], "different", (json_int_t)v[VERDICT_DIFFERENT],
-		"cannot_tell", (json_int_t)v[VERDICT_CANNOT_TELL], "pairs", job->pairs));
+		"cannot_tell", (json_int_t)v[VERDICT_CANNOT_TELL], "pairs", job->pairs,
+		"provenance", provenance_json(&job->cli->maker)));
 }
 
 /* Writes the page, with what was compared at its end. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/answer/provenance.h"
 #include "analyzer/cmd/cli.h"
 #include "analyzer/cmd/commands.h"
 #include "analyzer/cmd/fit_state.h"
@@ -56,12 +57,13 @@ static int fit_update_print(const struct fit_update *u, const struct update_fact
 		printf("RMSE on held-out rows %.4g\n", m->quality.cv_rmse);
 		return 0;
 	}
-	return cli_show_json(json_pack(
-		"{s:s, s:I, s:I, s:I, s:o, s:o, s:b, s:f}", "schema", "blkcast.update/1",
-		"rows_added", (json_int_t)facts->nr_rows, "rows", (json_int_t)m->data.nr_rows,
-		"outside", (json_int_t)facts->nr_outside, "inside_ratio",
-		json_number(facts->inside_ratio), "ks_p", json_number(facts->ks_p), "drift",
-		facts->drift, "cv_rmse", m->quality.cv_rmse));
+	return cli_show_json(
+		json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:b, s:f, s:o}", "schema",
+			  "blkcast.update/1", "rows_added", (json_int_t)facts->nr_rows, "rows",
+			  (json_int_t)m->data.nr_rows, "outside", (json_int_t)facts->nr_outside,
+			  "inside_ratio", json_number(facts->inside_ratio), "ks_p",
+			  json_number(facts->ks_p), "drift", facts->drift, "cv_rmse",
+			  m->quality.cv_rmse, "provenance", provenance_json(&u->cli->maker)));
 }
 
 static int fit_update_read(const struct fit_update *u, struct model *m, struct err *err)
@@ -427,6 +429,7 @@ static int fit_show(struct fit *f, struct answer **answers, size_t nr)
 		struct answer *a = answers[i];
 
 		if (list) {
+			cli_show_provenance(f->cli, a);
 			json_array_append_new(list, answer_json(a));
 			continue;
 		}

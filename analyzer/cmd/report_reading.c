@@ -190,6 +190,23 @@ static int cmd_report_gaps(const struct gather *g, const struct scan *scan, cons
 	return out->items ? report_retired_cut(&g->retired, host, out) : -ENOMEM;
 }
 
+/* Notes what the traces know of the devices, of which the last trace of a device counts. */
+static void cmd_report_describe(const struct gather *g, const struct scan *scan)
+{
+	for (uint32_t i = 0; i < g->nr_routes; i++) {
+		const struct scan_stream *st = scan_stream(scan, i);
+		struct collect_device *d;
+
+		if (g->routes[i] == NO_ROUTE)
+			continue;
+		d = g->collect->devices[g->routes[i]];
+		if (st->file_system[0])
+			snprintf(d->file_system, sizeof(d->file_system), "%s", st->file_system);
+		if (st->device_bytes)
+			d->size_bytes = st->device_bytes;
+	}
+}
+
 /* Completes the report; its losses are those of all traces that were read. */
 static int make_report(struct report **out, struct gather *g, const struct scan *scan, bool utc,
 		       struct err *err)
@@ -216,6 +233,7 @@ static int make_report(struct report **out, struct gather *g, const struct scan 
 		if (ret)
 			goto out;
 	}
+	cmd_report_describe(g, scan);
 	g->collect = NULL; /* taken over, also on failure */
 	ret = report_new(out, collect, &facts, utc, err);
 out:

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/answer/provenance.h"
 #include "base/output_file.h"
 #include "base/json.h"
 
@@ -24,12 +25,22 @@ out:
 	return ret;
 }
 
+void cli_show_provenance(const struct cli *cli, struct answer *a)
+{
+	const struct page_origins *o = cli->maker.origins;
+
+	if (o && (o->nr || o->devices) && !answer_is_for_page())
+		answer_member(a, "provenance", provenance_json(&cli->maker));
+}
+
 int cli_show(const struct cli *cli, struct answer *a, const char *report_path, struct err *err)
 {
 	int ret = report_path ? show_page(cli, a, report_path, err) : 0;
 
 	if (ret)
 		goto out;
+	if (cli->json)
+		cli_show_provenance(cli, a);
 	ret = answer_is_for_page() ? answer_print_for_page(a, stdout)
 				   : answer_print(a, cli->json ? ANSWER_JSON : ANSWER_TEXT, stdout);
 out:

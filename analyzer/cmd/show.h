@@ -19,6 +19,12 @@
  */
 int cli_show(const struct cli *cli, struct answer *a, const char *report_path, struct err *err);
 /*
+ * Adds the member "provenance" to an answer that was made from recordings, models or campaigns, as
+ * cli_show() does by itself. An answer within a page of serve has none: its readers are not told
+ * the paths of the server.
+ */
+void cli_show_provenance(const struct cli *cli, struct answer *a);
+/*
  * Prints a value, for results that are no answer, and gives its reference up. NULL counts as out of
  * memory. Returns 0, -ENOMEM or -EIO.
  */

@@ -123,8 +123,7 @@ static int study_scenario_work(struct cli *cli, struct scenario_result *r, struc
 		return ret;
 	scenario_judge(r);
 	study_scenario_note(cli, r);
-	if (ask->report)
-		ret = scenario_files_origins(f, cli->maker.origins, cli->utc, err);
+	ret = scenario_files_origins(f, cli->maker.origins, cli->utc, err);
 	return ret ? ret : study_scenario_show(r, cli, ask->report, err);
 }
 

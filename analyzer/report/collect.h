@@ -28,6 +28,8 @@ struct collect_device {
 	char host[PROFILE_NAME_BYTES], device[PROFILE_NAME_BYTES], name[PROFILE_NAME_BYTES];
 	/* "host sda"; the host is named only where there are several */
 	char label[2 * PROFILE_NAME_BYTES];
+	char file_system[PROFILE_NAME_BYTES]; /* "": unknown */
+	uint64_t size_bytes;		      /* 0: unknown */
 	uint64_t nr_requests;
 	struct load load;
 	struct access_map map;

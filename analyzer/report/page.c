@@ -149,6 +149,19 @@ static void page_subject(const struct report *r, char *words, size_t len)
 			 hosts == 1 ? "" : "s");
 }
 
+/* Adds the size of a device and the file system on it, where they are known. */
+static void page_device_kind(struct page *pg, const struct collect_device *d)
+{
+	struct label size;
+
+	if (d->size_bytes)
+		buf_printf(pg->out, ", %s", label_bytes(&size, (double)d->size_bytes));
+	if (!d->file_system[0])
+		return;
+	buf_printf(pg->out, d->size_bytes ? " with " : ", ");
+	page_text(pg, d->file_system);
+}
+
 static void page_period(struct page *pg)
 {
 	const struct report *r = pg->r;
@@ -161,8 +174,11 @@ static void page_period(struct page *pg)
 	units_instant(r->end_ns, r->view.utc, digits, end);
 	buf_printf(pg->out,
 		   "<p class=\"period\"><time datetime=\"%s\">%s</time> to <time "
-		   "datetime=\"%s\">%s</time> (%s)</p>\n",
+		   "datetime=\"%s\">%s</time> (%s)",
 		   begin, begin, end, end, label_duration(&span, span_s));
+	if (r->collect->nr_devices == 1)
+		page_device_kind(pg, r->collect->devices[0]);
+	buf_printf(pg->out, "</p>\n");
 }
 
 static void page_head(struct page *pg)
@@ -437,8 +453,10 @@ static int page_sections(struct page *pg)
 
 		buf_printf(pg->out, "<h2 class=\"device\">");
 		page_text(pg, d->label);
-		buf_printf(pg->out, " <span class=\"soft\">%s requests</span></h2>\n",
+		buf_printf(pg->out, " <span class=\"soft\">%s requests",
 			   label_count(&n, (double)d->nr_requests));
+		page_device_kind(pg, d);
+		buf_printf(pg->out, "</span></h2>\n");
 		ret = page_run(pg, true, pg->r->busiest[rank], rank);
 		if (ret)
 			goto out;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyzer/answer/provenance.h"
 #include "analyzer/measure/results_origin.h"
 #include "base/json.h"
 #include "base/units.h"
@@ -20,6 +21,23 @@ static void origins_period(const struct profile *p, bool utc, char begin[UNITS_B
 	units_time(p->end_s - p->begin_s, span);
 }
 
+static int origins_device(struct page_origins *o, const struct profile_group *g)
+{
+	const struct profile *p = &g->whole;
+	struct provenance_device d = { .host = p->host,
+				       .device = p->device,
+				       .device_name = p->device_name,
+				       .source = source_name(p->source),
+				       .file_system = g->file_system,
+				       .size_bytes = g->device_bytes,
+				       .begin_s = p->begin_s,
+				       .end_s = p->end_s };
+
+	for (int op = 0; op < NR_OPERATIONS; op++)
+		d.nr_requests += p->requests[op];
+	return provenance_add(o, &d);
+}
+
 int origins_loads(struct page_origins *o, const char *path, const struct profile_set *set,
 		  size_t from, bool utc)
 {
@@ -34,6 +52,8 @@ int origins_loads(struct page_origins *o, const char *path, const struct profile
 		ret = page_origins_add(o, "Load %s: %s of %s, %s to %s (%s).", path,
 				       name[0] ? name : "all devices",
 				       p->host[0] ? p->host : "an unnamed host", begin, end, span);
+		if (!ret)
+			ret = origins_device(o, &set->groups[i]);
 	}
 	return ret;
 }

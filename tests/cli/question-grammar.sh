@@ -48,7 +48,7 @@ ask() { # NAME COMMAND...: the same answer for the load in three ways
 	for way in "--profile $T/sda.json" "--store $T/store --device sda --host web"; do
 		# shellcheck disable=SC2086
 		"$blkcast" "$@" $way --json -q 2>"$T/err" >"$T/other"
-		is "$(jq -cS 'del(.. | .name?, .load?)' "$T/other" | sum)" "$(jq -cS 'del(.. | .name?, .load?)' "$T/operand" | sum)" "$name: the same load by ${way%% *}"
+		is "$(jq -cS 'del(.provenance, (.. | .name?, .load?))' "$T/other" | sum)" "$(jq -cS 'del(.provenance, (.. | .name?, .load?))' "$T/operand" | sum)" "$name: the same load by ${way%% *}"
 	done
 }
 ask migrate study migrate --model "$T/read.json"

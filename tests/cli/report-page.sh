@@ -123,6 +123,15 @@ like "$(head -c 60 "$T/tail.svg")" '^<svg xmlns="http://www.w3.org/2000/svg"' "i
 holds "that is well-formed" python3 -c "import sys, xml.dom.minidom as m; m.parse('$T/tail.svg')"
 exits 0 "facts for machines" "$blkcast" report --json "$T/one.seg" -o "$T/j.html"
 like "$(tr -d ' \n' <"$T/out")" '"schema":"blkcast.report/1".*"data_xxh3":"[0-9a-f]{16}"' "have a hash of the data"
+is "$(jq -c 'keys' "$T/out")" '["cgroups","data_xxh3","devices","figures","output","processes","provenance","requests","schema","size_bytes","summarized_requests"]' \
+	"and the keys that the manual has"
+is "$(jq -c '.provenance | del(.made_s) | walk(if type == "number" then round else . end)' "$T/out")" \
+	"$(jq -cn --arg t "$T" --argjson n "$(jq .requests "$T/out")" --arg v "$("$blkcast" --version | cut -d' ' -f2)" \
+	'{begin_s: 1789000000, end_s: 1789000060} as $period |
+	{command: "blkcast report --json \($t)/one.seg -o \($t)/j.html", version: $v} + $period +
+	{devices: [{host: "db1.example", device: "8:0", device_name: "sda", source: "bpf", file_system: "vfat,ext4",
+	size_bytes: 214748364800} + $period + {requests: $n}], origins: []}')" "and what the page was made from"
+like "$(grep 'class="period"' "$T/one.html")" '\(60.{1,3}s\), 200.{1,3}GiB with vfat,ext4</p>' "the page names size and file systems"
 
 # Two hosts on one clock, a file name with a quote, and losses.
 $make_trace "$T/a's.seg" 20 100 1 plain hosta

@@ -160,11 +160,11 @@ printf 'scenario: twins\nstorages: {d: {device: server.json}}\nvms: {b: {profile
 is "$(jq -c '.scenarios[0].vms | sort_by(.vm) | map(.read.mean_s * 1e9 | round)' "$T/out")" "$(jq -c '.scenarios[0].vms | sort_by(.vm) | map(.read.mean_s * 1e9 | round)' "$T/before")" \
 	"whatever the order of the file"
 sed 's/device: device.json/models: device.json/' "$T/device.yaml" >"$T/models.yaml"
-is "$("$blkcast" study scenario "$T/models.yaml" --json -q | jq -c 'del(.. | .file?)')" "$("$blkcast" study scenario "$T/device.yaml" --json -q | jq -c 'del(.. | .file?)')" "the device as a model is the same"
+is "$("$blkcast" study scenario "$T/models.yaml" --json -q | jq -c 'del(.. | .file?) | del(.provenance)')" "$("$blkcast" study scenario "$T/device.yaml" --json -q | jq -c 'del(.. | .file?) | del(.provenance)')" "the device as a model is the same"
 sed 's/device: device.json/models: [1-read_s.json, 1-write_s.json]/' "$T/device.yaml" >"$T/models.yaml"
 for at in "$T/device.json" "d=$T/device.json"; do
-	is "$("$blkcast" study scenario "$T/models.yaml" --storage "$at" --json -q | jq -c 'del(.. | .file?)')" \
-		"$("$blkcast" study scenario "$T/device.yaml" --json -q | jq -c 'del(.. | .file?)')" "and so is --storage ${at%%"$T"*}FILE"
+	is "$("$blkcast" study scenario "$T/models.yaml" --storage "$at" --json -q | jq -c 'del(.. | .file?) | del(.provenance)')" \
+		"$("$blkcast" study scenario "$T/device.yaml" --json -q | jq -c 'del(.. | .file?) | del(.provenance)')" "and so is --storage ${at%%"$T"*}FILE"
 done
 exits 2 "a storage that no scenario has is refused" "$blkcast" study scenario "$T/models.yaml" --storage "e=$T/device.json"
 like "$(cat "$T/err")" "models.yaml: it has no storage e$" "by name"

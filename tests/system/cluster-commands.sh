@@ -42,7 +42,7 @@ done
 answers() {
 	local where=$1 name=$2
 	shift 2
-	"${@//STORE/"$name"}" >"$T/$where.out" 2>"$T/$where.err"
+	SOURCE_DATE_EPOCH=1790000000 "${@//STORE/"$name"}" >"$T/$where.out" 2>"$T/$where.err"
 	echo "exit status $?" >>"$T/$where.out"
 	[ ! -e "$T/made.file" ] || mv "$T/made.file" "$T/$where.file"
 	FROM="$T/folder" TO=$STORE perl -pi -e 's/\Q$ENV{FROM}\E|\Q$ENV{TO}\E/STORE/g; s/\Q@{[$ENV{TO} =~ s,&,&amp;,gr]}\E/STORE/g; s/\x27STORE\x27/STORE/g' "$T/$where".*
@@ -72,7 +72,7 @@ each "$b" export -f csv --store STORE -o OUT
 each "$b" export -f blkparse --store STORE --host web1 --device sda -o OUT
 each "$b" export -f fio-iolog --store STORE --host other -o OUT
 each "$b" compare --host web1 STORE STORE
-each "$b" compare --host db1 STORE "$T/folder" --json
+each "$b" compare --host db1 STORE "$T/made" --json
 each "$b" study cache STORE --json
 each "$b" check --store STORE --json
 
