@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "base/varint.h"
@@ -31,10 +32,11 @@ double page_profile_quantile_s(const struct profile *p, double q)
  * The profile counts its size classes by response time. If response times are unknown, exact sizes
  * give the classes.
  */
-static void page_column_sizes(double classes[NR_SIZE_CLASSES], const struct direction_profile *d)
+static void page_column_sizes(double classes[NR_SIZE_CLASSES], const struct direction_profile *d,
+			      double share)
 {
 	for (size_t i = 0; i < d->nr_sizes; i++)
-		classes[size_class_of(d->sizes[i].bytes)] += (double)d->sizes[i].count;
+		classes[size_class_of(d->sizes[i].bytes)] += share * (double)d->sizes[i].count;
 }
 
 static void page_column_worst(struct page_column *c, double per_s, double p99_s,
@@ -50,38 +52,95 @@ static void page_column_worst(struct page_column *c, double per_s, double p99_s,
 	}
 }
 
-int page_column_add(struct page_column *c, const struct profile *p)
+/* Adds all but the response times. */
+static void page_column_numbers(struct page_column *c, const struct profile *p, double share)
 {
-	const struct histogram *from[3] = { &p->read.response.stage[STAGE_TOTAL],
-					    &p->write.response.stage[STAGE_TOTAL],
-					    &p->flush.stage[STAGE_TOTAL] };
 	double watched_s = profile_rate_s(p), sum = 0;
 	double data = (double)profile_data_requests(p);
 
-	for (int i = 0; i < 3; i++)
-		if (from[i]->nr && histogram_merge(&c->response[i], from[i]) < 0)
-			return -ENOMEM;
 	for (int i = 0; i < NR_OPERATIONS; i++) {
-		c->requests[i] += (double)p->requests[i];
-		c->bytes[i] += (double)p->bytes[i];
+		c->requests[i] += share * (double)p->requests[i];
+		c->bytes[i] += share * (double)p->bytes[i];
 		sum += (double)p->requests[i];
 	}
-	c->watched_s += watched_s;
-	c->lost += (double)p->lost;
-	c->errors += (double)p->errors;
+	c->watched_s += share * watched_s;
+	c->longest_s = fmax(c->longest_s, p->end_s - p->begin_s);
+	c->lost += share * (double)p->lost;
+	c->errors += share * (double)p->errors;
 	if (isfinite(p->closed.in_flight_mean)) {
-		c->in_flight_s += p->closed.in_flight_mean * watched_s;
-		c->in_flight_known_s += watched_s;
+		c->in_flight_s += p->closed.in_flight_mean * share * watched_s;
+		c->in_flight_known_s += share * watched_s;
 	}
 	if (isfinite(p->all_sequential_ratio)) {
-		c->sequential += p->all_sequential_ratio * data;
-		c->sequential_of += data;
+		c->sequential += p->all_sequential_ratio * share * data;
+		c->sequential_of += share * data;
 	}
-	page_column_sizes(c->size_class[0], &p->read);
-	page_column_sizes(c->size_class[1], &p->write);
+	page_column_sizes(c->size_class[0], &p->read, share);
+	page_column_sizes(c->size_class[1], &p->write, share);
 	page_column_worst(c, watched_s > 0 ? sum / watched_s : 0, page_profile_quantile_s(p, P99),
 			  p->begin_s, p->begin_s);
+}
+
+static const struct histogram *page_profile_times(const struct profile *p, int i)
+{
+	return i == 0	? &p->read.response.stage[STAGE_TOTAL]
+	       : i == 1 ? &p->write.response.stage[STAGE_TOTAL]
+			: &p->flush.stage[STAGE_TOTAL];
+}
+
+int page_column_add(struct page_column *c, const struct profile *p)
+{
+	for (int i = 0; i < 3; i++) {
+		const struct histogram *from = page_profile_times(p, i);
+
+		if (from->nr && histogram_merge(&c->response[i], from) < 0)
+			return -ENOMEM;
+	}
+	c->windows++;
+	page_column_numbers(c, p, 1);
 	return 0;
+}
+
+static int page_histogram_add_part(struct histogram *to, const struct histogram *h, double begin,
+				   double end)
+{
+	struct histogram part = { 0 };
+	int ret = 0;
+
+	for (int b = histogram_next(h, HISTOGRAM_BUCKET_MIN); b <= HISTOGRAM_BUCKET_MAX && !ret;
+	     b = histogram_next(h, b + 1)) {
+		double count = (double)histogram_count(h, b);
+		uint64_t nr = (uint64_t)(floor(count * end + 0.5) - floor(count * begin + 0.5));
+
+		ret = nr ? histogram_add_bucket(&part, b, nr) : 0;
+	}
+	part.min_ns = h->min_ns;
+	part.max_ns = h->max_ns;
+	if (ret == 0 && part.nr)
+		ret = histogram_merge(to, &part);
+	histogram_release(&part);
+	return ret < 0 ? -ENOMEM : 0;
+}
+
+int page_column_add_part(struct page_column *c, const struct profile *p, double from, double to)
+{
+	int ret = 0;
+
+	for (int i = 0; i < 3 && ret == 0; i++)
+		ret = page_histogram_add_part(&c->response[i], page_profile_times(p, i), from, to);
+	if (ret == 0)
+		page_column_numbers(c, p, to - from);
+	c->windows += to >= 1;
+	return ret;
+}
+
+size_t page_column_memory(const struct page_column *c)
+{
+	size_t bytes = 0;
+
+	for (int i = 0; i < 3; i++)
+		bytes += histogram_memory(&c->response[i]);
+	return bytes;
 }
 
 int page_column_merge(struct page_column *dst, const struct page_column *src)
@@ -98,6 +157,8 @@ int page_column_merge(struct page_column *dst, const struct page_column *src)
 		for (int i = 0; i < NR_SIZE_CLASSES; i++)
 			dst->size_class[d][i] += src->size_class[d][i];
 	dst->watched_s += src->watched_s;
+	dst->windows += src->windows;
+	dst->longest_s = fmax(dst->longest_s, src->longest_s);
 	dst->lost += src->lost;
 	dst->errors += src->errors;
 	dst->in_flight_s += src->in_flight_s;
@@ -109,7 +170,10 @@ int page_column_merge(struct page_column *dst, const struct page_column *src)
 	return 0;
 }
 
-/* A packed column is its numbers as they are in memory, then its histograms. */
+/*
+ * A packed column is its numbers as they are in memory, then the length of its histograms in bytes,
+ * so that they can be passed, then the histograms.
+ */
 #define PACKED_BYTES offsetof(struct page_column, response)
 
 static void page_histogram_pack(const struct histogram *h, struct buf *out)
@@ -129,11 +193,19 @@ static void page_histogram_pack(const struct histogram *h, struct buf *out)
 
 int page_column_pack(const struct page_column *c, struct buf *out)
 {
-	int ret = buf_put(out, c, PACKED_BYTES);
+	uint32_t len = 0;
+	size_t at;
 
+	buf_put(out, c, PACKED_BYTES);
+	at = out->len;
+	buf_put(out, &len, sizeof(len));
 	for (int i = 0; i < 3; i++)
 		page_histogram_pack(&c->response[i], out);
-	return ret < 0 ? ret : out->error;
+	if (out->error)
+		return out->error;
+	len = (uint32_t)(out->len - at - sizeof(len));
+	memcpy(out->data + at, &len, sizeof(len));
+	return 0;
 }
 
 int page_column_next_packed(struct cursor *from, struct page_column *c)
@@ -152,7 +224,7 @@ static inline bool page_number_get(struct cursor *from, uint64_t *out)
 	return varint_get(from, out) == 0;
 }
 
-/* Adds the next packed histogram to h, or passes it if h is NULL. */
+/* Adds the next packed histogram to h. */
 static int page_histogram_merge_packed(struct histogram *h, struct cursor *from)
 {
 	uint64_t nr, min_ns, max_ns, step, count;
@@ -161,7 +233,7 @@ static int page_histogram_merge_packed(struct histogram *h, struct cursor *from)
 	if (!page_number_get(from, &nr) || varint_get(from, &min_ns) < 0 ||
 	    varint_get(from, &max_ns) < 0)
 		return -EBADMSG;
-	if (h && nr) {
+	if (nr) {
 		/* A column takes many windows, and adding to an array is fast. */
 		h->is_whole = true;
 		h->min_ns = h->nr && h->min_ns < min_ns ? h->min_ns : min_ns;
@@ -172,10 +244,10 @@ static int page_histogram_merge_packed(struct histogram *h, struct cursor *from)
 		    step > (uint64_t)(HISTOGRAM_BUCKET_MAX - bucket))
 			return -EBADMSG;
 		bucket += (int)step;
-		if (h && h->counts) {
+		if (h->counts) {
 			h->counts[bucket - HISTOGRAM_BUCKET_MIN] += count;
 			h->nr += count;
-		} else if (h) {
+		} else {
 			ret = histogram_add_bucket(h, bucket, count);
 		}
 	}
@@ -186,9 +258,14 @@ int page_column_merge_packed(struct page_column *dst, const struct page_column *
 			     struct cursor *from)
 {
 	int ret = dst ? page_column_merge(dst, c) : 0;
+	uint32_t len;
 
-	for (int i = 0; i < 3 && ret == 0; i++)
-		ret = page_histogram_merge_packed(dst ? &dst->response[i] : NULL, from);
+	if (ret == 0 && (cursor_get(from, &len, sizeof(len)) < 0 || len > from->len - from->at))
+		return -EBADMSG;
+	if (ret == 0 && !dst)
+		from->at += len;
+	for (int i = 0; i < 3 && ret == 0 && dst; i++)
+		ret = page_histogram_merge_packed(&dst->response[i], from);
 	return ret;
 }
 

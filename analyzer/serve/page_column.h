@@ -25,11 +25,14 @@
 #define PAGE_TIMES_PER_OCTAVE	4
 #define PAGE_NR_TIMES		100
 
+#define PAGE_PACKED_VERSION	3
+
 struct page_column {
 	double begin_s, end_s;
 	double watched_s; /* 0: the device was not watched */
 	double requests[NR_OPERATIONS], bytes[NR_OPERATIONS];
 	double lost, errors;
+	double windows, longest_s; /* number of windows, and the length of the longest */
 	double in_flight_s; /* mean in flight times length, summed over the windows that know it */
 	double in_flight_known_s;
 	double sequential, sequential_of;      /* requests */
@@ -43,11 +46,20 @@ struct page_column {
 
 /* Adds a window. Returns 0 or -ENOMEM; after -ENOMEM the column may only be released. */
 int page_column_add(struct page_column *c, const struct profile *p);
+/*
+ * Adds the part of a window between two shares of its length, 0 to 1, as if its requests were
+ * spread evenly. Shares that follow one another add up to the window exactly. It counts as a window
+ * where the part ends with it. Returns 0 or -ENOMEM.
+ */
+int page_column_add_part(struct page_column *c, const struct profile *p, double from, double to);
+/* Returns the bytes on the heap. */
+size_t page_column_memory(const struct page_column *c);
 /* Adds src to dst; begin and end of dst do not change. Returns 0 or -ENOMEM. */
 int page_column_merge(struct page_column *dst, const struct page_column *src);
 /*
- * Appends a column to out in a form for this program's own memory, which page_column_merge_packed()
- * reads. Returns 0 or -ENOMEM.
+ * Appends a column to out in a form for this program on this machine, which
+ * page_column_merge_packed() reads. PAGE_PACKED_VERSION changes with the form. Returns 0 or
+ * -ENOMEM.
  */
 int page_column_pack(const struct page_column *c, struct buf *out);
 /*

@@ -8,18 +8,19 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "analyzer/serve/page_column.h"
+#include "analyzer/serve/page_block.h"
 #include "analyzer/serve/page_phase.h"
 #include "analyzer/serve/page_window.h"
 #include "base/clock.h"
 #include "base/json.h"
 
-#define COVER_S 0.1 /* less than this is rounding */
+#define COVER_S	    0.1 /* less than this is rounding */
+#define READ_BLOCKS 8	/* are read together where there are segments */
 #define LAST_S \
 	9.2e9 /* No time after the year 2261 is accepted, so that nanoseconds fit into 63 bits. */
 
 /* Column lengths are rounded to these steps, which people read easily. */
-static const double page_steps_s[] = { 1,   2,	  5,	10,   15,    30,    60,	   120,	  300,
+static const double page_steps_s[] = { 1,   2,	  5,	10,   20,    30,    60,	   120,	  300,
 				       600, 1800, 3600, 7200, 21600, 43200, 86400, 604800 };
 
 struct page_period {
@@ -28,10 +29,12 @@ struct page_period {
 	struct page_column *columns; /* owned */
 	double *covered_s;	     /* owned: covered seconds of each column */
 	size_t nr;
-	uint64_t nr_windows;
+	uint64_t nr_bad;
+	double nr_windows;
 	char name[PROFILE_NAME_BYTES];
 	uint8_t source, layer;
 	double longest_s;
+	double retired_until_s; /* NaN: no window is of retired requests */
 };
 
 static double page_step_s(const struct page_device_question *q)
@@ -45,16 +48,9 @@ static double page_step_s(const struct page_device_question *q)
 	return least_s;
 }
 
-/* What one segment says of the device: its windows as packed columns follow in memory. */
-struct page_segment_head {
-	char name[PROFILE_NAME_BYTES];
-	uint8_t source, layer;
-	uint32_t nr_bad; /* profiles that could not be read */
-};
-
 struct page_packing {
 	const char *device;
-	struct page_segment_head head;
+	struct page_windows_head head;
 	struct buf *columns; /* packed, one of each window */
 };
 
@@ -69,6 +65,7 @@ static int page_pack_window(struct page_packing *k, const struct profile *p)
 	snprintf(k->head.name, sizeof(k->head.name), "%s", p->device_name);
 	k->head.source = p->source;
 	k->head.layer = p->layer;
+	k->head.known = 1;
 	return ret;
 }
 
@@ -128,16 +125,16 @@ static struct page_column *page_period_column(struct page_period *t, const struc
 	return c->begin_s >= t->first_s && at < (double)t->nr ? &t->columns[(size_t)at] : NULL;
 }
 
-static int page_period_add(struct page_period *t, const struct buf *windows, uint64_t *nr_bad)
+static int page_period_add(struct page_period *t, const struct buf *windows)
 {
 	struct cursor from = cursor_make(windows->data, windows->len);
-	struct page_segment_head head;
+	struct page_windows_head head;
 	struct page_column c;
 	int ret = cursor_get(&from, &head, sizeof(head));
 
 	if (ret < 0)
 		return ret;
-	*nr_bad += head.nr_bad;
+	t->nr_bad += head.nr_bad;
 	while (page_column_next_packed(&from, &c) == 0) {
 		struct page_column *column = page_period_column(t, &c);
 
@@ -149,8 +146,8 @@ static int page_period_add(struct page_period *t, const struct buf *windows, uin
 		memcpy(t->name, head.name, sizeof(t->name));
 		t->source = head.source;
 		t->layer = head.layer;
-		t->nr_windows++;
-		t->longest_s = fmax(t->longest_s, c.end_s - c.begin_s);
+		t->nr_windows += c.windows;
+		t->longest_s = fmax(t->longest_s, c.longest_s);
 	}
 	return 0;
 }
@@ -161,7 +158,7 @@ int page_device_check(const struct page_device_question *q, struct err *err)
 
 	if (!q->host || !q->host[0] || strlen(q->host) >= sizeof(n.host))
 		return err_set(err, EINVAL, "host: expected the name of a host");
-	if (!q->device || !q->device[0])
+	if (!q->device || !q->device[0] || strlen(q->device) >= PROFILE_NAME_BYTES)
 		return err_set(err, EINVAL, "device: expected a number such as 8:0");
 	if (!(q->begin_s >= 0 && q->end_s <= LAST_S))
 		return err_set(err, EINVAL,
@@ -201,7 +198,7 @@ static void page_period_cover(struct page_period *t, const struct page_segment *
  */
 static void page_period_watched(struct page_period *t)
 {
-	if (!t->nr_windows)
+	if (!(t->nr_windows > 0))
 		return; /* It is not known whether this device was watched. */
 	for (size_t i = 0; i < t->nr; i++) {
 		double covered_s = fmin(t->covered_s[i], t->step_s);
@@ -211,54 +208,229 @@ static void page_period_watched(struct page_period *t)
 	}
 }
 
+/* Where the reading of a period is, in blocks, and when it has to end. */
+struct page_reading {
+	struct page_store *store;
+	enum page_level level;
+	uint64_t first, block, end; /* blocks; end is behind the last one */
+	uint64_t nr_blocks;	    /* that are read together */
+	uint64_t deadline_ns;
+	double now_s, until_s; /* until_s: when reading stopped for lack of time, or NaN */
+	struct buf columns;
+};
+
 /*
- * Reads the segments of the period. *until_s is the time at which reading stopped for lack of time,
- * or NaN.
+ * Adds the sums of a whole block. *nr_read becomes the number of segments that there was time for.
+ * Returns 0, -ENOENT where its segments have to be read, or -ENOMEM.
  */
-static int page_period_read(struct page_period *t, struct page_store *store, double *until_s,
-			    uint64_t *nr_bad, struct err *err)
+static int page_reading_sums(struct page_reading *r, struct page_period *t,
+			     const struct page_segment *segments, size_t nr, size_t *nr_read)
+{
+	int ret = 0;
+
+	if (!page_block_is_over(page_block_of(segments), r->now_s))
+		return -ENOENT;
+	if (r->level == PAGE_BY_WINDOW)
+		ret = page_block_find(r->store, segments, nr, t->q->device, r->level, &r->columns)
+			      ? 0
+			      : -ENOENT;
+	else
+		ret = page_block_columns(r->store, segments, nr, t->q->device, r->level,
+					 r->deadline_ns, nr_read, &r->columns);
+	if (ret == -ETIME)
+		r->until_s = (double)segments[*nr_read].begin_real_ns / 1e9;
+	if (ret < 0 && ret != -ETIME)
+		return ret == -E2BIG ? -ENOENT : ret;
+	return page_period_add(t, &r->columns);
+}
+
+/*
+ * Adds segments of one block, which are all of it if whole is set. *nr_read becomes the number of
+ * those that there was time for.
+ */
+static int page_reading_block(struct page_reading *r, struct page_period *t,
+			      const struct page_segment *segments, size_t nr, bool whole,
+			      size_t *nr_read)
+{
+	const double end_s = t->first_s + (double)t->nr * t->step_s;
+	struct err why = { 0 };
+	int ret = -ENOENT;
+
+	*nr_read = nr;
+	if (whole)
+		ret = page_reading_sums(r, t, segments, nr, nr_read);
+	if (ret != -ENOENT)
+		return ret;
+	*nr_read = nr;
+	ret = 0;
+	for (size_t i = 0; i < nr && ret != -ENOMEM; i++) {
+		/* A part of a block lies outside of the period. */
+		if ((double)segments[i].end_real_ns / 1e9 <= t->first_s ||
+		    (double)segments[i].begin_real_ns / 1e9 >= end_s)
+			continue;
+		if (clock_monotonic_ns() > r->deadline_ns) {
+			r->until_s = (double)segments[i].begin_real_ns / 1e9;
+			*nr_read = i;
+			return 0;
+		}
+		ret = page_period_segment(t, r->store, &segments[i], &r->columns, &why);
+		if (ret == 0)
+			ret = page_period_add(t, &r->columns);
+		/* A segment that is gone was removed by retention meanwhile. */
+		t->nr_bad += ret < 0 && ret != -ENOENT && ret != -ENOMEM;
+	}
+	return ret == -ENOMEM ? ret : 0;
+}
+
+/* Adds segments that were found together. Those of earlier blocks were added with these. */
+static int page_reading_add(struct page_reading *r, struct page_period *t,
+			    struct page_segment *segments, size_t nr)
+{
+	int ret = 0;
+
+	page_block_sort(segments, nr);
+	for (size_t i = 0, next; i < nr && ret == 0 && isnan(r->until_s); i = next) {
+		uint64_t block = page_block_of(&segments[i]);
+		size_t nr_read = 0;
+
+		for (next = i; next < nr && page_block_of(&segments[next]) == block;)
+			next++;
+		/* Of a block before the first, only what reaches into the period is here. */
+		if (block >= r->block || r->block == r->first)
+			ret = page_reading_block(r, t, segments + i, next - i, block >= r->first,
+						 &nr_read);
+		/* What was not read does not count as idle time. */
+		for (size_t k = i; k < i + nr_read; k++)
+			page_period_cover(t, &segments[k]);
+	}
+	return ret;
+}
+
+/*
+ * Reads the next blocks. Time without segments is passed in steps that grow, and blocks with too
+ * many segments are read one by one.
+ */
+static int page_reading_next(struct page_reading *r, struct page_period *t, struct err *err)
+{
+	const uint64_t block_ns = PAGE_BLOCK_S * CLOCK_NS_PER_S;
+	uint64_t left = r->end - r->block, nr_blocks = r->nr_blocks < left ? r->nr_blocks : left;
+	struct page_question q = { .host = t->q->host,
+				   .begin_real_ns = r->block * block_ns,
+				   .end_real_ns = (r->block + nr_blocks) * block_ns,
+				   .deadline_ns = r->deadline_ns,
+				   .nr_most = PAGE_BLOCK_SEGMENTS };
+	struct page_segment *segments = NULL;
+	bool whole = true;
+	size_t nr = 0;
+	int ret;
+
+	ret = page_store_find(r->store, &q, &segments, &nr, &whole, err);
+	if (ret == 0 && !whole && nr_blocks > 1 && clock_monotonic_ns() < r->deadline_ns) {
+		r->nr_blocks = nr_blocks / 2;
+	} else if (ret == 0) {
+		ret = page_reading_add(r, t, segments, nr);
+		if (!whole && isnan(r->until_s))
+			r->until_s =
+				nr ? (double)segments[nr - 1].end_real_ns / 1e9 : t->q->begin_s;
+		r->block += nr_blocks;
+		r->nr_blocks = nr ? READ_BLOCKS : 2 * nr_blocks;
+	}
+	free(segments);
+	return ret;
+}
+
+/* Spreads what a profile says of retired requests over the columns of its period. */
+static int page_period_spread(struct page_period *t, const struct profile *p)
+{
+	double length_s = p->end_s - p->begin_s, end_s = t->first_s + (double)t->nr * t->step_s;
+	double at_s = fmax(p->begin_s, t->first_s), to_s = fmin(p->end_s, end_s);
+	size_t i = at_s < to_s ? (size_t)((at_s - t->first_s) / t->step_s) : t->nr;
+	int ret = 0;
+
+	for (; i < t->nr && at_s < to_s && ret == 0; i++) {
+		double next_s = fmin(t->first_s + (double)(i + 1) * t->step_s, to_s);
+
+		if (next_s <= at_s)
+			continue;
+		ret = page_column_add_part(&t->columns[i], p, (at_s - p->begin_s) / length_s,
+					   (next_s - p->begin_s) / length_s);
+		at_s = next_s;
+	}
+	if (ret == 0 && fmax(p->begin_s, t->first_s) < to_s) {
+		t->nr_windows++;
+		t->longest_s = fmax(t->longest_s, length_s);
+		t->retired_until_s = fmax(t->retired_until_s, p->end_s);
+		memcpy(t->name, p->device_name, sizeof(t->name));
+		t->source = p->source;
+		t->layer = p->layer;
+	}
+	return ret;
+}
+
+/* Of a device whose requests were captured, counters would count the same requests again. */
+static int page_period_summary(void *ctx, const struct summary *summary)
+{
+	struct page_period *t = ctx;
+	const struct profile *best = NULL;
+
+	for (size_t i = 0; i < summary->nr_profiles; i++) {
+		const struct profile *p = &summary->profiles[i];
+
+		if (strcmp(p->device, t->q->device) == 0 && p->end_s > p->begin_s &&
+		    (!best || best->source == SOURCE_DISKSTATS))
+			best = p;
+	}
+	return best ? page_period_spread(t, best) : 0;
+}
+
+static int page_period_retired(struct page_period *t, struct page_reading *r, struct err *err)
 {
 	struct page_question q = {
 		.host = t->q->host,
 		.begin_real_ns = (uint64_t)(t->first_s * 1e9),
 		.end_real_ns = (uint64_t)((t->first_s + (double)t->nr * t->step_s) * 1e9),
-		.deadline_ns = clock_monotonic_ns() + PAGE_DEVICE_S * CLOCK_NS_PER_S,
-		.nr_most = PAGE_DEVICE_SEGMENTS,
+		.deadline_ns = r->deadline_ns,
 	};
-	struct page_segment *segments = NULL;
-	struct buf windows;
 	bool whole = true;
-	size_t nr = 0;
-	int ret = page_store_find(store, &q, &segments, &nr, &whole, err);
+	int ret =
+		page_store_summaries(r->store, &q, page_period_summary, t, &t->nr_bad, &whole, err);
 
-	buf_init(&windows);
-	*until_s = NAN;
-	if (ret == 0 && !whole)
-		*until_s = nr ? (double)segments[nr - 1].end_real_ns / 1e9 : t->q->begin_s;
-	for (size_t i = 0; i < nr && ret == 0; i++) {
-		struct err why = { 0 };
-
-		if (clock_monotonic_ns() > q.deadline_ns) {
-			*until_s = (double)segments[i].begin_real_ns / 1e9;
-			break;
-		}
-		page_period_cover(t, &segments[i]);
-		ret = page_period_segment(t, store, &segments[i], &windows, &why);
-		if (ret == 0)
-			ret = page_period_add(t, &windows, nr_bad);
-		if (ret < 0 && ret != -ENOMEM) {
-			/* A segment that is gone was removed by retention meanwhile. */
-			*nr_bad += ret != -ENOENT;
-			ret = 0;
-		}
-	}
-	page_period_watched(t);
-	buf_release(&windows);
-	free(segments);
+	if (!whole && isnan(r->until_s))
+		r->until_s = t->first_s;
 	return ret;
 }
 
-static json_t *page_period_json(const struct page_period *t, double until_s, uint64_t nr_bad)
+/*
+ * Reads the segments of the period. *until_s is the time at which reading stopped for lack of time,
+ * or NaN.
+ */
+static int page_period_read(struct page_period *t, struct page_store *store, double *until_s,
+			    struct err *err)
+{
+	struct page_reading r = {
+		.store = store,
+		.level = page_block_level(t->step_s),
+		.first = (uint64_t)(t->first_s / PAGE_BLOCK_S),
+		.end = (uint64_t)ceil((t->first_s + (double)t->nr * t->step_s) / PAGE_BLOCK_S),
+		.nr_blocks = READ_BLOCKS,
+		.deadline_ns = clock_monotonic_ns() + PAGE_DEVICE_S * CLOCK_NS_PER_S,
+		.now_s = (double)clock_real_ns() / 1e9,
+		.until_s = NAN,
+	};
+	int ret = 0;
+
+	buf_init(&r.columns);
+	for (r.block = r.first; r.block < r.end && ret == 0 && isnan(r.until_s);)
+		ret = page_reading_next(&r, t, err);
+	if (ret == 0)
+		ret = page_period_retired(t, &r, err);
+	page_period_watched(t);
+	buf_release(&r.columns);
+	*until_s = r.until_s;
+	return ret;
+}
+
+static json_t *page_period_json(const struct page_period *t, double until_s)
 {
 	json_t *object = json_object(), *times = json_object();
 	json_t *columns = page_columns_json(t->columns, t->nr);
@@ -270,16 +442,18 @@ static json_t *page_period_json(const struct page_period *t, double until_s, uin
 	json_object_set_new(object, "device", json_text(t->q->device));
 	json_object_set_new(object, "device_name", json_text(t->name));
 	json_object_set_new(object, "source",
-			    t->nr_windows ? json_string(source_name(t->source)) : json_null());
+			    t->nr_windows > 0 ? json_string(source_name(t->source)) : json_null());
 	json_object_set_new(object, "layer",
-			    t->nr_windows ? json_string(layer_name(t->layer)) : json_null());
+			    t->nr_windows > 0 ? json_string(layer_name(t->layer)) : json_null());
 	json_object_set_new(object, "begin_s", json_number(t->first_s));
 	json_object_set_new(object, "end_s", json_number(t->first_s + (double)t->nr * t->step_s));
 	json_object_set_new(object, "step_s", json_number(t->step_s));
-	json_object_set_new(object, "window_s", json_number(t->nr_windows ? t->longest_s : NAN));
+	json_object_set_new(object, "window_s",
+			    json_number(t->nr_windows > 0 ? t->longest_s : NAN));
 	json_object_set_new(object, "windows", json_integer((json_int_t)t->nr_windows));
-	json_object_set_new(object, "unreadable", json_integer((json_int_t)nr_bad));
+	json_object_set_new(object, "unreadable", json_integer((json_int_t)t->nr_bad));
 	json_object_set_new(object, "read_until_s", json_number(until_s));
+	json_object_set_new(object, "retired_until_s", json_number(t->retired_until_s));
 	json_object_set_new(times, "first_octave", json_integer(PAGE_TIMES_FIRST_OCTAVE));
 	json_object_set_new(times, "per_octave", json_integer(PAGE_TIMES_PER_OCTAVE));
 	json_object_set_new(times, "bins", json_integer(PAGE_NR_TIMES));
@@ -296,8 +470,7 @@ static json_t *page_period_json(const struct page_period *t, double until_s, uin
 int page_device_json(struct page_store *store, const struct page_device_question *q, json_t **out,
 		     struct err *err)
 {
-	struct page_period t = { .q = q };
-	uint64_t nr_bad = 0;
+	struct page_period t = { .q = q, .retired_until_s = NAN };
 	double until_s;
 	int ret = page_device_check(q, err);
 
@@ -317,9 +490,9 @@ int page_device_json(struct page_store *store, const struct page_device_question
 		t.columns[i].begin_s = t.first_s + (double)i * t.step_s;
 		t.columns[i].end_s = t.columns[i].begin_s + t.step_s;
 	}
-	ret = page_period_read(&t, store, &until_s, &nr_bad, err);
+	ret = page_period_read(&t, store, &until_s, err);
 	if (ret == 0) {
-		*out = page_period_json(&t, until_s, nr_bad);
+		*out = page_period_json(&t, until_s);
 		ret = *out ? 0 : err_set(err, ENOMEM, "no memory for the answer");
 	}
 	for (size_t i = 0; i < t.nr; i++)

@@ -3,14 +3,16 @@
  * page_device: this module answers what one device did over a period, as columns made from the
  * windows in the store.
  *
- * What a segment says of the device is kept in memory (page_cache.h) as packed columns, so that a
- * second look at a period and a zoom into it read no file. docs/studies/page/results.md has the
- * times of the first and of later answers for the 86 400 windows of a day.
+ * Columns of 10 s and longer are made from those that page_block.h keeps on disk, where a block of
+ * the period is over. What a segment says of the device is kept in memory (page_cache.h) as packed
+ * columns, so that a second look at a short period and a zoom into it read no file.
+ * docs/studies/page/results.md has the times of the first and of later answers for the 86 400
+ * windows of a day.
  *
  * A column is at least as long as one window, and there are at most PAGE_COLUMNS columns. A query
- * reads at most PAGE_DEVICE_SEGMENTS segments and takes at most PAGE_DEVICE_S seconds; the answer
- * names what could not be read. One query takes at most 20 MiB of memory; the caller limits how
- * many queries run at the same time.
+ * takes at most PAGE_DEVICE_S seconds, and of a quarter of an hour it reads at most
+ * PAGE_BLOCK_SEGMENTS segments; the answer names what could not be read. One query takes at most
+ * 40 MiB of memory; the caller limits how many queries run at the same time.
  */
 #ifndef ANALYZER_SERVE_PAGE_DEVICE_H
 #define ANALYZER_SERVE_PAGE_DEVICE_H
@@ -19,9 +21,8 @@
 
 #include "analyzer/serve/page_store.h"
 
-#define PAGE_COLUMNS	     600
-#define PAGE_DEVICE_SEGMENTS 20000
-#define PAGE_DEVICE_S	     10
+#define PAGE_COLUMNS  600
+#define PAGE_DEVICE_S 10
 
 struct page_device_question {
 	const char *host, *device; /* device: for example "8:0" */

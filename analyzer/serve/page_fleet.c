@@ -389,6 +389,28 @@ uint64_t page_fleet_wait(struct page_fleet *f, uint64_t generation, unsigned int
 	return generation;
 }
 
+double page_fleet_loaded_s(struct page_fleet *f)
+{
+	double as_of_s;
+
+	pthread_mutex_lock(&f->lock);
+	as_of_s = f->loaded ? page_fleet_as_of_s(f) : 0;
+	pthread_mutex_unlock(&f->lock);
+	return as_of_s;
+}
+
+bool page_fleet_host_name(struct page_fleet *f, size_t i, char out[SEGMENT_NAME_BYTES])
+{
+	bool has;
+
+	pthread_mutex_lock(&f->lock);
+	has = i < f->nr_hosts;
+	if (has)
+		memcpy(out, f->hosts[i]->name, SEGMENT_NAME_BYTES);
+	pthread_mutex_unlock(&f->lock);
+	return has;
+}
+
 void page_fleet_wake(struct page_fleet *f)
 {
 	pthread_mutex_lock(&f->lock);

@@ -81,6 +81,13 @@ uint64_t page_fleet_generation(struct page_fleet *f);
  * the generation.
  */
 uint64_t page_fleet_wait(struct page_fleet *f, uint64_t generation, unsigned int wait_ms);
+/*
+ * Returns the end of the hour that is shown, in seconds since 1970; 0 while the store is being read
+ * at the start.
+ */
+double page_fleet_loaded_s(struct page_fleet *f);
+/* Gives the name of a host, by its number from 0 on; returns false behind the last one. */
+bool page_fleet_host_name(struct page_fleet *f, size_t i, char out[SEGMENT_NAME_BYTES]);
 /* Makes every waiting call of page_fleet_wait() return. */
 void page_fleet_wake(struct page_fleet *f);
 

@@ -248,6 +248,9 @@ void *page_fleet_run(void *ctx)
 	bool news = false;
 
 	page_fleet_load(f);
+	pthread_mutex_lock(&f->lock);
+	f->loaded = true;
+	pthread_mutex_unlock(&f->lock);
 	page_fleet_tell(f);
 	look_ns = clock_monotonic_ns() + LOOK_MIN_NS;
 	while (!page_fleet_stops(f)) {

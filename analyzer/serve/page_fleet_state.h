@@ -85,6 +85,7 @@ struct page_fleet {
 	struct page_second seconds[PAGE_SECONDS];
 	size_t nr_to_load, nr_loaded; /* of the hour before the start */
 	double history_begin_s;
+	bool loaded;
 
 	/* The members below belong to the thread alone: they say how far each stream was read. */
 	uint64_t *sequences; /* owned */

@@ -165,6 +165,29 @@ int page_login_who(struct page_login *l, struct MHD_Connection *c, struct page_r
 	return page_reader_known(out) ? 0 : -EACCES;
 }
 
+/*
+ * Returns the entry for a new session of the token: a free one, the oldest of this token where it
+ * has as many as it may have, or the oldest of all. The caller holds the lock.
+ */
+static struct page_session *page_session_place(struct page_login *l, const char *token)
+{
+	struct page_session *oldest = &l->sessions[0], *own = NULL;
+	unsigned int nr_own = 0;
+
+	for (size_t i = 0; i < PAGE_SESSIONS; i++) {
+		struct page_session *s = &l->sessions[i];
+
+		if (!s->secret[0] || (oldest->secret[0] && s->begin_ns < oldest->begin_ns))
+			oldest = s;
+		if (!s->secret[0] || strcmp(s->token, token) != 0)
+			continue;
+		nr_own++;
+		if (!own || s->begin_ns < own->begin_ns)
+			own = s;
+	}
+	return nr_own >= PAGE_SESSIONS_EACH ? own : oldest;
+}
+
 int page_login_open(struct page_login *l, struct MHD_Connection *c, char cookie[PAGE_COOKIE_BYTES])
 {
 	const char *field = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Authorization");
@@ -181,10 +204,7 @@ int page_login_open(struct page_login *l, struct MHD_Connection *c, char cookie[
 	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
 		return -EIO;
 	pthread_mutex_lock(&l->lock);
-	s = &l->sessions[0];
-	for (size_t i = 0; i < PAGE_SESSIONS; i++)
-		if (!l->sessions[i].secret[0] || l->sessions[i].begin_ns < s->begin_ns)
-			s = &l->sessions[i];
+	s = page_session_place(l, field);
 	explicit_bzero(s, sizeof(*s));
 	for (size_t i = 0; i < SECRET_BYTES; i++)
 		snprintf(s->secret + 2 * i, 3, "%02x", random[i]);

@@ -8,7 +8,8 @@
  * scripts cannot read, that the browser sends to this server only, and only with requests of the
  * server's own pages (__Host-, HttpOnly, Secure, SameSite=Strict). A session lasts PAGE_SESSION_S
  * at most. It ends earlier when its token is removed from the file or when serve ends. If there are
- * more than PAGE_SESSIONS sessions, the oldest one ends. Any thread may call the functions.
+ * more than PAGE_SESSIONS sessions, or more than PAGE_SESSIONS_EACH of one token, the oldest of
+ * them ends: one reader cannot end the sessions of others. Any thread may call the functions.
  */
 #ifndef ANALYZER_SERVE_PAGE_LOGIN_H
 #define ANALYZER_SERVE_PAGE_LOGIN_H
@@ -17,12 +18,13 @@
 
 #include "analyzer/serve/access.h"
 
-#define PAGE_ALL	  "fleet"
-#define PAGE_SESSIONS	  256
-#define PAGE_SESSION_S	  43200
-#define PAGE_COOKIE	  "__Host-blkcast"
-#define PAGE_COOKIE_BYTES 256 /* of a Set-Cookie field */
-#define PAGE_TOKEN_BYTES  256 /* of an Authorization field; longer ones are refused */
+#define PAGE_ALL	   "fleet"
+#define PAGE_SESSIONS	   256
+#define PAGE_SESSIONS_EACH 32
+#define PAGE_SESSION_S	   43200
+#define PAGE_COOKIE	   "__Host-blkcast"
+#define PAGE_COOKIE_BYTES  256 /* of a Set-Cookie field */
+#define PAGE_TOKEN_BYTES   256 /* of an Authorization field; longer ones are refused */
 
 struct page_login;
 

@@ -12,11 +12,21 @@
 #include "analyzer/serve/page_reply.h"
 #include "analyzer/serve/page_server_state.h"
 #include "analyzer/serve/server_listen.h"
+#include "analyzer/serve/server_reply.h"
 
 #define IDLE_S	    60
+#define HEAD_S	    10 /* for the handshake and the first head */
 #define HEAD_BYTES  (16u << 10)
 #define STACK_BYTES (512u << 10)
 #define HOST_BYTES  256
+
+static struct connection *page_connection(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
 
 /* Gives a Host field without its port: "[::1]:7119" becomes "[::1]". */
 static void page_host_name(const char *field, char out[HOST_BYTES])
@@ -119,6 +129,8 @@ static enum MHD_Result page_answer_data(struct page_server *p, struct MHD_Connec
 		return page_reply_error(
 			c, MHD_HTTP_UNAUTHORIZED,
 			"Authorization: expected a login, a token or a certificate");
+	if (page_login_asks(p->login))
+		guard_know(p->guard, page_connection(c));
 	if (is_question)
 		return page_answer_question(p, c, &reader, method);
 	for (size_t i = 0; i < sizeof(page_paths) / sizeof(page_paths[0]); i++)
@@ -160,26 +172,50 @@ static enum MHD_Result page_on_request(void *ctx, struct MHD_Connection *c, cons
 				       size_t *nr_data, void **state)
 {
 	static const char begun;
+	struct page_server *p = ctx;
+	enum MHD_Result result;
 
-	(void)version, (void)data;
+	(void)data;
 	if (!*state) {
 		*state = (void *)(uintptr_t)&begun;
-		return MHD_YES;
+		guard_enter(p->guard, page_connection(c), GUARD_WORK);
+		return server_reply_wrong_head(c, version, &result) ? result : MHD_YES;
 	}
 	if (*nr_data)
 		return MHD_NO; /* No request to this server has a body; the connection is closed. */
-	return page_answer(ctx, c, url, method);
+	result = page_answer(p, c, url, method);
+	/* A page that waits for events takes its reply for hours; their number has a limit. */
+	if (strcmp(url, "/api/v1/live") != 0)
+		guard_enter(p->guard, page_connection(c), GUARD_REPLY);
+	return result;
+}
+
+static void page_on_completed(void *ctx, struct MHD_Connection *c, void **state,
+			      enum MHD_RequestTerminationCode code)
+{
+	struct page_server *p = ctx;
+
+	(void)state, (void)code;
+	guard_enter(p->guard, page_connection(c), GUARD_IDLE);
 }
 
 /*
- * MHD stores its connection in the TLS session, and the connection stores a pointer to the page's
- * server.
+ * MHD stores its connection in the TLS session, and the connection stores the guard's, which knows
+ * the page's server.
  */
 static void page_on_connection(void *ctx, struct MHD_Connection *c, void **context,
 			       enum MHD_ConnectionNotificationCode code)
 {
-	(void)c;
-	*context = code == MHD_CONNECTION_NOTIFY_STARTED ? ctx : NULL;
+	const union MHD_ConnectionInfo *info;
+	struct page_server *p = ctx;
+
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		guard_remove(p->guard, *context);
+		*context = NULL;
+		return;
+	}
+	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	*context = info ? guard_add(p->guard, info->connect_fd, p) : NULL;
 }
 
 static int page_on_certificate(gnutls_session_t session, const gnutls_datum_t *names, int nr_names,
@@ -188,9 +224,8 @@ static int page_on_certificate(gnutls_session_t session, const gnutls_datum_t *n
 			       gnutls_privkey_t *key)
 {
 	struct MHD_Connection *c = gnutls_session_get_ptr(session);
-	const union MHD_ConnectionInfo *info =
-		c ? MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT) : NULL;
-	struct page_server *p = info ? info->socket_context : NULL;
+	struct connection *connection = c ? page_connection(c) : NULL;
+	struct page_server *p = connection ? connection->owner : NULL;
 
 	(void)names, (void)nr_names, (void)algorithms, (void)nr_algorithms;
 	return p ? access_certificate(page_login_access(p->login), chain, nr_chain, key) : -1;
@@ -214,8 +249,9 @@ static int page_start_daemon(struct page_server *p, int fd, struct err *err)
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)PAGE_CONNECTIONS,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)HEAD_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_S,
-		MHD_OPTION_NOTIFY_CONNECTION, page_on_connection, p, MHD_OPTION_THREAD_STACK_SIZE,
-		(size_t)STACK_BYTES, MHD_OPTION_ARRAY, has_tls ? tls : none, MHD_OPTION_END);
+		MHD_OPTION_NOTIFY_COMPLETED, page_on_completed, p, MHD_OPTION_NOTIFY_CONNECTION,
+		page_on_connection, p, MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES,
+		MHD_OPTION_ARRAY, has_tls ? tls : none, MHD_OPTION_END);
 	return p->daemon
 		       ? 0
 		       : err_set(err, EIO, "--page %s: the HTTP server does not start", p->listen);
@@ -261,6 +297,19 @@ void page_server_reload(struct page_server *p)
 			err.line);
 }
 
+static int page_start_guard(struct page_server *p, struct err *err)
+{
+	static const unsigned int limits[NR_GUARD_PHASES] = {
+		[GUARD_OPEN] = HEAD_S, [GUARD_IDLE] = IDLE_S, [GUARD_REPLY] = IDLE_S
+	};
+	int ret = guard_new(&p->guard, limits, NULL, NULL);
+
+	if (ret < 0)
+		return err_set(err, -ret, "--page %s: no thread can be started", p->listen);
+	guard_limit(p->guard, PAGE_CONNECTIONS);
+	return 0;
+}
+
 int page_server_start(struct page_server **out, const char *dir, const struct page_config *config,
 		      struct err *err)
 {
@@ -296,6 +345,11 @@ int page_server_start(struct page_server **out, const char *dir, const struct pa
 	if (ret < 0)
 		goto out;
 	ret = page_read_labels(p, err);
+	if (ret == 0 && page_warm_start(&p->warm, p->store, p->fleet) < 0)
+		ret = err_set(err, ENOMEM, "no thread for the page");
+	if (ret < 0)
+		goto out;
+	ret = page_start_guard(p, err);
 	if (ret < 0)
 		goto out;
 	ret = page_start_daemon(p, fd, err);
@@ -319,7 +373,9 @@ void page_server_stop(struct page_server *p)
 		page_fleet_wake(p->fleet);
 	if (p->daemon)
 		MHD_stop_daemon(p->daemon);
+	guard_free(p->guard);
 	page_questions_free(p->questions);
+	page_warm_stop(p->warm);
 	page_fleet_stop(p->fleet);
 	page_objectives_free(p->objectives);
 	page_store_close(p->store);

@@ -14,12 +14,16 @@
 #include "analyzer/serve/page_question.h"
 #include "analyzer/serve/page_server.h"
 #include "analyzer/serve/page_store.h"
+#include "analyzer/serve/server_guard.h"
+#include "analyzer/serve/page_warm.h"
 
 struct page_server {
 	struct MHD_Daemon *daemon;
 	struct page_store *store;
 	struct page_fleet *fleet;
+	struct page_warm *warm;
 	struct page_login *login;
+	struct guard *guard;
 	struct page_questions *questions;
 	struct page_objectives *objectives; /* NULL: there are none */
 	/* owned: libmicrohttpd (MHD) asks browsers for certificates if it is set */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/store/store_summary.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "formats/segment/segment.h"
@@ -18,13 +19,14 @@
 struct page_store {
 	struct store *store;	  /* owned; its catalog is guarded by the lock */
 	struct page_cache *cache; /* owned */
+	struct page_kept *kept;	  /* owned */
 	pthread_mutex_t lock;
 };
 
 /* The state of a walk over the catalog. */
 struct page_walk {
 	const struct page_question *q;
-	const struct segment_name *stream; /* NULL: all streams */
+	const struct segment_name *stream; /* that is walked now */
 	struct page_segment *items;	   /* NULL: the segments are only counted */
 	size_t nr, cap;
 	uint64_t nr_rows, latest_ns;
@@ -40,8 +42,10 @@ int page_store_open(struct page_store **out, const char *dir, struct err *err)
 		return err_set(err, ENOMEM, "no memory for the page");
 	pthread_mutex_init(&s->lock, NULL);
 	s->cache = page_cache_new(CACHE_BYTES);
-	ret = s->cache ? store_open(&s->store, dir, false, err)
-		       : err_set(err, ENOMEM, "no memory for the page");
+	if (!s->cache || page_kept_open(&s->kept, dir) < 0)
+		ret = err_set(err, ENOMEM, "no memory for the page");
+	else
+		ret = store_open(&s->store, dir, false, err);
 	if (ret < 0) {
 		page_store_close(s);
 		return ret;
@@ -56,6 +60,7 @@ void page_store_close(struct page_store *s)
 		return;
 	store_close(s->store);
 	page_cache_free(s->cache);
+	page_kept_close(s->kept);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
@@ -96,22 +101,18 @@ int page_store_latest(struct page_store *s, uint64_t *end_real_ns, struct err *e
 	return ret;
 }
 
-/* Returns 1 to end the walk early. */
-static int page_walk_take(void *ctx, const struct segment_facts *f)
+/* Takes a segment if it lies in the period. Returns 1 to end the walk early. */
+static int page_walk_take(struct page_walk *w, const struct segment_name *name,
+			  const struct catalog_span *span)
 {
-	struct page_walk *w = ctx;
 	const struct page_question *q = w->q;
 
-	if (w->stream && !segment_name_same_stream(&f->name, w->stream))
-		return 1;
 	if (q->deadline_ns && ++w->nr_rows % LOOK_AT_CLOCK == 0 &&
 	    clock_monotonic_ns() > q->deadline_ns) {
 		w->cut = true;
 		return 1;
 	}
-	if (w->stream && f->begin.realtime_ns >= q->end_real_ns)
-		return 1;
-	if (f->end.realtime_ns <= q->begin_real_ns || f->begin.realtime_ns >= q->end_real_ns)
+	if (span->end_real_ns <= q->begin_real_ns || span->begin_real_ns >= q->end_real_ns)
 		return 0;
 	if (w->counts_only) {
 		w->nr++;
@@ -123,27 +124,32 @@ static int page_walk_take(void *ctx, const struct segment_facts *f)
 	}
 	if (array_grow(&w->items, &w->cap, w->nr + 1, sizeof(*w->items)) < 0)
 		return -ENOMEM;
-	w->items[w->nr++] =
-		(struct page_segment){ f->name, f->begin.realtime_ns, f->end.realtime_ns,
-				       f->received_real_ns, f->nr_requests };
+	w->items[w->nr] = (struct page_segment){ *name, span->begin_real_ns, span->end_real_ns,
+						 span->received_real_ns, span->nr_requests };
+	w->items[w->nr++].name.sequence = span->sequence;
 	return 0;
 }
 
-struct page_probe {
-	const struct segment_name *stream;
-	uint64_t sequence, end_ns; /* of the first segment that is not before the requested one */
-	bool found;
-};
-
-static int page_probe_take(void *ctx, const struct segment_facts *f)
+static int page_walk_segment(void *ctx, const struct segment_facts *f)
 {
-	struct page_probe *p = ctx;
+	const struct catalog_span span = { f->name.sequence, f->begin.realtime_ns,
+					   f->end.realtime_ns, f->received_real_ns,
+					   f->nr_requests };
 
-	if (segment_name_same_stream(&f->name, p->stream)) {
-		p->found = true;
-		p->sequence = f->name.sequence;
-		p->end_ns = f->end.realtime_ns;
-	}
+	return page_walk_take(ctx, &f->name, &span);
+}
+
+/* The segments of a stream follow one another in time, so that the walk ends behind the period. */
+static int page_walk_span(void *ctx, const struct catalog_span *span)
+{
+	struct page_walk *w = ctx;
+
+	return span->begin_real_ns >= w->q->end_real_ns ? 1 : page_walk_take(w, w->stream, span);
+}
+
+static int page_probe_take(void *ctx, const struct catalog_span *span)
+{
+	*(struct catalog_span *)ctx = *span;
 	return 1;
 }
 
@@ -156,32 +162,27 @@ static int page_walk_stream(struct page_store *s, const struct segment_name *n, 
 			    struct err *err)
 {
 	struct catalog *c = store_catalog(s->store);
-	struct segment_name after = *n;
+	struct segment_name from = *n;
 	uint64_t low = 0, high = n->sequence;
 	int ret;
 
 	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		struct page_probe probe = { .stream = n };
+		struct catalog_span probe;
 
-		after.sequence = middle - 1;
-		if (middle == 0)
-			break;
-		ret = catalog_each_segment_after(c, &after, page_probe_take, &probe, err);
+		from.sequence = low + (high - low) / 2;
+		ret = catalog_each_span(c, &from, page_probe_take, &probe, err);
 		if (ret < 0)
 			return ret;
-		if (probe.found && probe.end_ns > w->q->begin_real_ns)
-			high = middle;
+		if (ret == 0) /* There is no segment from here on. */
+			high = from.sequence;
+		else if (probe.end_real_ns > w->q->begin_real_ns)
+			high = from.sequence;
 		else
-			low = probe.found ? probe.sequence + 1 : high;
+			low = probe.sequence + 1;
 	}
 	w->stream = n;
-	after.sequence = low ? low - 1 : 0;
-	if (low == 0) { /* No name comes directly before the first segment of an epoch. */
-		after.epoch = n->epoch ? n->epoch - 1 : 0;
-		after.sequence = SEGMENT_SEQUENCE_MAX;
-	}
-	ret = catalog_each_segment_after(c, &after, page_walk_take, w, err);
+	from.sequence = low;
+	ret = catalog_each_span(c, &from, page_walk_span, w, err);
 	return ret > 0 ? 0 : ret;
 }
 
@@ -212,7 +213,7 @@ static int page_store_walk(struct page_store *s, struct page_walk *w, struct err
 	if (w->q->host)
 		ret = page_walk_host(s, w, err);
 	else
-		ret = catalog_each_segment(store_catalog(s->store), page_walk_take, w, err);
+		ret = catalog_each_segment(store_catalog(s->store), page_walk_segment, w, err);
 	pthread_mutex_unlock(&s->lock);
 	return ret > 0 ? 0 : ret;
 }
@@ -265,7 +266,80 @@ int page_store_segment(struct page_store *s, const struct segment_name *n,
 	return ret;
 }
 
+struct page_retired {
+	const struct page_question *q;
+	struct summary_file *files; /* owned */
+	size_t nr, cap;
+};
+
+static int page_retired_take(void *ctx, const struct segment_facts *f)
+{
+	struct page_retired *r = ctx;
+
+	if (f->end.realtime_ns <= r->q->begin_real_ns || f->begin.realtime_ns >= r->q->end_real_ns)
+		return 0;
+	if (array_grow(&r->files, &r->cap, r->nr + 1, sizeof(*r->files)) < 0)
+		return -ENOMEM;
+	r->files[r->nr++] = (struct summary_file){ f->name, f->generation };
+	return 0;
+}
+
+static int page_retired_find(struct page_store *s, struct page_retired *r, struct err *err)
+{
+	struct catalog *c = store_catalog(s->store);
+	struct segment_name n = { .epoch = 0 };
+	int ret;
+
+	snprintf(n.host, sizeof(n.host), "%s", r->q->host);
+	pthread_mutex_lock(&s->lock);
+	while ((ret = catalog_next_stream(c, &n, err)) == 1) {
+		ret = catalog_each_summary_of(c, &n, page_retired_take, r, err);
+		if (ret < 0)
+			break;
+		n.epoch++;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return ret;
+}
+
+int page_store_summaries(struct page_store *s, const struct page_question *q,
+			 int (*visit)(void *ctx, const struct summary *summary), void *ctx,
+			 uint64_t *nr_bad, bool *whole, struct err *err)
+{
+	struct page_retired r = { .q = q };
+	int ret = page_retired_find(s, &r, err);
+
+	*whole = true;
+	for (size_t i = 0; i < r.nr && ret == 0; i++) {
+		struct err why = { 0 };
+		struct summary summary;
+
+		if (q->deadline_ns && clock_monotonic_ns() > q->deadline_ns) {
+			*whole = false;
+			break;
+		}
+		summary_init(&summary);
+		ret = store_summary_read(s->store, &r.files[i].first, r.files[i].generation,
+					 &summary, &why);
+		if (ret == 0) {
+			ret = visit(ctx, &summary);
+		} else if (ret != -ENOMEM) {
+			/* One that is gone has become a part of another one meanwhile. */
+			*nr_bad += ret != -ENOENT;
+			ret = 0;
+		}
+		summary_release(&summary);
+	}
+	free(r.files);
+	return ret;
+}
+
 struct page_cache *page_store_cache(struct page_store *s)
 {
 	return s->cache;
+}
+
+struct page_kept *page_store_kept(struct page_store *s)
+{
+	return s->kept;
 }

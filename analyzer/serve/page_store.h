@@ -4,9 +4,9 @@
  * store, for the live page.
  *
  * It opens the store a second time, independently of the handle that stores segments, and only
- * reads. Any thread may call any function: the catalog is locked while it is queried, and files are
- * read without the lock. A query has a deadline: what was not read until then is left out, and the
- * caller is told.
+ * reads; beside the store it keeps a cache of its own (page_kept.h). Any thread may call any
+ * function: the catalog is locked while it is queried, and files are read without the lock. A query
+ * has a deadline: what was not read until then is left out, and the caller is told.
  */
 #ifndef ANALYZER_SERVE_PAGE_STORE_H
 #define ANALYZER_SERVE_PAGE_STORE_H
@@ -15,9 +15,11 @@
 #include <stdint.h>
 
 #include "analyzer/serve/page_cache.h"
+#include "analyzer/serve/page_kept.h"
 #include "analyzer/store/segment_name.h"
 #include "analyzer/store/store.h"
 #include "base/err.h"
+#include "formats/summary/segment_summary.h"
 
 struct page_store;
 
@@ -64,7 +66,17 @@ int page_store_segment(struct page_store *s, const struct segment_name *n,
 		       int (*visit)(void *ctx, const struct segment_header *h,
 				    struct segment_reader *reader),
 		       void *ctx, struct err *err);
+/*
+ * Calls visit with each summary that retention left of segments of q's host and period. Those that
+ * cannot be read are counted in *nr_bad. *whole is cleared if the deadline cut the reading. A value
+ * of visit other than 0 ends it and is returned.
+ */
+int page_store_summaries(struct page_store *s, const struct page_question *q,
+			 int (*visit)(void *ctx, const struct summary *summary), void *ctx,
+			 uint64_t *nr_bad, bool *whole, struct err *err);
 /* Returns the memory for what callers have read; it lives as long as the store. */
 struct page_cache *page_store_cache(struct page_store *s);
+/* Returns what is kept on disk; it lives as long as the store. */
+struct page_kept *page_store_kept(struct page_store *s);
 
 #endif

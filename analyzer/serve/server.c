@@ -124,23 +124,6 @@ static enum MHD_Result server_answer(struct server *s, struct MHD_Connection *c,
 	return answer_streams(s, c, x, url + strlen(STREAMS_PREFIX));
 }
 
-static enum MHD_Result take_field(void *ctx, enum MHD_ValueKind kind, const char *name,
-				  size_t name_bytes, const char *value, size_t value_bytes)
-{
-	(void)kind;
-	head_check_field(ctx, name, name_bytes, value, value_bytes);
-	return MHD_YES;
-}
-
-/* Checks that the head says unambiguously where the request ends. */
-static int check_head(struct MHD_Connection *c, const char *version, struct err *why)
-{
-	struct head_check check = { 0 };
-
-	MHD_get_connection_values_n(c, MHD_HEADER_KIND, take_field, &check);
-	return head_check_end(&check, strcmp(version, MHD_HTTP_VERSION_1_1) == 0, why);
-}
-
 /* Called once per request before its body, then with parts of the body, then once at its end. */
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const char *url,
 				  const char *method, const char *version, const char *data,
@@ -149,7 +132,6 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
 	struct server *s = ctx;
 	struct exchange *x = *state;
 	enum MHD_Result result;
-	struct err why = { 0 };
 
 	if (!x) {
 		x = calloc(1, sizeof(*x));
@@ -158,13 +140,9 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
 		*state = x;
 		__atomic_add_fetch(&s->nr_active, 1, __ATOMIC_RELAXED);
 		guard_enter(s->guard, server_connection(c), GUARD_BODY);
-		/*
-		 * The bytes behind such a head must not be read as a request: the connection is
-		 * closed.
-		 */
-		if (check_head(c, version, &why) < 0) {
+		if (server_reply_wrong_head(c, version, &result)) {
 			server_stats_refused(&s->stats, MHD_HTTP_BAD_REQUEST);
-			return server_reply_last(c, MHD_HTTP_BAD_REQUEST, why.line);
+			return result;
 		}
 		if (strcmp(method, "PUT") == 0 &&
 		    strncmp(url, SEGMENTS_PREFIX, strlen(SEGMENTS_PREFIX)) == 0)

@@ -84,6 +84,26 @@ enum MHD_Result server_reply_last(struct MHD_Connection *c, int status, const ch
 	return reply_error(c, status, line, MHD_HTTP_HEADER_CONNECTION, "close");
 }
 
+static enum MHD_Result take_field(void *ctx, enum MHD_ValueKind kind, const char *name,
+				  size_t name_bytes, const char *value, size_t value_bytes)
+{
+	(void)kind;
+	head_check_field(ctx, name, name_bytes, value, value_bytes);
+	return MHD_YES;
+}
+
+bool server_reply_wrong_head(struct MHD_Connection *c, const char *version, enum MHD_Result *result)
+{
+	struct head_check check = { 0 };
+	struct err why = { 0 };
+
+	MHD_get_connection_values_n(c, MHD_HEADER_KIND, take_field, &check);
+	if (!head_check_end(&check, strcmp(version, MHD_HTTP_VERSION_1_1) == 0, &why))
+		return false;
+	*result = server_reply_last(c, MHD_HTTP_BAD_REQUEST, why.line);
+	return true;
+}
+
 enum MHD_Result server_reply_not_allowed(struct MHD_Connection *c, const char *allowed)
 {
 	char line[64];

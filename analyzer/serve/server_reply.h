@@ -14,6 +14,13 @@ enum MHD_Result server_reply_error(struct MHD_Connection *c, int status, const c
 				   int retry_after_s);
 /* Replies with {"error": line} and closes the connection afterwards. */
 enum MHD_Result server_reply_last(struct MHD_Connection *c, int status, const char *line);
+/*
+ * Refuses a request whose head does not say unambiguously where it ends (server_head.h), and closes
+ * the connection: the bytes behind such a head must not be read as a request. Call it once the head
+ * is there. Returns whether the request was refused; *result is then what the library gets.
+ */
+bool server_reply_wrong_head(struct MHD_Connection *c, const char *version,
+			     enum MHD_Result *result);
 /* Replies with 405 and the method that is allowed. */
 enum MHD_Result server_reply_not_allowed(struct MHD_Connection *c, const char *allowed);
 /*

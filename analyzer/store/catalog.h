@@ -110,9 +110,26 @@ int catalog_each_segment(struct catalog *c, int (*visit)(void *ctx, const struct
 int catalog_each_segment_after(struct catalog *c, const struct segment_name *n,
 			       int (*visit)(void *ctx, const struct segment_facts *f), void *ctx,
 			       struct err *err);
+/* When a segment watched, and what it holds: the few facts that a walk over a long period needs. */
+struct catalog_span {
+	uint64_t sequence;
+	uint64_t begin_real_ns, end_real_ns, received_real_ns;
+	uint64_t nr_requests;
+};
+/*
+ * Visits the segments of the stream of n, from the sequence of n on. A row costs a fraction of what
+ * all facts of a segment cost.
+ */
+int catalog_each_span(struct catalog *c, const struct segment_name *n,
+		      int (*visit)(void *ctx, const struct catalog_span *span), void *ctx,
+		      struct err *err);
 /* Visits the summaries in the same way. */
 int catalog_each_summary(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),
 			 void *ctx, struct err *err);
+/* Visits those of the stream of n. */
+int catalog_each_summary_of(struct catalog *c, const struct segment_name *n,
+			    int (*visit)(void *ctx, const struct segment_facts *f), void *ctx,
+			    struct err *err);
 /* Visits both, by host, boot id and epoch. */
 int catalog_each_kept(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),
 		      void *ctx, struct err *err);

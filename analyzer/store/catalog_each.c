@@ -115,12 +115,63 @@ int catalog_each_segment_after(struct catalog *c, const struct segment_name *n,
 	return catalog_each_whole(c, s, segment_row, &v, err);
 }
 
+struct span_visitor {
+	int (*visit)(void *ctx, const struct catalog_span *span);
+	void *ctx;
+};
+
+static int span_row(sqlite3_stmt *s, void *visitor)
+{
+	struct span_visitor *v = visitor;
+	const struct catalog_span span = { .sequence = column_u64(s, 0),
+					   .begin_real_ns = column_u64(s, 1),
+					   .end_real_ns = column_u64(s, 2),
+					   .received_real_ns = column_u64(s, 3),
+					   .nr_requests = column_u64(s, 4) };
+
+	return v->visit(v->ctx, &span);
+}
+
+int catalog_each_span(struct catalog *c, const struct segment_name *n,
+		      int (*visit)(void *ctx, const struct catalog_span *span), void *ctx,
+		      struct err *err)
+{
+	sqlite3_stmt *s = catalog_statement(c, EACH_SPAN, err);
+	struct span_visitor v = { visit, ctx };
+	/* the caller's own name may change with each visit, so it is copied */
+	const struct segment_name from = *n;
+
+	if (s) {
+		sqlite3_bind_text(s, 1, from.host, -1, SQLITE_STATIC);
+		sqlite3_bind_text(s, 2, from.boot_id, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(s, 3, (sqlite3_int64)from.epoch);
+		sqlite3_bind_int64(s, 4, (sqlite3_int64)from.sequence);
+	}
+	return catalog_each_whole(c, s, span_row, &v, err);
+}
+
 int catalog_each_summary(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),
 			 void *ctx, struct err *err)
 {
 	struct segment_visitor v = { visit, ctx };
 
 	return catalog_each_whole(c, catalog_statement(c, EACH_SUMMARY, err), segment_row, &v, err);
+}
+
+int catalog_each_summary_of(struct catalog *c, const struct segment_name *n,
+			    int (*visit)(void *ctx, const struct segment_facts *f), void *ctx,
+			    struct err *err)
+{
+	sqlite3_stmt *s = catalog_statement(c, EACH_SUMMARY_OF, err);
+	struct segment_visitor v = { visit, ctx };
+	struct segment_name from = *n;
+
+	if (s) {
+		sqlite3_bind_text(s, 1, from.host, -1, SQLITE_STATIC);
+		sqlite3_bind_text(s, 2, from.boot_id, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(s, 3, (sqlite3_int64)from.epoch);
+	}
+	return catalog_each_whole(c, s, segment_row, &v, err);
 }
 
 int catalog_each_kept(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),

@@ -48,7 +48,12 @@ static const char *const statements[NR_STATEMENTS] = {
 		" ORDER BY sequence LIMIT 1)",
 	[EACH_SEGMENT_AFTER] = EACH_OF_SEGMENT " WHERE sequence >= 0 AND (host, boot_id, epoch,"
 					       " sequence) > (?1, ?2, ?3, ?4)" BY_NAME,
+	[EACH_SPAN] = "SELECT sequence, begin_real, end_real, received, requests FROM segment"
+		      " WHERE host = ?1 AND boot_id = ?2 AND epoch = ?3 AND sequence >= ?4"
+		      " ORDER BY sequence",
 	[EACH_SUMMARY] = EACH_OF_SEGMENT " WHERE sequence < 0" BY_NAME " DESC",
+	[EACH_SUMMARY_OF] = EACH_OF_SEGMENT " WHERE host = ?1 AND boot_id = ?2 AND"
+					    " epoch = ?3 AND sequence < 0" BY_NAME " DESC",
 	[EACH_KEPT] = EACH_OF_SEGMENT BY_NAME,
 	[FIND_SUMMARY] = "SELECT sequence, last, generation FROM segment WHERE host = ?1 AND"
 			 " boot_id = ?2 AND epoch = ?3 AND sequence >= ?4 AND sequence < 0"

@@ -58,7 +58,7 @@ serve_owns "$T/many"
 "$b" serve $serve_user --store "$T/many" --listen 127.0.0.1:0 --page 127.0.0.1:0 >"$T/many.out" 2>"$T/many.err" &
 server=$!
 has_page() { grep -q 'the page is at port' "$T/many.err"; }
-wait_until 30 has_page
+wait_until 120 has_page
 many=$(sed -n 's/.*the page is at port \([0-9]*\) .*/\1/p' "$T/many.err")
 
 
@@ -74,7 +74,7 @@ serve_owns "$T/tokens" "$T/key.pem" "$T/cert.pem" "$T/closed"
 	--page 127.0.0.1:0 --page-tokens "$T/tokens" >"$T/closed.out" 2>"$T/closed.err" &
 closed_server=$!
 has_closed() { grep -q 'the page is at port' "$T/closed.err"; }
-wait_until 30 has_closed
+wait_until 120 has_closed
 closed=$(sed -n 's/.*the page is at port \([0-9]*\) .*/\1/p' "$T/closed.err")
 
 mkdir -p "$BUILD/browser/shots"

@@ -96,6 +96,8 @@ done
 is "$(ask -X POST "$url/api/v1/fleet")" 405 "nothing can be changed"
 is "$(ask "$url/v1/segments/x")" 404 "segments are taken by the other listener alone"
 is "$(ask -H 'Host: rebound.example:80' "$url/api/v1/fleet")" 421 "a name of another place that leads here gets nothing"
+is "$(python3 tests/system/raw_heads.py "$(page_port)" 2>&1)" "" \
+	"a head that says two things about its end is refused, the connection closed, what follows unanswered"
 is "$(ask -H 'Host: localhost:7119' "$url/api/v1/fleet")" 200 "localhost is this machine"
 is "$(ask -H 'Sec-Fetch-Site: cross-site' -H 'Sec-Fetch-Mode: cors' "$url/api/v1/fleet")" 403 \
 	"nor does a page of another place"
@@ -151,12 +153,13 @@ for kind in seek outstanding interarrival flush; do
 		if $kind == "flush" then "\(.[0]),\(.[1])" else "\(.[0]),\(.[1]),\(.[2])" end' "$T/access" | tr '\n' ' ')" \
 		"$blkcast_says" "its picture '$kind' counts as the report does"
 done
-# A damaged segment is counted by every question that needs its requests or windows, and shown on the page.
+# A damaged segment is counted by every question that needs its requests, and shown on the page. What is kept of its
+# windows may answer without the file; tests/unit/test_page_block.c damages files of windows that were not kept.
 damaged=$(find "$T/store" -name '*.seg' -path '*db1*' | sort | head -n 1)
 cp -p "$damaged" "$T/sound.seg"
 printf 'damage' | dd of="$damaged" bs=1 seek=200 conv=notrunc status=none
-for what in who access device; do
-	is "$(curl -sm 20 "$url/api/v1/$what?host=db1&device=8:0&begin_s=0&end_s=9000000000" | jq .unreadable)" 1 "$what counts a damaged segment"
+for what in who access; do
+	is "$(curl -sm 20 "$url/api/v1/$what?host=db1&device=8:0&begin_s=1767225600&end_s=1767225604" | jq .unreadable)" 1 "$what counts a damaged segment"
 done
 cp -p "$T/sound.seg" "$damaged"
 is "$(jq .unreadable "$T/access")" 0 "of which there was none before"
@@ -317,7 +320,19 @@ start_closed() {
 	wait_until 20 has_page
 }
 start_closed
+# Clients that begin a handshake and go no further, from four addresses.
+mkfifo "$T/hold"
+python3 tests/system/half_open.py "$(page_port)" 64 127.0.0.2 127.0.0.3 127.0.0.4 127.0.0.5 <"$T/hold" >"$T/opened" &
+attacker=$!
+exec 6>"$T/hold"
+holds "four addresses open more than two hundred connections" wait_until 60 grep -q '^open 2[0-9][0-9]$' "$T/opened"
 url=https://localhost:$(page_port)
+for try in 1 2 3 4 5 6 7 8; do
+	[ "$(curl -sm 5 -o "$T/body" -w '%{http_code}' --cacert "$T/cert.pem" "$url/")" != 200 ] || break
+done
+number "$try < 8" "and a reader has the page within eight tries"
+exec 6>&-
+wait $attacker
 secure() { ask --cacert "$T/cert.pem" "$@"; }
 bearer() { printf 'Authorization: Bearer %s' "$(cat "$1")"; }
 is "$(secure "$url/")" 200 "with TLS and tokens the page may be at any address"
@@ -347,6 +362,9 @@ is "$(secure -H "Cookie: $cookie" "$url/api/v1/fleet")" 401 "and is over then"
 curl -sm 20 --cacert "$T/cert.pem" -D "$T/head" -X POST -H 'X-Blkcast: 1' -H "$(bearer "$T/all")" "$url/api/v1/session"
 cookie=$(tr -d '\r' <"$T/head" | sed -n 's/^Set-Cookie: \([^;]*\);.*/\1/p')
 is "$(secure -H "Cookie: $cookie" "$url/api/v1/fleet")" 200 "a second session"
+secure -X POST -H 'X-Blkcast: 1' -H "$(bearer "$T/other")" "$url/api/v1/session?[1-300]" >"$T/codes"
+is "$(fold -w 3 "$T/codes" | sort | uniq -c | tr -s ' ')" " 300 204" "the other reader opens three hundred sessions"
+is "$(secure -H "Cookie: $cookie" "$url/api/v1/fleet")" 200 "which end none of this one"
 printf 'db1 %s\n' "$(hash_of "$T/other")" >"$T/tokens"
 is_out() { [ "$(secure -H "Cookie: $cookie" "$url/api/v1/fleet")" = 401 ]; }
 holds "ends when its token leaves the file" wait_until 20 is_out

@@ -1,9 +1,27 @@
 // Pictures: lines and the heat map on uPlot, sparks and bars as SVG. Colours are the style's variables.
 import { h, time } from "./tools.mjs";
 
-export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+// The style's variables are read once: each reading makes the browser compute the style of what has just changed.
+const colours = new Map();
+export function colour(name) {
+  if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim());
+  return colours.get(name);
+}
+// Forgets them, before pictures are drawn again in other colours.
+export const forgetColours = () => colours.clear();
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const HEAT_COLOURS = 10, AXIS = 62, FONT = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+
+// Waits until the screen shows what has been put into the page.
+export const painted = () => new Promise((wake) => requestAnimationFrame(() => setTimeout(wake)));
+
+// Runs uPlot once the first numbers are on the screen, which do not need it.
+let reading = null;
+async function readLibrary() {
+  await painted();
+  await new Promise((done, failed) => document.head.append(h("script", { src: "/assets/uPlot.iife.min.js", onload: done, onerror: failed })));
+}
+const library = () => reading ||= readLibrary().catch(() => { reading = null; });
 
 // Draws the unwatched time behind everything else: runs of columns that are marked as unwatched.
 function shade(u, unwatched) {
@@ -80,7 +98,8 @@ const DECADES = [1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100];
  * onout() after a double click. Returns {element, update(data), redraw()}.
  */
 export function timeChart(options) {
-  const box = h("div", { class: "chart", role: "img", "aria-label": options.label });
+  const box = h("div", { class: "chart", role: "img", "aria-label": options.label }), height = options.height || 190;
+  box.style.minHeight = height + "px"; // What is below does not move when the picture is drawn.
   const legend = h("p", { class: "legend" });
   const readout = options.series.map((s) => {
     const value = h("b", {}, "");
@@ -89,7 +108,7 @@ export function timeChart(options) {
   });
   const at = h("span", { class: "at" }, "");
   legend.append(at);
-  let plot = null, data = null;
+  let plot = null, data = null, closed = false;
 
   function hover(u) {
     const i = u.cursor.idx;
@@ -104,7 +123,7 @@ export function timeChart(options) {
     const axis = { stroke: colour("soft"), grid: { stroke: colour("grid"), width: 1 }, ticks: { show: false }, font: FONT };
     const old = plot;
     plot = new uPlot({
-      width: Math.max(200, box.clientWidth || 600), height: options.height || 190,
+      width: Math.max(200, box.clientWidth || 600), height,
       legend: { show: false }, pxAlign: 1,
       cursor: { sync: { key: options.sync || "time" }, drag: { x: true, y: false, setScale: false }, points: { show: !still() && !isHeat } },
       scales: {
@@ -145,12 +164,13 @@ export function timeChart(options) {
     element: h("div", {}, box, legend),
     update(next) {
       data = next;
-      if (!plot) make();
-      else plot.setData([data.x, ...data.lists]);
+      if (plot) plot.setData([data.x, ...data.lists]);
+      else if (window.uPlot) make();
+      else library().then(() => { if (window.uPlot && !plot && !closed) make(); });
     },
     name(text) { box.setAttribute("aria-label", text); },
     redraw() { if (plot) make(); },
-    close() { watch.disconnect(); if (plot) plot.destroy(); },
+    close() { closed = true; watch.disconnect(); if (plot) plot.destroy(); },
   };
 }
 

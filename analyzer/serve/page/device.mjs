@@ -2,11 +2,12 @@
 // command that prints the same numbers.
 import { words } from "./words.mjs";
 import { h, ask, say, link, copyButton, count, perSecond, bytes, bytesPerSecond, seconds, duration, ratio, plain, time, iso, shell } from "./tools.mjs";
-import { timeChart, bars } from "./charts.mjs";
+import { timeChart, bars, painted } from "./charts.mjs";
 import { tellState } from "./fleet.mjs";
 import { accessSection } from "./access.mjs";
 
-const FOLLOW_S = 900, LEAST_S = 10, WHO_MS = 15000, PERIODS = [300, 900, 3600, 21600, 86400, 604800];
+const AT_ONCE = 2, IDLE_MS = 300; // Two pictures are on the screen before it is scrolled; the others are drawn after them.
+const FOLLOW_S = 900, LEAST_S = 10, WHO_MS = 15000, KEEP_MINUTES = 1440, PERIODS = [300, 900, 3600, 21600, 86400, 604800];
 const w = words.device, s = w.series, p = w.pictures;
 
 // key: picture; lists: names of columns in the answer.
@@ -35,6 +36,8 @@ function unwatched(c, end) {
   return runs;
 }
 
+const idle = () => new Promise((wake) => window.requestIdleCallback ? requestIdleCallback(wake, { timeout: IDLE_MS }) : setTimeout(wake));
+
 // The values by which two periods are compared.
 const compared = [
   { key: "reads_per_s", label: s.reads, format: perSecond }, { key: "writes_per_s", label: s.writes, format: perSecond },
@@ -49,7 +52,7 @@ const signed = (v) => v === null ? words.units.none : (v > 0 ? "+" : v < 0 ? "âˆ
 const most = (list) => Math.max(0, ...list.filter((v) => v !== null));
 
 export function deviceView(main, values, tell) {
-  let where = { ...values }, data = null, fleet = null, latest = null, who = {}, before = {};
+  let where = { ...values }, data = null, fleet = null, latest = null, who = {}, before = {}, filled = 0;
   const following = () => !where.begin_s || !where.end_s;
   const length = () => following() ? Number(where.last_s) || FOLLOW_S : Number(where.end_s) - Number(where.begin_s);
   const range = () => [data.begin_s, data.end_s];
@@ -79,6 +82,8 @@ export function deviceView(main, values, tell) {
   const command = h("code", {});
   const copy = copyButton(() => command.textContent);
   const question = h("a", {}, w.question);
+  const keep = h("code", {}), keepCopy = copyButton(() => keep.textContent);
+  const keepPart = h("div", { class: "keep" }, h("h3", {}, w.keep), h("p", { class: "about" }, w.keepAbout), h("div", { class: "command" }, h("pre", { tabindex: 0 }, keep), keepCopy));
   const figures = pictures.map((picture) => {
     const about = h("p", { class: "about" }), rows = h("tbody"), id = "picture-" + picture.key;
     const chart = timeChart({ ...picture, label: p[picture.key].title, range, onzoom: show, onout: () => zoom(2) });
@@ -109,7 +114,7 @@ export function deviceView(main, values, tell) {
   const content = h("div", { class: "pictures" }, figures.map((f) => f.section), sizesSection);
   const access = accessSection(() => data && { host: where.host, device: where.device, begin_s: data.begin_s, end_s: data.end_s });
   const accessPart = h("section", { "aria-labelledby": "access" }, h("h2", { id: "access" }, words.access.title), access.element);
-  const commandSection = h("section", { "aria-labelledby": "command" }, h("h2", { id: "command" }, w.command), h("div", { class: "command" }, h("pre", { tabindex: 0 }, command), copy), h("p", {}, question));
+  const commandSection = h("section", { "aria-labelledby": "command" }, h("h2", { id: "command" }, w.command), h("div", { class: "command" }, h("pre", { tabindex: 0 }, command), copy), keepPart, h("p", {}, question));
   main.append(h("p", { class: "back" }, h("a", { href: "#/" }, w.back)), title, lead, remarks, tools, rangeText, error, compareSection, content, phasesSection, whoSection, accessPart, commandSection);
 
   function fillLead() {
@@ -129,6 +134,7 @@ export function deviceView(main, values, tell) {
     const blank = unwatched(data.columns, latest || data.end_s).reduce((sum, r) => sum + r[1] - r[0], 0);
     if (data.windows && blank > 0) list.push(w.unwatched(duration(blank)));
     if (d.lost > 0) list.push(words.fleet.lost(count(d.lost)));
+    if (data.retired_until_s) list.push(w.retired(time(data.retired_until_s)));
     if (data.read_until_s) list.push(w.cut(time(data.read_until_s)));
     if (data.unreadable) list.push(words.fleet.unreadable(count(data.unreadable)));
     if (remarks.dataset.said !== list.join("\n")) {
@@ -136,15 +142,25 @@ export function deviceView(main, values, tell) {
       remarks.replaceChildren(...list.map((t) => h("li", {}, t)));
     }
   }
+  // Draws pictures after the others are on the screen, unless newer data have come meanwhile.
+  async function drawLater(draws, mine) {
+    if (draws.length) await painted();
+    for (const draw of draws) {
+      await idle();
+      if (mine !== filled) return;
+      draw();
+    }
+  }
   function fillPictures() {
-    const c = data.columns, d = data.sum;
+    const c = data.columns, d = data.sum, mine = ++filled, draws = [];
     for (const f of figures) {
       const { key, lists } = f.picture;
       const has = lists.some((name) => c[name].some((v) => v !== null)) || (key === "heat" && c.heat.some((cells) => cells.length));
       f.section.hidden = !has;
       if (!has) continue;
-      f.chart.update({ x: c.begin_s, lists: lists.map((name) => c[name]), unwatched: unwatched(c, latest || data.end_s),
-        heat: { cells: c.heat, begin: c.begin_s, end: c.end_s, firstOctave: data.heat_times.first_octave, perOctave: data.heat_times.per_octave } });
+      const drawn = { x: c.begin_s, lists: lists.map((name) => c[name]), unwatched: unwatched(c, latest || data.end_s),
+        heat: { cells: c.heat, begin: c.begin_s, end: c.end_s, firstOctave: data.heat_times.first_octave, perOctave: data.heat_times.per_octave } };
+      draws.push(() => f.chart.update(drawn));
       const top = most(lists.flatMap((name) => c[name]));
       const facts = { max: f.picture.axis(key === "heat" ? most(c.read_p99_s) : top), mean: ratio(d.sequential_ratio), count: count(d.flushes) };
       if (key === "rate") facts.max = count(top);
@@ -153,6 +169,8 @@ export function deviceView(main, values, tell) {
       f.chart.name(f.about.textContent);
       f.fill();
     }
+    draws.splice(0, AT_ONCE).forEach((draw) => draw());
+    drawLater(draws, mine);
   }
   function fillSizes() {
     const z = data.sum.sizes, names = z.class_end_bytes.map((n) => s.upTo(bytes(n)));
@@ -228,6 +246,10 @@ export function deviceView(main, values, tell) {
     for (const b of periodButtons) b.setAttribute("aria-pressed", String(following() && Number(b.dataset.s) === length()));
     say(command, ["blkcast", "report", "--store", "DIR", "--host", shell(where.host || ""), "--device", shell(where.device || ""),
       "--begin", iso(data.begin_s), "--end", iso(data.end_s), "-o", "report.html"].join(" "));
+    // An agent is asked for minutes before and after now.
+    const minutes = Math.max(1, Math.ceil((Date.now() / 1000 - data.begin_s) / 60));
+    keepPart.hidden = minutes > KEEP_MINUTES;
+    say(keep, ["blkcast", "ask", shell(where.host || ""), "--store", "DIR", "--minutes", minutes].join(" "));
     question.href = link("question", { ask: "migrate", host: where.host, device: data.device_name || where.device, begin_s: data.begin_s, end_s: data.end_s });
     fillLead();
     if (empty) return;
@@ -274,6 +296,6 @@ export function deviceView(main, values, tell) {
       return true;
     },
     redraw() { for (const f of figures) f.chart.redraw(); access.redraw(); },
-    close() { for (const f of figures) f.chart.close(); },
+    close() { filled++; for (const f of figures) f.chart.close(); },
   };
 }

@@ -1,16 +1,20 @@
 // This module chooses the view and the colours, and keeps the shown data live.
 import { words } from "./words.mjs";
 import { h, say } from "./tools.mjs";
+import { forgetColours } from "./charts.mjs";
 import { fleetView } from "./fleet.mjs";
-import { deviceView } from "./device.mjs";
-import { objectivesView } from "./objectives.mjs";
-import { questionView } from "./question.mjs";
 
 const POLL_MS = 2000, SILENT_MS = 15000, FIRST_MS = 1000;
-const views = { "": fleetView, device: deviceView, question: questionView, objectives: objectivesView };
+// Other views than the first are read when they are shown, or once the first one has its data.
+const views = {
+  "": () => fleetView,
+  device: async () => (await import("./device.mjs")).deviceView,
+  question: async () => (await import("./question.mjs")).questionView,
+  objectives: async () => (await import("./objectives.mjs")).objectivesView,
+};
 const main = document.getElementById("main");
 const state = document.getElementById("state");
-let shown = null;
+let shown = null, routed = 0, readAhead = false;
 
 // ---- live: server-sent events, or a request every other second if there are no events ----
 const live = {
@@ -58,6 +62,10 @@ async function refresh() {
     busy = false;
     if (view === shown) main.classList.remove("waiting");
   }
+  if (!readAhead) {
+    readAhead = true;
+    for (const read of Object.values(views)) Promise.resolve(read()).catch(() => null);
+  }
   if (again) { again = false; refresh(); }
 }
 document.addEventListener("visibilitychange", refresh);
@@ -69,6 +77,7 @@ function login() {
   if (document.getElementById("token")) return;
   if (shown && shown.close) shown.close();
   shown = null;
+  routed++;
   const token = h("input", { id: "token", type: "password", autocomplete: "off", required: true });
   const wrong = h("p", { class: "bad", role: "alert" });
   main.classList.remove("waiting");
@@ -87,17 +96,23 @@ function login() {
 addEventListener("login", () => { login(); tell(words.login.over, "old"); });
 
 // ---- views: "#/device?host=..." ----
-function route() {
+async function route() {
   const [name, query] = location.hash.replace(/^#\/?/, "").split("?");
-  const make = views[name];
+  if (location.hash === "#main") return; // A jump within the view, which may still be on its way.
+  const mine = ++routed;
   const values = Object.fromEntries(new URLSearchParams(query || ""));
-  if (location.hash === "#main") return;
   if (shown && shown.name === name && shown.update && shown.update(values)) { refresh(); return; }
   if (shown && shown.close) shown.close();
+  shown = null;
   main.replaceChildren();
   main.classList.remove("waiting");
+  const make = views[name] ? await Promise.resolve(views[name]()).catch(() => null) : null;
+  if (mine !== routed) return; // The address has changed meanwhile.
+  if (views[name] && !make) {
+    main.append(h("h1", {}, words.error.title), h("p", { role: "alert" }, words.error.unreachable), h("p", {}, h("button", { type: "button", onclick: () => location.reload() }, words.error.again)));
+    return;
+  }
   if (!make) {
-    shown = null;
     document.title = "blkcast";
     main.append(h("h1", {}, words.error.title), h("p", {}, words.error.unknownView));
     return;
@@ -114,6 +129,10 @@ function route() {
 }
 
 // ---- colours ----
+function redraw() {
+  forgetColours();
+  if (shown && shown.redraw) shown.redraw();
+}
 function theme() {
   const button = document.getElementById("theme"), order = ["auto", "light", "dark"];
   let now = "auto";
@@ -124,10 +143,10 @@ function theme() {
     say(button, words.theme[now]);
     button.setAttribute("aria-label", words.theme.name(words.theme[now]));
     try { localStorage.setItem("theme", now); } catch (e) { /* likewise */ }
-    if (shown && shown.redraw) shown.redraw();
+    redraw();
   };
   button.addEventListener("click", () => { now = order[(order.indexOf(now) + 1) % order.length]; set(); });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => shown && shown.redraw && shown.redraw());
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   set();
 }
 
@@ -136,6 +155,6 @@ document.getElementById("skip").addEventListener("click", (e) => { e.preventDefa
 document.getElementById("views").append(h("a", { href: "#/" }, words.views.fleet), h("a", { href: "#/objectives" }, words.views.objectives), h("a", { href: "#/question" }, words.views.question));
 addEventListener("hashchange", () => { route(); main.focus({ preventScroll: true }); });
 state.after(out);
-theme();
 route();
 live.listen();
+theme(); // after the questions: the browser may have to open the storage, and they can be on their way meanwhile

@@ -67,7 +67,8 @@ export const words = {
     title: (name, host) => `${name} of ${host}`,
     back: "All devices",
     none: "There is no window of this device in this period.",
-    noneHow: "Choose a longer or an earlier period, or look whether its agent runs. Where retention has removed the requests, the report below draws what their profiles still say.",
+    noneHow: "Choose a longer or an earlier period, or look whether its agent runs.",
+    retired: (t) => `Until ${t}, retention has removed requests. Of these only the sums of whole periods are left, which the pictures spread evenly.`,
     cut: (t) => `Only windows until ${t} were read in the time that one question has. Choose a shorter period for all of it.`,
     lead: (d) => `${d.requests} requests in ${d.watched} watched: ${d.rate} a second, ${d.reads} reads;` +
       ` ${d.size} move in a second.`,
@@ -101,6 +102,8 @@ export const words = {
     compareEmpty: "There is no window in the period that was marked.",
     before: "Before", now: "Now", change: "Change",
     command: "The same as text",
+    keep: "Keep the requests around this",
+    keepAbout: "An agent that runs with --hindsight keeps requests back, and forgets them soon. This command, of who may write to the store, makes it send what it still has of this period and what comes.",
     question: "Ask what would happen to this load elsewhere",
     copy: "Copy", copied: "Copied",
     table: "Table",
