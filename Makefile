@@ -308,8 +308,8 @@ emulated: $(programs) $(patsubst %.c,$(BUILD)/%,$(emulated_src)) $(tools)
 fleet:
 	$(Q)scripts/deps.sh build test
 	$(Q)+$(MAKE) fleet-only
-fleet-only: programs $(addprefix $(BUILD)/tests/system/,fleet_sender segment_sender)
-	$(Q)BUILD=$(BUILD) tests/cluster/fleet.sh --unsafe
+fleet-only: programs $(addprefix $(BUILD)/tests/system/,fleet_sender segment_sender synthetic_agent)
+	$(Q)$(if $(SHORT),,BUILD=$(BUILD) tests/cluster/scale.sh)
 	$(Q)SHORT=$(SHORT) BUILD=$(BUILD) tests/cluster/fleet.sh docs/studies/fleet/results.md
 
 bench:

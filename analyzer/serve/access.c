@@ -60,12 +60,18 @@ static int access_fail(struct err *err, const char *path, const char *what, int 
 static int read_file(const char *path, gnutls_datum_t *out, struct err *err)
 {
 	FILE *f = fopen(path, "re");
+	int code = f ? 0 : errno, ret = 0;
 	unsigned char *data = f ? malloc(FILE_MAX + 1) : NULL;
-	size_t len = data ? fread(data, 1, FILE_MAX + 1, f) : 0;
-	int ret = 0;
+	size_t len = 0;
 
-	if (!f || (data && ferror(f)))
-		ret = err_set(err, errno ? errno : EIO, "%s: %s", path, strerror(errno));
+	if (data) {
+		errno = 0;
+		len = fread(data, 1, FILE_MAX + 1, f);
+		if (ferror(f))
+			code = errno ? errno : EIO;
+	}
+	if (code)
+		ret = err_set(err, code, "%s: %s", path, strerror(code));
 	else if (!data)
 		ret = err_set(err, ENOMEM, "%s: no memory", path);
 	else if (len > FILE_MAX)

@@ -19,7 +19,7 @@
 
 #define NR_CONNECTIONS	  256
 #define BODY_BYTES	  (256ull << 20)
-#define CONNECTION_BYTES  (8u << 10) /* the head of a request, or a part of its body; and a reply */
+#define CONNECTION_BYTES  (4u << 10) /* the head of a request, or a part of its body; and a reply */
 #define PER_ADDRESS	  64
 #define RATE_PER_S	  200
 #define CLIENT_UPLOADS	  8
@@ -27,6 +27,9 @@
 #define REQUEST_S	  60
 #define ADMIT_PER_S	  1000
 #define ADMIT_BURST_S	  1
+#define ADMIT_OWED	  64	  /* handshakes that wait for a processor; above it no more begin */
+#define ADMIT_WAIT_NS	  2000000 /* until these are counted again */
+#define ADMIT_WAITS	  500	  /* so often at most for one connection */
 #define HOST_SEGMENTS_PER_DAY \
 	1000000			 /* 750 000 requests a second; 86 400 of a second each are usual */
 #define OPEN_S	    10		 /* at most, for a handshake and the first head */
@@ -179,6 +182,24 @@ static void on_completed(void *ctx, struct MHD_Connection *c, void **state,
 }
 
 /*
+ * Waits while the processors do not keep up with the handshakes that have begun. Each of many that
+ * share a processor would take longer than the guard and its client allow, so that none would come
+ * to its end.
+ */
+static void server_wait_for_handshakes(struct server *s)
+{
+	const struct timespec wait = { .tv_nsec = ADMIT_WAIT_NS };
+	unsigned int nr = 0;
+
+	while (nr < ADMIT_WAITS && guard_owes(s->guard, ADMIT_OWED)) {
+		nanosleep(&wait, NULL);
+		nr++;
+	}
+	if (nr)
+		__atomic_add_fetch(&s->admission.nr_delayed, 1, __ATOMIC_RELAXED);
+}
+
+/*
  * libmicrohttpd asks before it accepts a connection, in the one thread that accepts. Above the rate
  * that thread waits: the kernel's queue holds the connections of a storm, and the processors remain
  * for those that were admitted. A thousand connections more a second would cost a processor in
@@ -189,9 +210,11 @@ static enum MHD_Result on_accept(void *ctx, const struct sockaddr *address, sock
 	struct server *s = ctx;
 	struct admission *a = &s->admission;
 	const double rate = s->config.admit_per_s, most = rate * ADMIT_BURST_S;
-	uint64_t now = clock_monotonic_ns();
+	uint64_t now;
 
 	(void)address, (void)len;
+	server_wait_for_handshakes(s);
+	now = clock_monotonic_ns();
 	a->credit += a->at_ns ? (double)(now - a->at_ns) / 1e9 * rate : most;
 	if (a->credit > most)
 		a->credit = most;

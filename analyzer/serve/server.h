@@ -33,7 +33,7 @@
  * because proxies may answer 200 as well. access.h decides who may send, clients.h how much a
  * client may send, and server_guard.h how long each phase may take. The certificate and the
  * credentials are read again when their files change. Memory: at most body_bytes for bodies under
- * way, and per connection 8 KiB beside what GnuTLS and an idle thread take.
+ * way, and per connection 4 KiB beside what GnuTLS and an idle thread take.
  */
 #ifndef ANALYZER_SERVER_H
 #define ANALYZER_SERVER_H

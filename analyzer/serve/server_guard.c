@@ -6,15 +6,21 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
+
+#define ROOM_MOST 64 /* places that are kept free for new connections */
+#define OWED_SEEN 16 /* connections that are looked at for each one that may be owed */
 
 struct guard {
 	pthread_mutex_t lock; /* guards all members below except limits and on_tick */
 	pthread_cond_t wake;
 	pthread_t thread;
 	bool is_stopping;
-	struct connection *first;
+	struct connection *first; /* the newest */
+	unsigned int nr_alive;	  /* connections of the list that were not shut down */
+	unsigned int nr_open;	  /* connections of the list in phase GUARD_OPEN */
 	uint64_t nr_shut;
 	unsigned int nr_most; /* largest number of connections; 0: not limited here */
 	unsigned int limits[NR_GUARD_PHASES];
@@ -27,22 +33,23 @@ static void guard_shut(struct guard *g, struct connection *c)
 {
 	shutdown(c->fd, SHUT_RDWR);
 	c->is_shut = true;
+	g->nr_alive--;
 	g->nr_shut++;
 }
 
-/* The list begins with the newest connection. Connections that were shut down are not counted. */
+/* Connections that were shut down are not counted. */
 static void guard_make_room(struct guard *g)
 {
 	struct connection *oldest = NULL;
-	unsigned int nr = 0;
+	unsigned int nr_room = g->nr_most / 4 < ROOM_MOST ? g->nr_most / 4 : ROOM_MOST;
 
-	for (struct connection *c = g->first; c; c = c->next) {
-		nr += !c->is_shut;
+	if (!g->nr_most || g->nr_alive < g->nr_most - nr_room)
+		return;
+	for (struct connection *c = g->first; c; c = c->next)
 		if (!c->is_shut && !c->is_known &&
 		    (c->phase == GUARD_OPEN || c->phase == GUARD_IDLE))
 			oldest = c;
-	}
-	if (g->nr_most && nr >= g->nr_most - g->nr_most / 4 && oldest)
+	if (oldest)
 		guard_shut(g, oldest);
 }
 
@@ -120,8 +127,10 @@ void guard_free(struct guard *g)
 	free(g);
 }
 
-static void set_phase(const struct guard *g, struct connection *c, enum guard_phase phase)
+static void set_phase(struct guard *g, struct connection *c, enum guard_phase phase)
 {
+	g->nr_open -= c->link && c->phase == GUARD_OPEN;
+	g->nr_open += phase == GUARD_OPEN;
 	c->phase = phase;
 	c->end_ns = g->limits[phase] ? clock_monotonic_ns() + g->limits[phase] * 1000000000ull : 0;
 }
@@ -134,9 +143,10 @@ struct connection *guard_add(struct guard *g, int fd, void *owner)
 		return NULL;
 	c->fd = fd;
 	c->owner = owner;
-	set_phase(g, c, GUARD_OPEN);
 	pthread_mutex_lock(&g->lock);
 	guard_make_room(g);
+	set_phase(g, c, GUARD_OPEN);
+	g->nr_alive++;
 	c->next = g->first;
 	c->link = &g->first;
 	if (g->first)
@@ -151,10 +161,13 @@ void guard_remove(struct guard *g, struct connection *c)
 	if (!c)
 		return;
 	pthread_mutex_lock(&g->lock);
+	g->nr_alive -= !c->is_shut;
+	g->nr_open -= c->phase == GUARD_OPEN;
 	*c->link = c->next;
 	if (c->next)
 		c->next->link = c->link;
 	pthread_mutex_unlock(&g->lock);
+	free(c->certificate);
 	free(c);
 }
 
@@ -192,4 +205,27 @@ uint64_t guard_nr_shut(struct guard *g)
 	nr = g->nr_shut;
 	pthread_mutex_unlock(&g->lock);
 	return nr;
+}
+
+/* Looks at a bounded number of connections, since whoever stalls many must not make this slow. */
+bool guard_owes(struct guard *g, unsigned int nr_connections)
+{
+	unsigned int nr = 0, nr_seen = 0;
+
+	pthread_mutex_lock(&g->lock);
+	if (g->nr_open < nr_connections)
+		goto out;
+	for (struct connection *c = g->first; c; c = c->next) {
+		int bytes = 0;
+
+		if (nr == nr_connections || nr_seen == OWED_SEEN * nr_connections)
+			break;
+		if (c->phase != GUARD_OPEN || c->is_shut)
+			continue;
+		nr += ioctl(c->fd, FIONREAD, &bytes) == 0 && bytes > 0;
+		nr_seen++;
+	}
+out:
+	pthread_mutex_unlock(&g->lock);
+	return nr == nr_connections;
 }

@@ -8,11 +8,11 @@
  * client has a time limit. A thread checks all connections once per second and shuts down those
  * that are over their limit.
  *
- * Connections that anybody can open must not keep senders out either. If more than three quarters
- * of the allowed connections are open, each new connection ends the oldest connection that has
- * shown no known credential and that is in its handshake, in its first head, or idle. An attacker
- * who opens many connections therefore mostly ends connections of his own, and a sender is at risk
- * only during its handshake.
+ * Connections that anybody can open must not keep senders out either. If there is room for at most
+ * 64 more, or for a quarter of all where that is fewer, each new connection ends the oldest
+ * connection that has shown no known credential and that is in its handshake, in its first head, or
+ * idle. An attacker who opens many connections therefore mostly ends connections of his own, and a
+ * sender is at risk only during its handshake.
  */
 #ifndef ANALYZER_SERVER_GUARD_H
 #define ANALYZER_SERVER_GUARD_H
@@ -45,9 +45,8 @@ struct connection {
 	 * The hosts of the certificate, looked up once per minute and after each reload. Only the
 	 * serving thread uses them.
 	 */
-	struct access_identity certificate;
+	struct access_identity *certificate; /* owned; NULL: not looked up yet */
 	uint64_t looked_up_ns;
-	bool is_looked_up;
 	uintptr_t stack_low; /* of the serving thread, see server_trim.h; 0: not looked up yet */
 	uint64_t trimmed_ns; /* when server_trim_thread() gave back its unused part */
 };
@@ -72,6 +71,11 @@ void guard_remove(struct guard *g, struct connection *c);
 void guard_enter(struct guard *g, struct connection *c, enum guard_phase phase);
 /* Records that the connection has shown a known credential: it is never ended to make room. */
 void guard_know(struct guard *g, struct connection *c);
+/*
+ * Returns whether so many connections have sent bytes of their handshake or first head that this
+ * server did not come to read yet. A client that is slow itself is not counted.
+ */
+bool guard_owes(struct guard *g, unsigned int nr_connections);
 /* Returns how many connections were shut down because of their time, or to make room. */
 uint64_t guard_nr_shut(struct guard *g);
 

@@ -114,17 +114,20 @@ static const struct access_identity *certificate_of(struct server *s, struct MHD
 
 	if (!access_asks_certificate(s->access) || !connection)
 		return &nobody;
-	if (connection->is_looked_up &&
-	    connection->certificate.generation == access_generation(s->access) &&
+	if (connection->certificate &&
+	    connection->certificate->generation == access_generation(s->access) &&
 	    clock_monotonic_ns() - connection->looked_up_ns < LOOK_UP_NS)
-		return &connection->certificate;
+		return connection->certificate;
 	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_GNUTLS_SESSION);
 	if (!info || !info->tls_session)
 		return &nobody;
-	access_by_certificate(s->access, info->tls_session, &connection->certificate);
+	if (!connection->certificate)
+		connection->certificate = calloc(1, sizeof(*connection->certificate));
+	if (!connection->certificate)
+		return &nobody;
+	access_by_certificate(s->access, info->tls_session, connection->certificate);
 	connection->looked_up_ns = clock_monotonic_ns();
-	connection->is_looked_up = true;
-	return &connection->certificate;
+	return connection->certificate;
 }
 
 int server_check_access(struct server *s, struct MHD_Connection *c, const char *host,

@@ -20,6 +20,8 @@
 # requests are counted by `blkcast dump`. The last line is "N acknowledged, 0 lost, 0 doubled"; the exit status is 1
 # where it is another one. RESULTS.md gets the table of the faults.
 #
+# Before all this the script runs itself with --unsafe, and fails where that finds nothing.
+#
 # --unsafe shows that the rig finds losses: PostgreSQL runs without standby and with fsync=off, its power is cut, and
 # the exit status is 0 only where acknowledged segments are lost, or the database does not start any more. What the
 # database was before the first segment is synced, so that it usually starts and lacks what was acknowledged.
@@ -41,6 +43,15 @@ tests/cluster/have.sh || {
 	echo "fleet.sh: it needs root, PostgreSQL, Ceph's radosgw and setpriv (scripts/deps.sh test)" >&2
 	exit 2
 }
+without_fsync=""
+if [ $unsafe = 0 ]; then
+	without_fsync=$(tests/cluster/fleet.sh --unsafe) || {
+		echo "fleet.sh: with fsync=off the rig finds no loss: $(tail -n 1 <<<"$without_fsync")" >&2
+		exit 1
+	}
+	without_fsync=$(tail -n 1 <<<"$without_fsync" | sed 's/^ *[0-9]* s  //')
+	echo "the rig finds what it must: $without_fsync"
+fi
 T=$(mktemp -d "${TMPDIR:-/tmp}/blkcast-rig.XXXXXX")
 chmod 755 "$T"
 export CLUSTER_DIR=$T/engines DISKS=1 LC_ALL=C
@@ -262,6 +273,7 @@ check=$(jq '.findings | length' "$T/checked")
 say "read back: $stored segments, $read_back requests; check has $check findings"
 latency() { cut -d ' ' -f 7 "$T/log" | sort -n | awk -v q="$1" '{ a[NR] = $1 } END { printf "%.0f", a[int((NR - 1) * q) + 1] / 1000 }'; }
 if [ -n "$results" ]; then
+	many=$(sed -n '/^## Many hosts at once/,$p' "$results" 2>/dev/null) || true # scale.sh measures it, on an idle machine
 	{
 		cat <<-R
 			# A fleet under faults
@@ -283,10 +295,12 @@ if [ -n "$results" ]; then
 			| of these lost, when each was read back | $lost |
 			| stored more than once | $doubled |
 			| findings of \`blkcast check\` | $check |
+			| the rig itself, without fsync | ${without_fsync#*, *: } |
 			| what the agents saw | $(cat "$T/sent") |
 			| acknowledgement under faults, median and 99th percentile, ms | $(latency 0.5), $(latency 0.99) |
-			| date, commit | $(date -u +%F), $(git rev-parse --short HEAD 2>/dev/null || echo unknown) |
+			| date | $(date -u +%F) |
 		R
+		[ -z "$many" ] || printf '\n%s\n' "$many"
 	} >"$results"
 fi
 echo "$acknowledged acknowledged, $lost lost, $doubled doubled"

@@ -16,12 +16,17 @@
  * the environment all segments are made before the time begins, so that making them takes no
  * processor time from the servers on the same machine.
  *
+ * A transfer may take TIMEOUT_S seconds (20). Connections are made a few at a time, because the
+ * handshakes of thousands at once would all come to their end too late, and each host sends one
+ * segment at least. SIGTERM ends the time.
+ *
  * A segment is pending until it is acknowledged; what is pending at the end is sent for GRACE_S
  * seconds more. Exit status 1: a segment was refused for good, or was not acknowledged in time.
  */
 #include <curl/curl.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,10 +35,11 @@
 #include "analyzer/store/segment_name.h"
 #include "tests/support/sample.h"
 
-#define BOOT	 "0b0b0b0b-1111-2222-3333-444444444444"
-#define EPOCH	 1767225600000000000ull
-#define GRACE_S	 120
-#define MAX_URLS 16
+#define BOOT	    "0b0b0b0b-1111-2222-3333-444444444444"
+#define EPOCH	    1767225600000000000ull
+#define GRACE_S	    120
+#define MAX_URLS    16
+#define MAX_OPENING 32 /* connections that are made at a time */
 
 struct fleet {
 	CURLM *multi;
@@ -43,6 +49,7 @@ struct fleet {
 	char token[512];
 	uint64_t interval_us, end_us;
 	size_t nr_requests;
+	size_t nr_opening;
 	size_t nr_ready; /* segments of each guest that are made before the time begins */
 	FILE *log;
 	uint64_t nr_acknowledged, nr_waits, nr_broken, nr_refused;
@@ -61,7 +68,17 @@ struct guest {
 	uint64_t sequence, due_us, begin_us;
 	unsigned int to; /* index of the URL in use */
 	bool is_busy, is_pending, is_second;
+	bool is_open;	 /* the last transfer left a connection open */
+	bool is_opening; /* the transfer under way makes one, and counts in nr_opening */
 };
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+	(void)number;
+	stop = 1;
+}
 
 static uint64_t now_us(void)
 {
@@ -160,6 +177,8 @@ static void begin(struct guest *g)
 	buf_clear(&g->reply);
 	g->begin_us = now_us();
 	g->is_busy = curl_multi_add_handle(f->multi, g->curl) == CURLM_OK;
+	g->is_opening = g->is_busy && !g->is_open;
+	f->nr_opening += g->is_opening;
 }
 
 /* A reply counts only if it names the segment and its hash: 1 stored, 0 was there, -1 none. */
@@ -196,6 +215,8 @@ static void finish(struct guest *g, CURLcode result)
 	curl_easy_getinfo(g->curl, CURLINFO_RESPONSE_CODE, &code);
 	curl_multi_remove_handle(f->multi, g->curl);
 	g->is_busy = false;
+	g->is_open = result == CURLE_OK;
+	f->nr_opening -= g->is_opening;
 	if (result == CURLE_OK && (code == 200 || code == 201))
 		stored = acknowledged(g);
 	if (stored < 0) {
@@ -235,8 +256,13 @@ static size_t begin_due(struct fleet *f, struct guest *guests, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		struct guest *g = &guests[i];
 
-		left += g->is_busy || g->is_pending || now < f->end_us;
-		if (g->is_busy || now < g->due_us || (!g->is_pending && now >= f->end_us))
+		/* Each guest sends one segment at least, however slow the machine is. */
+		if (!g->is_busy && !g->is_pending && g->sequence && now >= f->end_us)
+			continue;
+		left++;
+		if (g->is_busy || now < g->due_us)
+			continue;
+		if (!g->is_open && f->nr_opening >= MAX_OPENING)
 			continue;
 		if (!g->is_pending)
 			make_segment(g);
@@ -251,6 +277,8 @@ static void run(struct fleet *f, struct guest *guests, size_t nr)
 		struct CURLMsg *m;
 		int running, left;
 
+		if (stop && f->end_us > now_us())
+			f->end_us = now_us();
 		curl_multi_perform(f->multi, &running);
 		while ((m = curl_multi_info_read(f->multi, &left))) {
 			char *guest = NULL;
@@ -276,7 +304,8 @@ static void guest_init(struct guest *g, struct fleet *f, unsigned int number)
 	curl_easy_setopt(g->curl, CURLOPT_INTERFACE, g->address);
 	curl_easy_setopt(g->curl, CURLOPT_UPLOAD, 1L);
 	curl_easy_setopt(g->curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(g->curl, CURLOPT_TIMEOUT, 20L);
+	curl_easy_setopt(g->curl, CURLOPT_TIMEOUT,
+			 getenv("TIMEOUT_S") ? strtol(getenv("TIMEOUT_S"), NULL, 10) : 20L);
 	curl_easy_setopt(g->curl, CURLOPT_READFUNCTION, give_body);
 	curl_easy_setopt(g->curl, CURLOPT_READDATA, g);
 	curl_easy_setopt(g->curl, CURLOPT_WRITEFUNCTION, take_reply);
@@ -330,6 +359,7 @@ int main(int argc, char **argv)
 	}
 	curl_multi_setopt(f.multi, CURLMOPT_MAXCONNECTS, (long)(nr + 16));
 	srand(first + 1);
+	signal(SIGTERM, on_signal);
 	for (size_t i = 0; i < nr; i++)
 		guest_init(&guests[i], &f, first + (unsigned int)i);
 	prepare(&f, guests, nr, strtoull(argv[4], NULL, 10) * 1000000);

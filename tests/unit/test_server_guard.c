@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdatomic.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "analyzer/serve/server_guard.h"
 #include "tests/support/tap.h"
@@ -96,6 +98,57 @@ static void connections_leave_in_any_order(void)
 	guard_free(NULL);
 }
 
+/* Thousands of senders that come at once must not end one another's handshakes. */
+static void a_large_limit_keeps_little_room(void)
+{
+	struct connection *c[936];
+	struct guard *g;
+
+	if (!ok_int(guard_new(&g, limits, NULL, NULL), 0))
+		return;
+	guard_limit(g, 1000);
+	for (size_t i = 0; i < TAP_NR(c); i++)
+		c[i] = guard_add(g, -1, NULL);
+	ok_eq(guard_nr_shut(g), 0);
+	guard_remove(g, guard_add(g, -1, NULL));
+	ok_eq(guard_nr_shut(g), 1);
+	for (size_t i = 0; i < TAP_NR(c); i++)
+		guard_remove(g, c[i]);
+	guard_free(g);
+}
+
+/* Only bytes of handshakes and first heads that wait for this server count. */
+static void unread_handshakes_are_owed(void)
+{
+	struct connection *c[6];
+	int ends[6][2];
+	struct guard *g;
+
+	if (!ok_int(guard_new(&g, limits, NULL, NULL), 0))
+		return;
+	for (int i = 0; i < 6; i++) {
+		ok_int(socketpair(AF_UNIX, SOCK_STREAM, 0, ends[i]), 0);
+		c[i] = guard_add(g, ends[i][0], NULL);
+	}
+	ok(!guard_owes(g, 1));
+	for (int i = 0; i < 5; i++)
+		ok_int((int)write(ends[i][1], "x", 1), 1);
+	ok(guard_owes(g, 5) && !guard_owes(g, 6) && !guard_owes(g, 7));
+	guard_enter(g, c[0], GUARD_BODY);
+	guard_remove(g, c[1]);
+	ok(guard_owes(g, 3) && !guard_owes(g, 4));
+	guard_enter(g, c[0], GUARD_IDLE);
+	ok(guard_owes(g, 3) && !guard_owes(g, 4));
+	for (int i = 0; i < 6; i++) {
+		if (i != 1)
+			guard_remove(g, c[i]);
+		close(ends[i][0]);
+		close(ends[i][1]);
+	}
+	ok(!guard_owes(g, 1));
+	guard_free(g);
+}
+
 static void unknown_connections_make_room(void)
 {
 	struct connection *c[8];
@@ -149,6 +202,8 @@ static const struct tap_test tests[] = {
 	{ "connections leave in any order", connections_leave_in_any_order },
 	{ "the oldest connections of nobody known make room for new ones",
 	  unknown_connections_make_room },
+	{ "a large limit keeps little room free", a_large_limit_keeps_little_room },
+	{ "handshakes that were not read yet are owed", unread_handshakes_are_owed },
 	{ "the tick comes", the_tick_comes },
 };
 
