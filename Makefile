@@ -5,7 +5,7 @@
 #   make demo         the main job on real I/O, packages included
 #   make check        the fast tests, in two minutes at most: style, units, commands
 #   make test         all tests (the static agent's: test-static); ends with "N passed, N failed, N skipped".
-#                     BLKCAST_JOBS=N: so many at once, for the number of processors;
+#                     BLKCAST_JOBS=N: so many at once, for one more than there are processors;
 #                     BLKCAST_REQUIRE=bpf,loop,vm: what lacks one of these kinds of tests/support/features.h fails, and
 #                     is not skipped; BLKCAST_AGAIN=1: a failed test runs once more, and is named as unsteady
 #   make test-vm      the sources in guests: other kernels, s390x; test-vm-asan some of them under the sanitizers
@@ -123,6 +123,7 @@ agent_src    := $(sort $(filter-out agent/main.c,$(wildcard agent/*.c agent/*/*.
 analyzer_src := $(sort $(filter-out analyzer/main.c $(mpi_src),$(shell find analyzer -name "*.c")))
 slow_src     := $(sort $(wildcard tests/literal/*.c tests/support/*.c)) \
 		$(sort $(filter-out %/main.c,$(wildcard tests/system-under-study/*.c)))
+vm_tools     := known_load refuse_bpf log_call
 bpf_src      := $(sort $(wildcard bpf/*.bpf.c))
 unit_src     := $(sort $(wildcard tests/unit/test_*.c))
 bench_src    := $(sort $(wildcard tests/bench/bench_*.c))
@@ -142,7 +143,7 @@ fuzzers  := $(patsubst %.c,$(BUILD)/%,$(fuzz_src))
 tool_bin := $(patsubst %.c,$(BUILD)/%,$(tool_src))
 tools    := $(tool_bin) $(addprefix $(BUILD)/tests/system-under-study/,first second)
 
-.PHONY: all programs tests benches deps check check-only test test-only test-vm test-vm-asan guests test-s390x test-emulated emulated \
+.PHONY: all programs tests benches deps check check-only test test-only test-vm test-vm-asan guests test-s390x test-emulated emulated emulated-small \
 	fleet fleet-only bench bench-only case-arch case-studies estimates study-applications study-consolidation study-here qpn-study demo endurance endurance-only endurance-threads coverage coverage-only \
 	check-asan check-tsan check-msan msan-only \
 	fuzz fuzz-build fuzz-only check-valgrind \
@@ -215,9 +216,14 @@ $(BUILD)/libblkcast-mpi.so: $(call objs,$(mpi_src))
 vectors := $(if $(filter -O2,$(CFLAGS)),-O3)
 $(call objs,analyzer/models/regression/m5_linear.c analyzer/models/regression/m5_rules.c): override CFLAGS += $(vectors)
 
+# What runs on s390x in make test does without the analyzer, which is half of what there is to compile.
+small_units := $(patsubst %,$(BUILD)/tests/unit/%,$(shell sed '/^\#/d' tests/byte-order))
+small       := $(small_units) $(BUILD)/tests/system/segment_golden $(vm_tools:%=$(BUILD)/tests/vm/%)
+$(small): $(BUILD)/%: $(BUILD)/%.o $(slowlib) $(agentlib) $(lib)
 # The agent with another source in place of those in its library.
 $(BUILD)/tests/system/synthetic_agent: $(BUILD)/agent/main.o
-$(unit) $(benches) $(tool_bin): $(BUILD)/%: $(BUILD)/%.o $(slowlib) $(agentlib) $(anlib) $(lib)
+$(filter-out $(small),$(unit) $(benches) $(tool_bin)): $(BUILD)/%: $(BUILD)/%.o $(slowlib) $(agentlib) $(anlib) $(lib)
+$(unit) $(benches) $(tool_bin):
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -248,8 +254,8 @@ deps:
 
 # What a test of the sources in guests needs besides: QEMU, and the agent for s390x.
 vm_wanted := $(filter vm,$(subst $(comma), ,$(BLKCAST_REQUIRE)))
-test: deps
-	$(Q)$(if $(vm_wanted),scripts/deps.sh build test vm)
+test:
+	$(Q)scripts/deps.sh build test $(if $(vm_wanted),vm)
 	$(Q)+$(if $(vm_wanted),$(MAKE) CROSS=s390x guests)
 	$(Q)+$(MAKE) test-only
 
@@ -259,20 +265,21 @@ test-vm:
 	$(Q)+$(MAKE) CROSS=s390x guests
 	$(Q)BLKCAST_REQUIRE=vm BUILD=$(BUILD) scripts/run-tests.sh $(wildcard tests/vm/*.sh)
 
-# The agent runs with AddressSanitizer and UBSan in guests: each source, three kernels, both byte orders. The other
-# guests, which check times, pauses and refusals of the kernel, are left out to save time.
-vm_asan := amd64-5.10 amd64-6.12 amd64-no-bpf s390x
+# The agent runs with AddressSanitizer and UBSan in guests: each source, three kernels, both byte orders, pauses, a disk
+# that goes, what the kernel refuses. The other guests, of static programs and of times, are left out to save time.
+vm_asan := amd64-5.10 amd64-6.12 amd64-no-bpf amd64-locked-down amd64-integrity amd64-seccomp amd64-buffered \
+	amd64-hot-plug amd64-pauses s390x
 test-vm-asan: export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
 test-vm-asan:
 	$(Q)scripts/deps.sh build test vm
-	$(Q)+$(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined programs $(vm_tools:%=$(BUILD)/asan/tests/vm/%)
+	$(Q)+$(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined programs $(vm_tools:%=$(BUILD)/asan/tests/vm/%) \
+		$(BUILD)/asan/tests/system/capture
 	$(Q)+$(MAKE) CROSS=s390x BUILD=$(BUILD)/asan/s390x SAN=address,undefined $(BUILD)/asan/s390x/blkcast-agent \
 		$(vm_tools:%=$(BUILD)/asan/s390x/tests/vm/%)
 	$(Q)BLKCAST_REQUIRE=vm BLKCAST_JOBS=1 BUILD=$(BUILD)/asan scripts/run-tests.sh $(vm_asan:%=tests/vm/%.sh)
 
 # What goes into guests, and what is run by the user-mode emulator.
-vm_tools := known_load refuse_bpf log_call
-guests: $(BUILD)/blkcast-agent $(vm_tools:%=$(BUILD)/tests/vm/%) emulated
+guests: $(BUILD)/blkcast-agent $(vm_tools:%=$(BUILD)/tests/vm/%) emulated-small
 
 test-only: tests
 	$(Q)BUILD=$(BUILD) scripts/run-tests.sh $(TESTS)
@@ -285,7 +292,7 @@ check-only: tests
 
 # The tests of what both byte orders share, built for s390x and run by the user-mode emulator; the
 # analyzer's own numerics take minutes there and have no byte order. tests/vm/s390x-formats.sh, a part of make
-# test, runs those of them that byte order can change.
+# test, runs those of them that tests/byte-order lists.
 emulated     := $(BUILD)/emulated
 emulated_src := $(if $(CROSS),$(shell grep -L '"analyzer/' $(unit_src)))
 test-s390x:
@@ -296,8 +303,10 @@ test-emulated: emulated
 	$(Q)BLKCAST_REQUIRE= BLKCAST_EMULATED=1 BUILD=$(emulated) scripts/run-tests.sh \
 		$(patsubst %.c,$(emulated)/%,$(emulated_src)) tests/cli/segment-golden.sh
 
-# Each program and test as a script that starts it under the emulator.
+# Each program and test as a script that starts it under the emulator: all, or what s390x-formats.sh runs.
 emulated: $(programs) $(patsubst %.c,$(BUILD)/%,$(emulated_src)) $(tools)
+emulated-small: $(small)
+emulated emulated-small:
 	$(Q)for p in $(patsubst $(BUILD)/%,%,$^); do \
 		mkdir -p $$(dirname $(emulated)/$$p); \
 		printf '#!/bin/sh\nexec %s %s "$$@"\n' "$(EMULATE)" "$(abspath $(BUILD))/$$p" \
@@ -373,6 +382,7 @@ endurance-only: tests
 		$(faulty) $(addprefix $(BUILD)/tests/unit/test_,spool_backlog many_windows)
 	$(Q)KILLS=$(KILLS) PAUSE_MS=60 SPREAD_MS=60 BUILD=$(BUILD) scripts/run-tests.sh \
 		tests/system/serve-kill.sh tests/system/agent-spool-kill.sh
+	$(Q)KILL_LOADS=30 KILLS=15 BUILD=$(BUILD) scripts/run-tests.sh tests/system/agent-spool-kill.sh
 	$(Q)ENDURE_SECONDS=$(endure_seconds) ENDURE_IOPS=20000 BUILD=$(BUILD) scripts/run-tests.sh tests/system/agent-endure.sh
 	$(Q)+$(MAKE) BUILD=$(BUILD)/tsan SAN=thread endurance-threads
 
@@ -402,6 +412,8 @@ check-tsan:
 # MemorySanitizer finds branches on memory that was never set, also in decoders for which valgrind would take hours. A
 # library that is not built with it would cause false reports, so tests/fuzz/memory_borders.c stands in for the calls in
 # memory_calls and marks what they return as set. The targets need no other such library.
+# The decoders of YAML and XML call libyaml and libxml2 all the time, and are left out here: check-valgrind runs the
+# inputs of all targets (test_fuzz_corpus, test_fuzz_corpus_files), those of YAML and XML among them.
 memory_targets := account blktrace import profile segment spool summary trace_format trace_page
 memory_calls := ZSTD_compress ZSTD_compress2 ZSTD_decompressDCtx ZSTD_decompressStream inflate msgpack_unpack_next \
 	json_loadb json_dump_callback XXH3_64bits XXH128_canonicalFromHash

@@ -4,9 +4,10 @@
 # kernel complaints since the start, and ends with the line "N passed, N failed, N skipped". Exit 1 where one
 # failed, 2 where it was started wrongly.
 #
-# BLKCAST_JOBS (the number of processors) tests run at once. Those of tests/system share this machine's devices
-# and processors with what they count, so that only one of them runs at a time; all others run beside it.
-# Results are printed in the order of the list, whichever test ends first.
+# BLKCAST_JOBS tests run at once. Those that use tests/loop.sh or tests/cluster share this machine's devices, its kernel
+# programs or its ports with what they count, so that only one of them runs at a time; all others run beside it. The
+# former mostly wait, which is why BLKCAST_JOBS is one more than the number of processors. Results are printed in the
+# order of the list, whichever test ends first.
 # --fast: unit and command tests but those that tests/not-in-check lists; `make check` runs these.
 # BLKCAST_AGAIN=N: a test that fails runs up to N times more. Where it then passes it counts as failed all the
 # same, and is named as unsteady at the end, unless tests/unsteady lists it with a date and a reason.
@@ -15,7 +16,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 # OpenBLAS' own threads are not instrumented, and the thread sanitizer takes them for races.
 export BUILD=${BUILD:-build} LC_ALL=C TZ=UTC OPENBLAS_NUM_THREADS=1
-limit=${BLKCAST_TEST_LIMIT:-600} again=${BLKCAST_AGAIN:-0} jobs=${BLKCAST_JOBS:-$(nproc)}
+limit=${BLKCAST_TEST_LIMIT:-600} again=${BLKCAST_AGAIN:-0} jobs=${BLKCAST_JOBS:-$(($(nproc) + 1))}
 unsteady_list=${BLKCAST_UNSTEADY:-tests/unsteady}
 
 refuse() {
@@ -131,14 +132,19 @@ counted() {
 	rm -f "$log" "$log".*
 }
 
-# One lane for tests/system, the remaining ones for the others, and all lanes for them once tests/system is done.
-alone=() beside=()
+# One lane for the tests with devices, the remaining ones for the others, and all lanes for them once the former are
+# done. Guests come first there: the longest tests are not to be the last ones.
+alone=() beside=() guests=()
 for i in "${!tests[@]}"; do
-	case ${tests[i]} in
-	tests/system/* | ./tests/system/* | tests/browser/* | ./tests/browser/*) alone+=("$i") ;;
-	*) beside+=("$i") ;;
-	esac
+	if [[ ${tests[i]} == *.sh ]] && grep -qE '^[^#]*tests/(loop|cluster)' "${tests[i]}"; then
+		alone+=("$i")
+	elif [[ ${tests[i]} == *tests/vm/* ]]; then
+		guests+=("$i")
+	else
+		beside+=("$i")
+	fi
 done
+beside=("${guests[@]}" "${beside[@]}")
 
 start=$SECONDS next=0 running=0 alone_pid="" printed=0
 launch() {

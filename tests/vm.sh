@@ -8,6 +8,7 @@
 #	vm_auto NAME SOURCE	what --doctor says that auto would choose, and the agent did
 #	vm_calls NAME SOURCE...	runs tests/vm/guest/seccomp.sh in a guest: each source works under
 #				--seccomp log, and no call is logged
+#				and but for a sanitizer's, where the agent is built with one
 #	vm_static NAME SOURCE CALLS
 #				the static agent streams over TLS from a guest without libraries, confined
 #				to so many calls
@@ -65,10 +66,16 @@ vm_trace() {
 		--libs "${vm_libs:-}" --add "${vm_agent:-$vm_build/blkcast-agent}" --add "$vm_build/tests/vm/known_load" \
 		--add "$vm_build/tests/vm/refuse_bpf" --disk 64M:5ms --memory $vm_memory --time 300 --out "$T/$name" "$@" \
 		--run tests/vm/guest/trace.sh "$vm_port" "$mounts" "$launcher" $agents
-	! sanitized || is "$(grep -lE 'runtime error|Sanitizer' "$T/$name"/*)" "" "$name: no sanitizer has reported anything"
+	vm_no_report "$name" "$T/$name"/*
 	[ $tap_failed = 0 ] || note_files "$T/err" "$T/$name"/*
 	"$BUILD/blkcast" characterize --json --quiet --store "$T/store" >"$T/$name.json" 2>"$T/characterize.err" ||
 		fail "$name: what came is characterized" "$(cat "$T/characterize.err")"
+}
+# vm_no_report NAME FILE...: where the programs are built with a sanitizer, it has written into none of these
+vm_no_report() {
+	local name=$1
+	shift
+	! sanitized || is "$(grep -lE 'runtime error|Sanitizer' "$@")" "" "$name: no sanitizer has reported anything"
 }
 note_files() {
 	local f
@@ -96,20 +103,22 @@ vm_calls() {
 	vm_serve
 	exits 0 "$name: the agents run and end" scripts/vm.sh --arch $vm_arch --kernel "$vm_kernel" \
 		--libs "${vm_libs:-}" --add "${vm_agent:-$vm_build/blkcast-agent}" --add "$vm_build/tests/vm/log_call" \
-		--add /lib/terminfo/v/vt100:/lib/terminfo/v/vt100 --disk 64M --time 300 --out "$T/$name" --console "$T/console" \
+		--add /lib/terminfo/v/vt100:/lib/terminfo/v/vt100 --disk 64M --memory $vm_memory --time 300 --out "$T/$name" --console "$T/console" \
 		--run tests/vm/guest/seccomp.sh "$vm_port" "$@"
 	[ $tap_failed = 0 ] || note_files "$T/err" "$T/$name"/*
 	like "$(tr -d '\033' <"$T/console")" "q quits" "$name: the screen is shown"
-	is "$(cat "$T/$name/control")" 1 "$name: a call that a filter logs is seen"
+	number "$(cat "$T/$name/control") >= 1" "$name: a call that a filter logs is seen"
 	for source in "$@"; do
 		is "$(sed -n 's/.* tracing source=//p' "$T/$name/$source.log")" "$source" \
 			"$name: $source traces under --seccomp log"
-		is "$(sed -n "s/^$source //p" "$T/$name/missing" | grep -vxF "${refused// /$'\n'}" | xargs)" "" \
+		# A sanitizer makes calls of its own, at any time.
+		sanitized || is "$(sed -n "s/^$source //p" "$T/$name/missing" | grep -vxF "${refused// /$'\n'}" | xargs)" "" \
 			"$name: $source makes no call that its filter lacks"
 		holds "$name: $source tells its metrics" grep -q '^blkcast_' "$T/$name/$source.metrics"
 		nr=$(find "$T/store/segments/$source" -name '*.seg' 2>/dev/null | wc -l)
 		holds "$name: $source has its segments taken" [ "$nr" -gt 0 ]
 	done
+	vm_no_report "$name" "$T/$name"/* "$T/console"
 }
 
 vm_static() {

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # How long a killed agent needs until it captures again, beside START_LOADS=30 busy loops and with START_FILES=20000
-# segments in its spool. START_ROUNDS=5 times: SIGKILL, a start, and the time until the log says that it traces.
+# segments in its spool. START_ROUNDS=7 times: SIGKILL, a start, and the time until the log says that it traces.
 . tests/support/tap.sh
 . tests/loop.sh
 need_loop
 need_bpf
-rounds=${START_ROUNDS:-5} loads=${START_LOADS:-30} files=${START_FILES:-20000}
+rounds=${START_ROUNDS:-7} loads=${START_LOADS:-30} files=${START_FILES:-20000}
 figure() { printf 'figure\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "$5"; }
 agent="" busy=""
 stop_all() {
@@ -54,6 +54,7 @@ for _ in $(seq "$rounds"); do
 	wait $agent 2>/dev/null
 done
 longest=$(printf '%s\n' $all | sort -g | tail -n 1)
+median=$(printf '%s\n' $all | sort -g | sed -n "$(((rounds + 1) / 2))p")
 figure "start of an agent, nothing in its spool" "$alone" s "" "other load: $(cut -d' ' -f1 /proc/loadavg)"
 figure "start of a killed agent beside $loads busy loops" "$longest" s "<= 5" \
-	"longest of$all; $(find "$T/spool" -name '*.seg' | wc -l) segments in the spool"
+	"longest of$all, median $median; $(find "$T/spool" -name '*.seg' | wc -l) segments in the spool"

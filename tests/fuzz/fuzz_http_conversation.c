@@ -6,6 +6,11 @@
  * server takes anybody, the other asks for tokens. An end of the connection by the sender ends each
  * one.
  *
+ * The server is the one of `serve`, but its library runs without threads, in turns with the sender.
+ * So nobody waits for a thread to be made and woken, and whether the server waits for more is known
+ * instead of guessed from a time without an answer. One connection follows the other here, so that
+ * threads would meet each other nowhere; tests/system/serve-attacks.sh has many at once.
+ *
  * What must hold: every status is one that serve gives, nobody without a token gets 200 for a
  * segment, the connection ends, and when all have ended no request is under way and no memory of
  * bodies held. Run from the top of the tree: the segments sent are in the corpus of fuzz_http.
@@ -13,11 +18,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ftw.h>
-#include <poll.h>
+#include <linux/sockios.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,12 +32,12 @@
 
 #include "analyzer/store/segment_facts.h"
 #include "analyzer/serve/server_state.h"
+#include "analyzer/serve/server_trim.h"
 #include "base/buf.h"
 
 #define CONVERSATION_CONNECTIONS 4     /* of an input */
 #define CONVERSATION_REQUESTS	 12    /* of a connection */
 #define CONVERSATION_BYTES	 65536 /* sent on a connection */
-#define CONVERSATION_QUIET_MS	 2     /* no answer for so long: the server waits for more */
 #define CONVERSATION_END_MS	 30000 /* a connection that has not ended then never will */
 #define CONVERSATION_TOKEN	 "secret"
 #define CONVERSATION_NR(a)	 (sizeof(a) / sizeof((a)[0]))
@@ -121,11 +128,35 @@ static void conversation_take_segment(struct conversation_segment *s, const char
 	segment_facts_release(&facts);
 }
 
+/* Takes the place of libmicrohttpd's function of that name: the same daemon, without threads. */
+struct MHD_Daemon *MHD_start_daemon(unsigned int flags, uint16_t port,
+				    MHD_AcceptPolicyCallback accept, void *accept_ctx,
+				    MHD_AccessHandlerCallback answer, void *answer_ctx, ...)
+{
+	const unsigned int threads = MHD_USE_THREAD_PER_CONNECTION |
+				     MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ITC | MHD_USE_POLL;
+	struct MHD_Daemon *daemon;
+	va_list options;
+
+	va_start(options, answer_ctx);
+	daemon = MHD_start_daemon_va(flags & ~threads, port, accept, accept_ctx, answer, answer_ctx,
+				     options);
+	va_end(options);
+	return daemon;
+}
+
+/* The one stack here is no connection's own, and to look for its ends reads a file each time. */
+void server_trim_thread(struct connection *c)
+{
+	(void)c;
+}
+
 static struct server *conversation_start(int which, const char *tokens)
 {
 	const struct server_config config = { .listen = "127.0.0.1:0",
 					      .access = { .tokens = tokens },
 					      .rate_per_s = 1e9,
+					      .admit_per_s = 1e9,
 					      .nr_per_address = 256 };
 	struct server *server;
 	struct err err = { 0 };
@@ -341,11 +372,6 @@ static int64_t conversation_now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void conversation_sleep(void)
-{
-	nanosleep(&(struct timespec){ 0, 200000 }, NULL);
-}
-
 static void check_status(const struct play *p, const struct server *server, int status)
 {
 	static const int all[] = { 100, 200, 201, 400, 401, 403, 404, 405, 409, 411,
@@ -363,16 +389,18 @@ static void check_status(const struct play *p, const struct server *server, int 
 	abort();
 }
 
-/* Reads what is there: the number of answers so far, or -1 at the end of the connection. */
+/* Reads what is there: the number of answers in it, or -1 at the end of the connection. */
 static int read_answers(const struct play *p, const struct server *server, int fd, struct buf *got,
 			size_t *seen)
 {
 	static const char begin[] = "HTTP/1.1 ";
 	const uint8_t *digits;
 	char bytes[8192];
-	ssize_t nr = read(fd, bytes, sizeof(bytes));
+	ssize_t nr = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
 	int answers = 0;
 
+	if (nr < 0 && errno == EAGAIN)
+		return 0;
 	if (nr <= 0)
 		return -1;
 	buf_put(got, bytes, (size_t)nr);
@@ -387,32 +415,44 @@ static int read_answers(const struct play *p, const struct server *server, int f
 	return answers;
 }
 
+/* Whether the server has read all that was sent on fd, and does nothing until more comes. */
+static bool conversation_is_awaited(const struct server *server, int fd)
+{
+	MHD_UNSIGNED_LONG_LONG wait_ms;
+	int unread = 0;
+
+	if (ioctl(fd, SIOCOUTQ, &unread) || unread)
+		return false;
+	return MHD_get_timeout(server->daemon, &wait_ms) != MHD_YES || wait_ms;
+}
+
 /*
- * Waits for answers to all requests, or until no more come; then ends its half and awaits the end.
+ * Lets the server answer all requests, or as many as it does; then ends the sender's half and
+ * awaits the end.
  */
 static void finish(const struct play *p, const struct server *server, int fd)
 {
 	int64_t until = conversation_now_ms() + CONVERSATION_END_MS;
-	struct pollfd wait = { .fd = fd, .events = POLLIN };
 	unsigned int nr_answers = 0;
 	bool is_ended = false;
 	size_t seen = 0;
 	struct buf got;
+	int answers;
 
 	buf_init(&got);
 	for (;;) {
-		int answers = 0, ready;
+		size_t before = got.len;
 
-		if (!is_ended && nr_answers >= p->nr_requests) {
+		MHD_run(server->daemon);
+		answers = read_answers(p, server, fd, &got, &seen);
+		if (answers < 0)
+			break;
+		nr_answers += (unsigned int)answers;
+		if (!is_ended && (nr_answers >= p->nr_requests ||
+				  (got.len == before && conversation_is_awaited(server, fd)))) {
 			shutdown(fd, SHUT_WR);
 			is_ended = true;
 		}
-		ready = poll(&wait, 1, is_ended ? CONVERSATION_END_MS : CONVERSATION_QUIET_MS);
-		if (ready > 0)
-			answers = read_answers(p, server, fd, &got, &seen);
-		if (answers < 0)
-			break;
-		nr_answers = ready > 0 ? nr_answers + (unsigned int)answers : p->nr_requests;
 		if (conversation_now_ms() > until) {
 			fprintf(stderr, "conversation: the server does not end the connection\n");
 			abort();
@@ -421,24 +461,22 @@ static void finish(const struct play *p, const struct server *server, int fd)
 	buf_release(&got);
 }
 
-/* Sends what was put together in pieces that the input chooses. */
-static void send_pieces(struct play *p, int fd, const struct buf *out)
+/* Sends what was put together in pieces that the input chooses; the server reads after each. */
+static void send_pieces(struct play *p, const struct server *server, int fd, const struct buf *out)
 {
 	size_t at = 0;
 
 	while (at < out->len) {
 		size_t nr = 1 + choose(p, 256) * (size_t)64;
-		struct pollfd wait = { .fd = fd, .events = POLLOUT | POLLIN };
 		ssize_t sent;
 
 		if (nr > out->len - at || !p->left)
 			nr = out->len - at;
 		sent = send(fd, out->data + at, nr, MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (sent > 0)
-			at += (size_t)sent;
-		else if (errno != EAGAIN || poll(&wait, 1, CONVERSATION_QUIET_MS) <= 0 ||
-			 !(wait.revents & POLLOUT))
+		if (sent <= 0 && (errno != EAGAIN || conversation_is_awaited(server, fd)))
 			return; /* the server has refused and reads no more */
+		at += sent > 0 ? (size_t)sent : 0;
+		MHD_run(server->daemon);
 	}
 }
 
@@ -462,7 +500,7 @@ static void play_connection(struct play *p, struct server *server)
 	/* On refusal (too many connections) the library has closed the descriptor. */
 	if (MHD_add_connection(server->daemon, fds[0], (struct sockaddr *)&address,
 			       sizeof(address)) == MHD_YES) {
-		send_pieces(p, fds[1], &out);
+		send_pieces(p, server, fds[1], &out);
 		finish(p, server, fds[1]);
 	}
 	close(fds[1]);
@@ -482,7 +520,7 @@ static void check_idle(const struct server *s)
 				"conversation: a request or its memory was not given back\n");
 			abort();
 		}
-		conversation_sleep();
+		MHD_run(s->daemon);
 	}
 }
 

@@ -4,7 +4,8 @@
  * says which heads are put right (bit 0), whether the segments in them are too (bit 1), and whether
  * the journal is one whose sync failed (bit 2). Whatever it holds, the journal is gone afterwards,
  * and the same journal a second time writes no file again, but for one whose files must be
- * rewritten.
+ * rewritten. A journal without a whole record leaves nothing and is recovered once: most inputs are
+ * such.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[0] & 1)
 		journal_put_right(journal, size - 1, data[0] & 2);
 	first = journal_fuzz_recover(store, folder, name, journal, size - 1);
+	if (!first.nr_records) {
+		if (first.nr_placed)
+			abort();
+		free(journal);
+		return 0;
+	}
 	second = journal_fuzz_recover(store, folder, name, journal, size - 1);
 	if (second.nr_records != first.nr_records || (!(data[0] & 4) && second.nr_placed))
 		abort();

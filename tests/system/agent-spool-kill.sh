@@ -4,8 +4,8 @@
 # moment of the start: of loading, of the spool's recovery, of taking over the books.
 # KILLS lengthens it, every 250 with a spool and a store of their own; SEED repeats it; PAUSE_MS (250): the
 # others come so long after the agent traces, and up to SPREAD_MS (450) more; KILL_IOPS: a load of less than
-# 10 000 requests/s, in bursts of 20, between which fio sleeps; after LIMIT_S seconds, where given, no further
-# kill comes, and what was done is told.
+# 10 000 requests/s, in bursts of 20, between which fio sleeps; KILL_LOADS=30: so many busy loops run beside it;
+# after LIMIT_S seconds, where given, no further kill comes, and what was done is told.
 . tests/support/tap.sh
 . tests/loop.sh
 need_loop
@@ -13,18 +13,19 @@ need_bpf
 kills=${KILLS:-15} kills_a_store=250 pause=${PAUSE_MS:-250} spread=${SPREAD_MS:-450}
 load=(--rate_iops=5000,5000)
 [ -z "${KILL_IOPS:-}" ] || load=(--thinktime_blocks=20 --thinktime=$((20000000 / KILL_IOPS)))
+loads=${KILL_LOADS:-0}
 seed=${SEED:-20260101} limit=${LIMIT_S:-0} start_limit_s=60
 RANDOM=$((seed % 32768))
-note "seed $seed, $kills kills"
+note "seed $seed, $kills kills, $loads busy loops beside"
 
 loop_new 64M
 dev=$loop_name
 port=$(free_port)
 agent=("$BUILD/blkcast-agent" --device "$dev" --sink "http://127.0.0.1:$port" --spool "$T/spool"
 	--host here --window 100ms --segment-interval 50ms --verbose)
-pid="" fio="" serve=""
+pid="" fio="" serve="" busy=""
 stop_all() {
-	kill -9 $pid $fio $serve 2>/dev/null
+	kill -9 $pid $fio $serve $busy 2>/dev/null
 	wait 2>/dev/null
 }
 at_exit stop_all
@@ -50,6 +51,11 @@ launch() {
 	pid=$!
 	began=${EPOCHREALTIME/./} traced=0
 }
+# Each of them ends by itself soon after this script, however that ends.
+for _ in $(seq "$loads"); do
+	(while kill -0 $$ 2>/dev/null; do for _ in {1..100000}; do :; done; done) &
+	busy="$busy $!"
+done
 starts=0 start_ms=200 slowest_ms=0
 await_tracing() {
 	local said=""

@@ -26,6 +26,24 @@ is "$("$b" dump --help >/dev/null; stored net requests)" $(((nr + 20) * 40)) "wi
 is "$(find "$T/spool" -name '*.bad' | wc -l)" 0 "nothing was set aside"
 note "$(grep -c upload_failed "$T/log") failures told"
 
+# An analyzer that asks for a year's pause gets ten minutes, and has no say in what the agent does meanwhile.
+python3 -c 'import http.server
+class Year(http.server.BaseHTTPRequestHandler):
+    def answer(self):
+        self.send_response(503)
+        self.send_header("Retry-After", "31536000")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    do_PUT = do_GET = answer
+s = http.server.HTTPServer(("127.0.0.1", 0), Year)
+print(s.server_port, flush=True)
+s.serve_forever()' >"$T/year" 2>"$T/year.err" &
+proxy="$proxy $!"
+wait_until 60 test -s "$T/year"
+timeout 60 "$sender" "http://127.0.0.1:$(cat "$T/year")" "$T/spool3" net 1 40 1 log=1 >"$T/sent" 2>"$T/log"
+is "$(cat "$T/sent")" "captured 40 lost 0 left 1" "a segment that nobody takes stays in the spool"
+like "$(cat "$T/log")" 'status 503.* retry_in_s=60[01]\.' "a pause of a year is one of ten minutes"
+
 # The high mark: what is there is not sent again after a restart that lost the spool's position
 timeout 60 "$sender" "http://127.0.0.1:$port" "$T/spool2" net 20 40 20 >"$T/sent"
 is "$(cat "$T/sent")" "captured 800 lost 0 left 0" "what is there is acknowledged again"

@@ -2,6 +2,7 @@
 """http_faults.py UPSTREAM-PORT COUNT-FILE: a proxy that does to every other PUT what networks,
 proxies and dying servers do. Prints its port. Each fault has a number; COUNT-FILE gets one line
 with the name of each fault as it is done. After the list every request passes."""
+import gzip
 import socket
 import socketserver
 import struct
@@ -90,6 +91,10 @@ INSTEAD = {
     "an endless body": b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 300000,
     "a length that lies": reply(b"200 OK", b"", b"{}", 1 << 40),
     "two lengths": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+    "an endless trailer": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + b"X: y\r\n" * 100000,
+    "an endless chunk's head": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;" + b"x" * 300000,
+    "a bomb": reply(b"200 OK", b"Content-Encoding: gzip\r\n", gzip.compress(b" " * (16 << 20))),
+    "questions of centuries": reply(b"200 OK", b"Blkcast-Ask: -99999999999999999999 9223372036854775807\r\n", b"{}"),
     "a bad chunk": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
 }
 
@@ -123,6 +128,10 @@ CHANGED = {
     "twice": lambda a: a + a,
     "after three 100s": lambda a: b"HTTP/1.1 100 Continue\r\n\r\n" * 3 + a,
     "after a 103": lambda a: b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + a,
+    "202 for the true one": lambda a: a.replace(b" 201 ", b" 202 ", 1).replace(b" 200 ", b" 202 ", 1),
+    "206 for the true one": lambda a: a.replace(b" 201 ", b" 206 ", 1).replace(b" 200 ", b" 206 ", 1),
+    "cookies and another place": lambda a: a.replace(b"\r\n", b"\r\nSet-Cookie: a=b; Domain=x\r\nAlt-Svc: "
+                                                     b"h2=\":9\"\r\nLocation: http://127.0.0.1:9/\r\n", 1),
     "and then garbage": lambda a: a + b"garbage" * 100,
 }
 OTHER = ["late", "byte by byte", "half-closed", "reset before the answer", "reset after the head",

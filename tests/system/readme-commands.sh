@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every command block of README.md and of docs/guide/ runs as it is printed. Only what belongs to the reader is
-# replaced: the disk (a loop device here), ten minutes (three seconds), and the files that a block reads. Folders
+# replaced: the disk (a loop device here), ten minutes (two seconds), and the files that a block reads. Folders
 # such as /srv and /etc, ports and names of hosts are those of the pages, in mount and network namespaces of this
 # test. Commands that cannot run here, such as a copy to another host, are checked as far as possible. The pages
 # that predict from one recording (README's "Predict a move", migrate, consolidate, headroom-and-capacity) are run
@@ -145,7 +145,7 @@ while IFS=$'\t' read -r number line <&8; do
 	command=${line%%  #*}
 	command=${command//--device sda/--device $disk}
 	command=${command//--device dasda/--device $disk}
-	command=${command//--duration 10m/--duration 3s}
+	command=${command//--duration 10m/--duration 2s}
 	failed_before=$tap_failed run=$((run + 1))
 	[ "$number" = "$block" ] || settings=""
 	block=$number

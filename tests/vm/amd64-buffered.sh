@@ -5,9 +5,10 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/support/tap.sh
 . tests/vm.sh
 need_vm amd64 6.1
-exits 0 "the guest runs and ends" scripts/vm.sh --arch amd64 --disk 64M:5ms --time 120 \
+exits 0 "the guest runs and ends" scripts/vm.sh --arch amd64 --disk 64M:5ms --memory $vm_memory --time 120 \
 	--add "$BUILD/tests/system/capture" --run tests/vm/guest/buffered.sh
 cp "$T/out" "$T/totals"
+vm_no_report buffered "$T/out" "$T/err"
 field() { sed -n "s/^$1 $2 .*\b$3=\([0-9.]*\).*/\1/p" "$T/totals"; }
 for scheduler in none mq-deadline; do
 	for source in bpf blktrace tracefs; do

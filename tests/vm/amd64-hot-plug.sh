@@ -5,9 +5,10 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/support/tap.sh
 . tests/vm.sh
 need_vm amd64 6.1
-exits 0 "the guest runs and ends" scripts/vm.sh --arch amd64 --disk 64M --disk 64M:1ms --time 200 \
+exits 0 "the guest runs and ends" scripts/vm.sh --arch amd64 --disk 64M --disk 64M:1ms --memory $vm_memory --time 200 \
 	--add "$BUILD/blkcast-agent" --out "$T/guest" --run tests/vm/guest/hot-plug.sh
 cp "$T/out" "$T/cycles"
+vm_no_report hot-plug "$T/out" "$T/guest/agent.log"
 note "$(paste -sd, "$T/cycles" | cut -c1-200)"
 is "$(awk '$1 ~ /first|gone|briefly|again/ { print $2 }' "$T/cycles" | xargs)" "250 250 250 250" \
 	"each time that the disk is there it is traced, and read"

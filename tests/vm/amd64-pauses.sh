@@ -8,8 +8,10 @@ cd "$(dirname "$0")/../.." || exit 2
 need_vm amd64 6.1
 need python3 "python3 is not installed" command -v python3
 vm_serve
+memory=320M # little, as all of it is migrated
+! sanitized || memory=768M
 touch "$T/console"
-scripts/vm.sh --arch amd64 --disk 64M --memory 320M --time 280 --console "$T/console" --monitor "$T/monitor" --migrate "$T/moved" \
+scripts/vm.sh --arch amd64 --disk 64M --memory $memory --time 280 --console "$T/console" --monitor "$T/monitor" --migrate "$T/moved" \
 	--out "$T/guest" --add "$BUILD/blkcast-agent" --add tests/vm/guest/reads.sh:/vm/reads.sh \
 	--run tests/vm/guest/pauses.sh "$vm_port" >"$T/vm.out" 2>"$T/vm.err" &
 vm=$!
@@ -35,6 +37,7 @@ vm_monitor cont >>"$T/said"
 wait $vm
 is "$?" 0 "it ends, in the other QEMU"
 is "$(cat "$T/guest/status")" 0 "so does its agent"
+vm_no_report pauses "$T/guest/agent.log"
 
 exits 0 "the store is sound" "$BUILD/blkcast" check --store "$T/store"
 "$BUILD/blkcast" dump --format csv --operation read --store "$T/store" >"$T/requests.csv"

@@ -1,5 +1,7 @@
 # In the guest: eight buffered writes of 384 KiB, each with an fsync, without and with a scheduler; all
 # sources at once. Prints "SCHEDULER SOURCE " before the totals of each.
+# A program that is built with a sanitizer ends at the first report.
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 mount -t debugfs debugfs /sys/kernel/debug
 mount -t tracefs tracefs /sys/kernel/tracing
 for scheduler in none mq-deadline; do

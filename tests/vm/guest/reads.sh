@@ -4,6 +4,8 @@
 #	load READS	so many more of the 4 KiB of /dev/vda, each once, in order; $n are read
 #	stage NAME	tells the host, on the console
 #	finish		ends the agent once its spool is empty; leaves its status, and $n in /out/read
+# A program that is built with a sanitizer ends at the first report.
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 n=0
 trace() {
 	mount -t debugfs debugfs /sys/kernel/debug

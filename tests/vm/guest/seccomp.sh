@@ -3,6 +3,8 @@
 # (the one at the host's PORT, by name; one whose name nobody knows; one that nobody is at), metrics,
 # files of other users, the screen. Leaves "SOURCE CALL" for each call that its filter lacks in
 # /out/missing, and in /out/control how many a program with one such call had.
+# A program that is built with a sanitizer ends at the first report.
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 port=$1
 shift
 mount -t debugfs debugfs /sys/kernel/debug
