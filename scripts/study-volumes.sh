@@ -351,6 +351,190 @@ run_scan() {
 	wait $search
 }
 
+# The second set of scripts/study-new-cases.sh.
+
+begin_gc() { cold "$1"; }
+begin_sort() { cold "$1"; }
+
+# A key-value store whose log is made durable before it answers. It begins empty.
+begin_redis() {
+	rm -rf "${1:?}/redis"
+	mkdir "$1/redis"
+	in_group redis-server --port 0 --unixsocket "$work/redis.socket" --dir "$1/redis" --appendonly yes --appendfsync always \
+		--save '' >"$OUT/redis.log" 2>&1 &
+	redis_job=$!
+	while ! redis=$(redis-cli -s "$work/redis.socket" info server 2>/dev/null | tr -d '\r' | sed -n 's/^process_id://p') || [ -z "$redis" ]; do
+		kill -0 "$redis_job" || exit 1
+		sleep 0.1
+	done
+	servers+=("$redis")
+	sync -f "$1"
+}
+run_redis() {
+	timeout "$2" redis-benchmark -s "$work/redis.socket" -t set -d 300 -c 4 -r 10000 -n 100000000 -q || [ $? = 124 ]
+}
+end_redis() {
+	kill "$redis"
+	wait "$redis_job" || true
+}
+
+# A repository of loose objects is copied and packed, again and again.
+setup_gc() {
+	[ ! -d "$work/loose" ] || return 0
+	mkdir "$work/loose"
+	small_files "$work/loose" 300
+	git -C "$work/loose" init -q
+	git -C "$work/loose" add .
+	git -C "$work/loose" -c user.name=study -c user.email=study@localhost commit -q -m first
+}
+run_gc() {
+	local end=$((SECONDS + $2)) nr=0
+	while [ $SECONDS -lt $end ]; do
+		in_group cp -r "$work/loose/.git" "$1/packed.$((++nr))"
+		sync -f "$1"
+		git_here -C "$1/packed.$nr" gc -q --prune=now
+		rm -rf "$1/packed.$((nr - 1))"
+	done
+	rm -rf "$1"/packed.*
+}
+
+# A table with an index is filled in one transaction, again and again.
+setup_import() {
+	[ ! -s "$work/rows.csv" ] || return 0
+	awk 'BEGIN { srand(2); for (i = 0; i < 20000; i++) printf "%d,%d,%s\n", i, 1e6 * rand(), "row" i "of" 1e9 * rand() }' >"$work/rows.csv"
+}
+run_import() {
+	local end=$((SECONDS + $2)) nr=0
+	while [ $SECONDS -lt $end ]; do
+		in_group sqlite3 "$1/import.$((++nr))" "PRAGMA cache_size=-500" "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER, v TEXT)" \
+			"CREATE INDEX by_n ON t (n)" ".import --csv $work/rows.csv t"
+		rm -f "$1/import.$((nr - 1))"
+	done
+	rm -f "$1"/import.*
+}
+
+# A file is sorted with little memory, and the result made durable, again and again.
+setup_sort() { head -c 12000000 /dev/urandom | base64 >"$1/lines"; }
+run_sort() {
+	local end=$((SECONDS + $2)) nr=0
+	while [ $SECONDS -lt $end ]; do
+		in_group sort -S 3M -T "$1" -o "$1/sorted.$((++nr))" "$1/lines"
+		sync -f "$1"
+		rm -f "$1/sorted.$((nr - 1))"
+	done
+	rm -f "$1"/sorted.*
+}
+
+# A log of forced writes, beside files that are written through the page cache and made durable.
+run_dsync() {
+	local end=$((SECONDS + $2)) bulk
+	while [ $SECONDS -lt $end ]; do
+		in_group dd if=/dev/zero of="$1/bulk" bs=256k count=64 conv=fsync status=none
+	done &
+	bulk=$!
+	while [ $SECONDS -lt $end ]; do
+		dd if=/dev/zero of="$1/set" oflag=dsync conv=notrunc bs=4k count=100 status=none
+		sleep 0.05
+	done
+	wait $bulk
+}
+
+# The third set of scripts/study-new-cases.sh.
+
+begin_zip() { cold "$1"; }
+begin_verify() { cold "$1"; }
+
+# Files of a tree are packed into an archive, which is made durable, again and again.
+setup_zip() {
+	small_files "$1/tree" 300
+	local i
+	for ((i = 0; i < 4; i++)); do head -c 2000000 /dev/urandom >"$1/tree/large.$i"; done
+}
+run_zip() {
+	local end=$((SECONDS + $2)) nr=0
+	while [ $SECONDS -lt $end ]; do
+		(cd "$1" && in_group zip -q -r "packed.$((++nr)).zip" tree)
+		sync -f "$1"
+		rm -f "$1"/packed.*.zip
+		cold_files "$1"/tree/large.*
+	done
+}
+cold_files() { # FILE...: they leave the page cache
+	local file
+	for file; do dd if="$file" iflag=nocache count=0 status=none; done
+}
+
+# Two programs read large files to compute their sums, and each sum is made durable.
+setup_verify() {
+	local i
+	for ((i = 0; i < 16; i++)); do head -c $((1000000 + i * 200000)) /dev/urandom >"$1/file.$i"; done
+}
+run_verify() {
+	local end=$((SECONDS + $2)) half checkers=()
+	for half in 0 1; do
+		while [ $SECONDS -lt $end ]; do
+			for ((i = half; i < 16 && SECONDS < end; i += 2)); do
+				cold_files "$1/file.$i"
+				in_group sha256sum "$1/file.$i" | dd of="$1/sums.$half" oflag=append conv=notrunc,fsync status=none
+			done
+		done &
+		checkers+=($!)
+	done
+	wait "${checkers[@]}"
+	rm -f "$1"/sums.*
+}
+
+# A database with a rollback journal: rows are changed in transactions of twenty, then it is written anew as a whole.
+setup_vacuum() {
+	sqlite3 "$1/db" "CREATE TABLE t (id INTEGER PRIMARY KEY, v BLOB);
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
+		INSERT INTO t SELECT i, randomblob(1000) FROM n;"
+}
+run_vacuum() {
+	local end=$((SECONDS + $2)) nr=0
+	while [ $SECONDS -lt $end ]; do
+		awk -v seed=$((++nr)) 'BEGIN {
+			srand(seed)
+			print "PRAGMA synchronous=FULL; PRAGMA cache_size=-500;"
+			for (n = 0; n < 10; n++) {
+				print "BEGIN;"
+				for (i = 0; i < 20; i++) printf "UPDATE t SET v = randomblob(1000) WHERE id = %d;\n", 1 + int(4000 * rand())
+				print "COMMIT;"
+			}
+			print "VACUUM;"
+		}' | in_group sqlite3 "$1/db"
+	done
+}
+
+# Three programs append to logs and make each line durable, at paces of their own, beside one that rotates a fourth log.
+setup_logs() { head -c 3000000 /dev/urandom | base64 >"$1/old.log"; }
+run_logs() {
+	local end=$((SECONDS + $2)) pace writers=()
+	for pace in 0.005 0.02 0.05; do
+		while [ $SECONDS -lt $end ]; do
+			dd if=/dev/zero of="$1/log.$pace" bs=600 count=1 oflag=append conv=notrunc,fsync status=none
+			sleep $pace
+		done &
+		writers+=($!)
+	done
+	while [ $SECONDS -lt $end ]; do
+		in_group gzip -1 -c "$1/old.log" >"$1/old.log.gz"
+		sync -d "$1/old.log.gz"
+		sleep 0.2
+	done
+	wait "${writers[@]}"
+	rm -f "$1"/log.* "$1/old.log.gz"
+}
+
+# A file is copied past the page cache, in requests of 1 MiB.
+setup_copy() { head -c 25165824 /dev/urandom >"$1/from"; }
+run_copy() {
+	local end=$((SECONDS + $2))
+	while [ $SECONDS -lt $end ]; do
+		dd if="$1/from" of="$1/to" iflag=direct,count_bytes oflag=direct bs=1M count=23M conv=fsync status=none
+	done
+}
+
 # ---- recording ----
 
 has() { declare -F "$1" >/dev/null; }

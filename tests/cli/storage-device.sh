@@ -227,7 +227,7 @@ is "$(sed -n 's/.*application_excess\[.*{ \(.*\) };/\1/p' analyzer/models/storag
 	"$(awk '$2 == "excess" { printf "%s%s", comma, $3 + 0; comma = ", " }' "$T/coverage")" "the recorded applications give the numbers that devices use"
 number "$(awk '/^all/ { print $NF }' "$T/coverage") >= 0.85 && $(awk '/^all/ { print $NF }' "$T/coverage") <= 0.95" \
 	"of an application that is left out, 85 to 95 % of the values lie within"
-like "$(cat docs/studies/applications/results.md)" "$(awk '/^all/ { print $4 " of " $6 }' "$T/coverage") of its values" \
+like "$(tr -s '\n ' ' ' <docs/studies/applications/results.md)" "$(awk '/^all/ { print $4 " of " $6 }' "$T/coverage") of its values" \
 	"and the study says as many"
 jq '.held_out_errors = {read: {mean: {configurations: 20, mean_ratio: 0.1, log_half: 0.3}}} | .covered.concurrency = 1000' "$T/all.json" >"$T/three.json"
 "$blkcast" study migrate "$demo" --storage "$T/three.json" --json -q >"$T/out"
@@ -259,7 +259,9 @@ is "$(sed -n 's/.*shared_excess\[.*{ \(.*\) };/\1/p' analyzer/models/storage/dev
 "$blkcast" study consolidate "$demo" "$demo" --storage "$T/three.json" --json -q >"$T/pair" || true
 half() { jq "[.results[] | select(.case == \"$1\" and .type == \"read\" and .point == \"mean\" and .load == 1) | .ci[1] / .target_s | log][0] * 1000 | round" "$T/pair"; }
 shared=$(scripts/study-consolidation-coverage.sh docs/studies/consolidation/consolidation.csv | awk '$1 == "mean" { print $3 }')
-is "$(half alone) $(half "all together")" "300 $(jq -n "0.3 * 0.3 + $shared * $shared | sqrt * 1000 | round")" "means beside others have it in their intervals"
+number "$(half alone) >= 300 && $(half alone) < 310" "means alone have the interval of configurations"
+beside=$(jq -n "0.3 * 0.3 + $shared * $shared | sqrt * 1000 | round")
+number "$(half "all together") >= $beside && $(half "all together") < $beside + 15" "means beside others have it in their intervals"
 
 # Nets from the same store.
 exits 0 "qpn calibrate takes a store" "$blkcast" qpn calibrate --db "$T/r.db" --where type=read --where pattern=random -o "$T/net.yaml"
