@@ -155,7 +155,7 @@ static int open_sender(struct agent *a, struct err *err)
 					.ctx = a };
 
 	if (hindsight_new(&a->hindsight, a->config->hindsight_ns,
-			  (uint32_t)(a->config->least_ratio * POLICY_ALL_PPM), a->machine.boot_id))
+			  policy_ppm(a->config->least_ratio), a->machine.boot_id))
 		return err_set(err, ENOMEM, "no memory");
 	hindsight_set_window(a->hindsight, a->config->window_ns);
 	config.hindsight = a->hindsight;

@@ -2,6 +2,7 @@
 #include "formats/policy.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
@@ -65,6 +66,12 @@ int policy_parse(struct policy *out, const char *text, struct err *err)
 		return err_set(err, EINVAL, "policy: %s", wrong);
 	*out = p;
 	return 0;
+}
+
+/* Rounded: 0.7 % times a million is a little less than 7000 in a double. */
+uint32_t policy_ppm(double ratio)
+{
+	return (uint32_t)lround(ratio * POLICY_ALL_PPM);
 }
 
 bool policy_chooses(const struct policy *p, const char *host, uint64_t begin_real_ns)

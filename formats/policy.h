@@ -39,6 +39,9 @@ static inline bool policy_limits(const struct policy *p)
 	return p->sample_ppm < POLICY_ALL_PPM;
 }
 
+/* A share of windows from 0 to 1 in millionths, as sample_ppm has it. */
+uint32_t policy_ppm(double ratio);
+
 /* Prints the value of the field. */
 void policy_print(const struct policy *p, char out[POLICY_FIELD_BYTES]);
 /* Reads a value. Returns 0, or -EINVAL with one line; then out is not changed. */

@@ -108,6 +108,13 @@ static bool literal_chooses(uint32_t sample_ppm, uint32_t window_s, const char *
 	       (unsigned __int128)sample_ppm * 4294967296;
 }
 
+static void a_share_is_rounded_to_millionths(void)
+{
+	ok_int(policy_ppm(0.7 / 100), 7000);
+	ok_int(policy_ppm(0), 0);
+	ok_int(policy_ppm(1), 1000000);
+}
+
 static void windows_are_chosen_as_the_format_says(void)
 {
 	static const char *const hosts[] = { "web1", "a", "db-with-a-longer-name.test" };
@@ -156,6 +163,7 @@ static void as_many_are_chosen_as_was_told(void)
 static const struct tap_test tests[] = {
 	{ "a policy is read as it was printed", a_policy_is_read_as_it_was_printed },
 	{ "what is no policy is refused in one line", what_is_no_policy_is_refused_in_one_line },
+	{ "a share is rounded to millionths", a_share_is_rounded_to_millionths },
 	{ "windows are chosen as the format says", windows_are_chosen_as_the_format_says },
 	{ "as many are chosen as was told", as_many_are_chosen_as_was_told },
 };
