@@ -535,6 +535,8 @@ run_copy() {
 	done
 }
 
+. scripts/study-cases-4.sh
+
 # ---- recording ----
 
 has() { declare -F "$1" >/dev/null; }
