@@ -26,39 +26,51 @@
 
 /* mimic_causal: the command blkcast mimic --replay --run. */
 
-static json_t *mimic_causal_side(const struct causal_plan *plan, const struct causal_result *r,
-				 int side)
+static json_t *mimic_causal_type(const struct device_times *before, const struct causal_result *r,
+				 enum device_type type)
 {
-	return json_pack("{s:I, s:o, s:o}", "requests", (json_int_t)r->nr[side], "mean_before_s",
-			 json_number(plan->mean_s[side]), "mean_s", json_number(r->mean_s[side]));
+	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "requests",
+			 (json_int_t)r->times.nr[type], "mean_before_s",
+			 json_number(device_times_at(before, type, DEVICE_MEAN)), "mean_s",
+			 json_number(device_times_at(&r->times, type, DEVICE_MEAN)), "p50_s",
+			 json_number(device_times_at(&r->times, type, DEVICE_P50)), "p95_s",
+			 json_number(device_times_at(&r->times, type, DEVICE_P95)), "p99_s",
+			 json_number(device_times_at(&r->times, type, DEVICE_P99)));
 }
 
 static int mimic_causal_json(const struct causal_plan *plan, const struct causal_result *r)
 {
-	json_t *top =
-		json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o, s:o}",
-			  "schema", "blkcast.mimic/1", "intensity", "causal", "requests",
-			  (json_int_t)plan->nr, "left_out", (json_int_t)plan->nr_left_out,
-			  "not_sent", (json_int_t)r->nr_not_sent, "threads",
-			  (json_int_t)plan->nr_lanes, "flushes", (json_int_t)r->nr_flushes,
-			  "window_s", plan->window_s, "begin_s", (double)r->begin_real_ns * 1e-9,
-			  "elapsed_s", r->elapsed_s, "wake_s", r->wake_s, "read",
-			  mimic_causal_side(plan, r, 0), "write", mimic_causal_side(plan, r, 1));
+	struct device_times before;
+	json_t *top;
 
+	study_replay_recorded(plan, &before);
+	top = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o, s:o, s:o}",
+			"schema", "blkcast.mimic/1", "intensity", "causal", "requests",
+			(json_int_t)plan->nr, "left_out", (json_int_t)plan->nr_left_out, "not_sent",
+			(json_int_t)r->nr_not_sent, "threads", (json_int_t)plan->nr_lanes,
+			"flushes", (json_int_t)r->times.nr[DEVICE_FLUSH], "window_s",
+			plan->window_s, "begin_s", (double)r->begin_real_ns * 1e-9, "elapsed_s",
+			r->elapsed_s, "wake_s", r->wake_s, "read",
+			mimic_causal_type(&before, r, DEVICE_READ), "write",
+			mimic_causal_type(&before, r, DEVICE_WRITE), "flush",
+			mimic_causal_type(&before, r, DEVICE_FLUSH));
 	return cli_show_json(top);
 }
 
 static void mimic_causal_text(const struct causal_plan *plan, const struct causal_result *r)
 {
-	static const char *const names[2] = { "reads", "writes" };
+	static const char *const names[DEVICE_NR_TYPES] = { "reads", "writes", "flushes" };
 	char before[UNITS_BYTES], now[UNITS_BYTES];
+	struct device_times was;
 
+	study_replay_recorded(plan, &was);
 	printf("%" PRIu64 " requests of %zu threads in %.2f s, were in %.2f s\n",
-	       r->nr[0] + r->nr[1] + r->nr_flushes, plan->nr_lanes, r->elapsed_s, plan->window_s);
-	for (int k = 0; k < 2; k++)
-		if (r->nr[k])
-			printf("%-6s  %10" PRIu64 "  mean %s, was %s\n", names[k], r->nr[k],
-			       units_time(r->mean_s[k], now), units_time(plan->mean_s[k], before));
+	       causal_result_nr(r), plan->nr_lanes, r->elapsed_s, plan->window_s);
+	for (enum device_type k = 0; k < DEVICE_NR_TYPES; k++)
+		if (r->times.nr[k])
+			printf("%-7s  %9" PRIu64 "  mean %s, was %s\n", names[k], r->times.nr[k],
+			       units_time(device_times_at(&r->times, k, DEVICE_MEAN), now),
+			       units_time(device_times_at(&was, k, DEVICE_MEAN), before));
 }
 
 static int mimic_causal_fits(const struct causal_plan *plan, const struct target_guard *g,
@@ -107,7 +119,7 @@ static int mimic_causal(const struct cli *cli, struct selection *sel, const stru
 	struct causal_plan plan = { 0 };
 	struct causal_run run = { &plan, o->target, o->duration_s, NULL };
 	struct target_guard guard = { .fd = -1 };
-	struct causal_result result;
+	struct causal_result result = { .nr_not_sent = 0 };
 	struct scan *scan = NULL;
 	int ret;
 
@@ -142,6 +154,7 @@ static int mimic_causal(const struct cli *cli, struct selection *sel, const stru
 	else
 		mimic_causal_text(&plan, &result);
 out:
+	causal_result_release(&result);
 	target_guard_release(&guard);
 	causal_release(&plan);
 	return ret;

@@ -139,8 +139,10 @@ static int study_target_plan(struct study_target *t, uint64_t *bytes, struct err
 		t->replays = study_replay_load(&t->replay, t->study, t->paths, &why) == 0;
 	for (size_t i = 0; i < t->replay.nr && t->replays; i++)
 		bytes[i] = t->replay.plans[i].end_bytes;
-	if (t->replays)
+	if (t->replays) {
+		study_replay_compare(&t->replay, t->study);
 		return 0;
+	}
 	ret = study_run_bytes(t->study, bytes, err);
 	if (!ret && !t->by_profile)
 		cli_note(t->cli, "the loads are run as mimics of their profiles: %s", why.line);

@@ -59,7 +59,6 @@ struct lane {
 	_Atomic uint64_t *ended_ns; /* time of completion, by request; 0: not yet */
 	size_t nr_sent, nr_done;
 	uint64_t last_ns; /* when the last request was sent */
-	uint64_t nr[3], sum_ns[3];
 };
 
 /* Returns the median of the delays with which a sleep ends. */
@@ -115,15 +114,12 @@ static int tell_failure(const struct shared *s, struct err *err)
 static void causal_run_take(struct lane *l, size_t i, int64_t res, uint64_t now)
 {
 	const struct causal_request *r = &l->plan->requests[i];
-	int kind = r->operation == OPERATION_FLUSH ? 2 : r->operation;
 
 	if (res < 0)
 		causal_run_fail(l->shared, (int)-res, r, -1);
 	else if ((uint64_t)res != r->bytes)
 		causal_run_fail(l->shared, EIO, r, res);
 	l->done_ns[l->nr_done++] = now;
-	l->nr[kind]++;
-	l->sum_ns[kind] += now - l->sent_ns[i];
 	atomic_store_explicit(&l->ended_ns[i], now, memory_order_release);
 	atomic_fetch_add_explicit(&l->shared->nr_done, 1, memory_order_relaxed);
 }
@@ -182,8 +178,8 @@ static void causal_run_submit(struct lane *l)
 	if (io.aio_lio_opcode == IOCB_CMD_FDSYNC && l->nr_done == l->nr_sent) {
 		/* The kernel would send an asynchronous flush from a worker thread. */
 		l->nr_sent++;
-		causal_run_take(l, i, fdatasync(l->shared->fd) < 0 ? -errno : 0,
-				clock_monotonic_ns());
+		status = fdatasync(l->shared->fd) < 0 ? -errno : 0;
+		causal_run_take(l, i, status, clock_monotonic_ns());
 		wake_others(l->shared);
 		return;
 	}
@@ -336,25 +332,39 @@ static int make_buffers(struct shared *s, uint32_t bytes)
 	return 0;
 }
 
-static void add_up(const struct lane *lanes, size_t nr, struct causal_result *out)
+/* Takes the response times of one lane. Returns 0 or -ENOMEM. */
+static int causal_run_times(const struct lane *l, struct device_times *times)
 {
-	uint64_t sum[2] = { 0, 0 };
+	for (size_t i = 0; i < l->nr_sent; i++) {
+		uint8_t operation = l->plan->requests[i].operation;
+		enum device_type type = operation == OPERATION_FLUSH   ? DEVICE_FLUSH
+					: operation == OPERATION_WRITE ? DEVICE_WRITE
+								       : DEVICE_READ;
+		int ret;
 
-	for (size_t i = 0; i < nr; i++) {
-		for (int k = 0; k < 2; k++) {
-			out->nr[k] += lanes[i].nr[k];
-			sum[k] += lanes[i].sum_ns[k];
-		}
-		out->nr_flushes += lanes[i].nr[2];
+		if (!l->ended_ns[i])
+			continue;
+		ret = device_times_add(times, type, (double)(l->ended_ns[i] - l->sent_ns[i]) / 1e9);
+		if (ret)
+			return ret;
 	}
-	for (int k = 0; k < 2; k++)
-		out->mean_s[k] = out->nr[k] ? (double)sum[k] / 1e9 / (double)out->nr[k] : NAN;
+	return 0;
+}
+
+uint64_t causal_result_nr(const struct causal_result *r)
+{
+	return r->times.nr[DEVICE_READ] + r->times.nr[DEVICE_WRITE] + r->times.nr[DEVICE_FLUSH];
+}
+
+void causal_result_release(struct causal_result *r)
+{
+	device_times_release(&r->times);
 }
 
 static int run_lanes(struct shared *s, struct lane *lanes, struct causal_result *out)
 {
 	const struct causal_plan *plan = s->run->plan;
-	int status = 0;
+	int status = 0, ret = 0;
 
 	/*
 	 * The real time is read before the sleeps, so that a recorder's clock may differ by their
@@ -375,12 +385,15 @@ static int run_lanes(struct shared *s, struct lane *lanes, struct causal_result 
 	for (size_t i = 0; i < plan->nr_lanes; i++)
 		if (lanes[i].started)
 			pthread_join(lanes[i].thread, NULL);
-	memset(out, 0, sizeof(*out));
 	out->begin_real_ns = s->begin_real_ns;
 	out->elapsed_s = (double)(clock_monotonic_ns() - s->begin_ns) / 1e9;
+	out->times.elapsed_s = out->elapsed_s;
 	out->wake_s = (double)s->wake_ns / 1e9;
-	add_up(lanes, plan->nr_lanes, out);
-	out->nr_not_sent = plan->nr - out->nr[0] - out->nr[1] - out->nr_flushes;
+	for (size_t i = 0; i < plan->nr_lanes && !ret; i++)
+		ret = causal_run_times(&lanes[i], &out->times);
+	if (ret)
+		causal_run_fail(s, -ret, NULL, -1);
+	out->nr_not_sent = plan->nr - causal_result_nr(out);
 	return -s->error;
 }
 
@@ -400,7 +413,6 @@ static int job_begin(struct job *j, const struct causal_run *run, struct causal_
 	pthread_condattr_t monotonic;
 	int ret;
 
-	memset(out, 0, sizeof(*out));
 	j->out = out;
 	s->run = run;
 	s->fd = -1;
@@ -473,6 +485,7 @@ int causal_runs(const struct causal_run *runs, size_t nr, struct causal_result *
 	size_t begun = 0;
 	int ret = jobs ? 0 : -ENOMEM;
 
+	memset(out, 0, nr * sizeof(*out));
 	for (; begun < nr && !ret; begun++)
 		ret = job_begin(&jobs[begun], &runs[begun], &out[begun], err);
 	if (!ret)

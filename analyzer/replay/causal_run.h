@@ -11,16 +11,15 @@
 
 #include <signal.h>
 
+#include "analyzer/models/storage/device_load.h"
 #include "analyzer/replay/causal.h"
 
 #define CAUSAL_LANES_MAX 512
 
 struct causal_result {
-	uint64_t nr[2]; /* reads and writes completed */
-	uint64_t nr_flushes;
+	struct device_times times; /* of what completed: reads, writes and flushes */
 	/* requests of the plan that were not sent because the duration was over */
 	uint64_t nr_not_sent;
-	double mean_s[2];	/* response times; NaN: none */
 	uint64_t begin_real_ns; /* by CLOCK_REALTIME; nothing was sent before this time */
 	double elapsed_s;
 	double wake_s; /* how late this machine wakes a sleeping thread; subtracted from the gaps */
@@ -38,12 +37,16 @@ struct causal_run {
 };
 
 /*
- * Runs all plans side by side, and returns when all sent requests have completed. Returns 0,
+ * Runs all plans side by side, and returns when all sent requests have completed. Release each item
+ * of out whatever this function returns; they need not be initialized. Returns 0,
  * -ENOMEM, -EINVAL (more lanes than CAUSAL_LANES_MAX), -EAGAIN (fs.aio-max-nr leaves no room),
  * -EINTR after *stop, or the error of the target with one line that names the request; -EIO also if
  * a request transferred fewer bytes, as beyond the end of a file.
  */
 int causal_runs(const struct causal_run *runs, size_t nr, struct causal_result *out,
 		struct err *err);
+/* Returns the number of requests that completed. */
+uint64_t causal_result_nr(const struct causal_result *r);
+void causal_result_release(struct causal_result *r);
 
 #endif

@@ -15,6 +15,27 @@ static double log_half(double larger, double smaller)
 	return smaller > 0 ? log(larger / smaller) : NAN;
 }
 
+struct study_time study_get_time(const struct study_answer *a, unsigned int type,
+				 unsigned int point)
+{
+	if (type == STUDY_FLUSH || point != STUDY_MEAN)
+		return a->points[type][point];
+	return (struct study_time){ a->s[type], a->low[type], a->high[type],
+				    isnan(a->s[type]) ? STUDY_UNKNOWN : STUDY_BY_MODEL };
+}
+
+void study_set_time(struct study_answer *a, unsigned int type, unsigned int point,
+		    const struct study_time *t)
+{
+	if (type == STUDY_FLUSH || point != STUDY_MEAN) {
+		a->points[type][point] = *t;
+		return;
+	}
+	a->s[type] = t->s;
+	a->low[type] = t->low;
+	a->high[type] = t->high;
+}
+
 static bool study_alike(double a, double b)
 {
 	return a == b || (isnan(a) && isnan(b));

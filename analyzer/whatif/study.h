@@ -52,6 +52,12 @@ struct study_answer {
 	const char *limited_by; /* the busy part of a simulated device; NULL: none, or unknown */
 };
 
+/* Returns the answer for one type and point, wherever it stands in the struct. */
+struct study_time study_get_time(const struct study_answer *a, unsigned int type,
+				 unsigned int point);
+void study_set_time(struct study_answer *a, unsigned int type, unsigned int point,
+		    const struct study_time *t);
+
 struct study_case {
 	size_t loads[STUDY_LOADS_MAX], nr;
 	struct study_answer answers[STUDY_LOADS_MAX];

@@ -47,15 +47,6 @@ bool study_is_asked(const struct study_result *r, size_t case_index)
 	return !strcmp(r->verb, "migrate") || r->cases[case_index].nr > 1;
 }
 
-/* The answer of a case for one type and point. */
-static struct study_time study_time_of(const struct study_answer *a, int type, int point)
-{
-	if (type < STUDY_FLUSH && point == STUDY_MEAN)
-		return (struct study_time){ a->s[type], a->low[type], a->high[type],
-					    isnan(a->s[type]) ? STUDY_UNKNOWN : STUDY_BY_MODEL };
-	return a->points[type][point];
-}
-
 static double study_before(const struct study_result *r, size_t case_index, size_t load, int type,
 			   int point)
 {
@@ -69,7 +60,7 @@ static double study_before(const struct study_result *r, size_t case_index, size
 		return r->study->loads[load].measured_s[type][point];
 	/* The cases of single loads come first, in the order of the loads. */
 	before = study_case_answer(&r->cases[base + load], load);
-	t = study_time_of(before, type, point);
+	t = study_get_time(before, type, point);
 	return t.way ? t.s : NAN;
 }
 
@@ -77,7 +68,7 @@ static struct study_row study_row_of(const struct study_result *r, size_t case_i
 				     int type, int point)
 {
 	const struct study_case *c = &r->cases[case_index];
-	const struct study_time t = study_time_of(&c->answers[i], type, point);
+	const struct study_time t = study_get_time(&c->answers[i], type, point);
 	size_t load = c->loads[i];
 	struct study_row row = { .case_index = case_index,
 				 .load = load,
@@ -104,7 +95,7 @@ static struct study_row study_row_of(const struct study_result *r, size_t case_i
 static bool study_has_row(const struct study_result *r, const struct study_case *c, size_t i,
 			  int type, int point)
 {
-	if (study_time_of(&c->answers[i], type, point).way)
+	if (study_get_time(&c->answers[i], type, point).way)
 		return true;
 	return type == STUDY_FLUSH && point == STUDY_MEAN && r->study->predictor &&
 	       r->study->loads[c->loads[i]].facts.flush_per_s > 0;
@@ -187,6 +178,12 @@ static const struct study_row *study_find_worst(const struct study_result *r)
 	return worst;
 }
 
+/* Returns whether the loads really ran on the target: no better answer can be advised. */
+static bool study_is_run(const struct study_result *r)
+{
+	return !strcmp(r->how, "run") || !strcmp(r->how, "replay");
+}
+
 static void study_say_worst(const struct study_result *r, const struct study_row *worst, char *out,
 			    size_t size)
 {
@@ -202,14 +199,14 @@ static void study_say_worst(const struct study_result *r, const struct study_row
 	units_time(worst->before_s, before);
 	units_time(worst->target_s, now);
 	if (v == VERDICT_CANNOT_TELL) {
-		snprintf(
-			out, size,
-			"%s: cannot tell whether the %s of %s become slower or faster: from %s to "
-			"%s (%+.1f %%), but the 90 %% interval, %s to %s, includes no change; measure "
-			"with --run.",
-			what, study_type_plural((unsigned int)worst->side), name, before, now,
-			100 * worst->change_ratio, units_time(worst->low, low),
-			units_time(worst->high, high));
+		snprintf(out, size,
+			 "%s: %s whether the %s of %s become slower or faster: from %s to "
+			 "%s (%+.1f %%), but the 90 %% interval, %s to %s, includes no change%s.",
+			 what, study_is_run(r) ? "a replay does not show" : "cannot tell",
+			 study_type_plural((unsigned int)worst->side), name, before, now,
+			 100 * worst->change_ratio, units_time(worst->low, low),
+			 units_time(worst->high, high),
+			 study_is_run(r) ? "" : "; measure with --run");
 		return;
 	}
 	snprintf(out, size, "%s: the %s of %s %s, from %s to %s (%+.1f %%)%s, %s.", what,
@@ -333,7 +330,7 @@ int study_conclude(struct study_result *r)
 	worst = study_find_worst(r);
 	if (worst) {
 		study_say_worst(r, worst, r->conclusion + used, STUDY_WORDS_BYTES - used);
-		r->cannot_tell |= study_verdict(worst) == VERDICT_CANNOT_TELL;
+		r->cannot_tell |= study_verdict(worst) == VERDICT_CANNOT_TELL && !study_is_run(r);
 		r->limited_by = study_limit(r, worst);
 	} else {
 		snprintf(r->conclusion + used, STUDY_WORDS_BYTES - used,

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A percentile is used only if at least this many requests lie beyond it. */
+#define BEYOND_LEAST 10
+
 const char *study_type_name(unsigned int type)
 {
 	static const char *const names[STUDY_TYPES] = { "read", "write", "flush" };
@@ -38,6 +41,13 @@ bool study_points_asks(const char *response)
 				return true;
 		}
 	return false;
+}
+
+bool study_points_knows(uint64_t nr, unsigned int point)
+{
+	static const double quantiles[STUDY_POINTS] = { 0, 0.5, 0.95, 0.99 };
+
+	return point == STUDY_MEAN ? nr > 0 : (double)nr * (1 - quantiles[point]) >= BEYOND_LEAST;
 }
 
 void study_points_measured(const struct profile *p, double out[STUDY_TYPES][STUDY_POINTS])

@@ -42,6 +42,10 @@ struct study_time {
 /* Returns whether a study asks models for a response: read_s, write_p95_s, flush_s, ... */
 bool study_points_asks(const char *response);
 /*
+ * Returns whether nr times are enough for a point: one for a mean, ten beyond it for a percentile.
+ */
+bool study_points_knows(uint64_t nr, unsigned int point);
+/*
  * Gives the measured values of a profile; NaN if there is none, or if fewer than ten requests lie
  * beyond it.
  */

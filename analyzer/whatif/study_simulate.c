@@ -9,42 +9,12 @@
 
 #include "analyzer/whatif/device_study.h"
 
-/* A percentile is used only if at least this many requests lie beyond it. */
-#define BEYOND_LEAST 10
 /* Requests that are fewer than this share of the load are ignored. */
 #define MATTERS_RATIO 0.02
-
-static const double simulate_quantiles[STUDY_POINTS] = { 0, 0.5, 0.95, 0.99 };
 
 _Static_assert((int)STUDY_TYPES == (int)DEVICE_NR_TYPES &&
 		       (int)STUDY_POINTS == (int)DEVICE_NR_POINTS,
 	       "studies and devices number types and points alike");
-
-static bool simulate_knows(uint64_t nr, int point)
-{
-	return point == STUDY_MEAN ? nr > 0
-				   : (double)nr * (1 - simulate_quantiles[point]) >= BEYOND_LEAST;
-}
-
-static void simulate_take_time(struct study_answer *a, int type, int point,
-			       const struct study_time *t)
-{
-	if (type == STUDY_FLUSH || point != STUDY_MEAN) {
-		a->points[type][point] = *t;
-		return;
-	}
-	a->s[type] = t->s;
-	a->low[type] = t->low;
-	a->high[type] = t->high;
-}
-
-static struct study_time simulate_time(const struct study_answer *a, int type, int point)
-{
-	if (type == STUDY_FLUSH || point != STUDY_MEAN)
-		return a->points[type][point];
-	return (struct study_time){ a->s[type], a->low[type], a->high[type],
-				    isnan(a->s[type]) ? STUDY_UNKNOWN : STUDY_BY_MODEL };
-}
 
 /*
  * The throughput is that of the load where it was recorded, less by as much as the simulated
@@ -64,8 +34,8 @@ static void simulate_take(const struct study_simulate *sim, const struct load_fa
 				    .limited_by = r->times.limit == DEVICE_PART_NONE
 							  ? NULL
 							  : device_part_names[r->times.limit] };
-	for (int type = 0; type < STUDY_TYPES; type++)
-		for (int point = 0; point < STUDY_POINTS; point++) {
+	for (unsigned int type = 0; type < STUDY_TYPES; type++)
+		for (unsigned int point = 0; point < STUDY_POINTS; point++) {
 			double own = sim->target->errors[type][point].log_half;
 			double half = shared && !sim->errors_given
 					      ? device_model_shared(own, (enum device_point)point)
@@ -75,11 +45,11 @@ static void simulate_take(const struct study_simulate *sim, const struct load_fa
 
 			half = hypot(half, device_times_chance(&r->times, (enum device_type)type,
 							       (enum device_point)point));
-			if (simulate_knows(r->times.nr[type], point))
-				simulate_take_time(a, type, point,
-						   &(struct study_time){ s, s * exp(-half),
-									 s * exp(half),
-									 STUDY_BY_MODEL });
+			if (study_points_knows(r->times.nr[type], point))
+				study_set_time(a, type, point,
+					       &(struct study_time){ s, s * exp(-half),
+								     s * exp(half),
+								     STUDY_BY_MODEL });
 		}
 }
 
@@ -87,10 +57,10 @@ static void simulate_take(const struct study_simulate *sim, const struct load_fa
  * Replaces a time by that of another simulation, and keeps the relative width of its interval.
  * Raises *change to the factor between both times if the point is a mean.
  */
-static void simulate_move(struct study_answer *a, int type, int point, const struct study_time *to,
-			  double *change)
+static void simulate_move(struct study_answer *a, unsigned int type, unsigned int point,
+			  const struct study_time *to, double *change)
 {
-	const struct study_time now = simulate_time(a, type, point);
+	const struct study_time now = study_get_time(a, type, point);
 	double factor = to->s / now.s;
 	struct study_time moved = *to;
 
@@ -100,7 +70,7 @@ static void simulate_move(struct study_answer *a, int type, int point, const str
 		if (point == STUDY_MEAN)
 			*change = fmax(*change, fmax(factor, 1 / factor));
 	}
-	simulate_take_time(a, type, point, &moved);
+	study_set_time(a, type, point, &moved);
 }
 
 double study_simulate_at_least(const struct study_answer *less, double factor,
@@ -108,10 +78,10 @@ double study_simulate_at_least(const struct study_answer *less, double factor,
 {
 	double change = 1;
 
-	for (int type = 0; type < STUDY_TYPES; type++)
-		for (int point = 0; point < STUDY_POINTS; point++) {
-			const struct study_time least = simulate_time(less, type, point);
-			const struct study_time now = simulate_time(a, type, point);
+	for (unsigned int type = 0; type < STUDY_TYPES; type++)
+		for (unsigned int point = 0; point < STUDY_POINTS; point++) {
+			const struct study_time least = study_get_time(less, type, point);
+			const struct study_time now = study_get_time(a, type, point);
 
 			if (least.way && (!now.way || now.s < least.s))
 				simulate_move(a, type, point, &least, &change);
@@ -125,10 +95,10 @@ double study_simulate_at_most(const struct study_answer *more, double factor,
 {
 	double change = 1;
 
-	for (int type = 0; type < STUDY_TYPES; type++)
-		for (int point = 0; point < STUDY_POINTS; point++) {
-			const struct study_time most = simulate_time(more, type, point);
-			const struct study_time now = simulate_time(a, type, point);
+	for (unsigned int type = 0; type < STUDY_TYPES; type++)
+		for (unsigned int point = 0; point < STUDY_POINTS; point++) {
+			const struct study_time most = study_get_time(more, type, point);
+			const struct study_time now = study_get_time(a, type, point);
 
 			if (most.way && now.way && now.s > most.s)
 				simulate_move(a, type, point, &most, &change);

@@ -178,6 +178,10 @@ rm "$T/link"
 exits 0 "a new file is made, in a folder that is there" timeout 60 "$blkcast" study migrate "$T/writes" --run "$T/new.img" --duration 300ms
 like "$(cat "$T/err")" "$T/new.img \(new file, with .* free\): new files of .* are written, which are removed afterwards" "which is said"
 holds "and is removed" test ! -e "$T/new.img"
+timeout 60 "$blkcast" study migrate "$T/writes" --run "$T/new.img" --duration 5s --json -q >"$T/out"
+is "$(jq -c '[.results[] | select(.by == "run" and .target_s > 0 and .ci[0] < .target_s and .target_s < .ci[1]) | "\(.type) \(.point)"]' "$T/out")" \
+	'["read mean","read p50","read p95","write mean","write p50","write p95"]' "a replay answers means and percentiles, with intervals"
+is "$(jq -c '[.results[] | select(.point == "mean") | .before_s * 1e6 | round]' "$T/out")" "[100,100]" "beside those of the same requests"
 if command -v fio >/dev/null; then
 	exits 0 "likewise by mimics" timeout 60 "$blkcast" study migrate "$T/writes" --run "$T/new.img" --duration 300ms --by-profile --leave-out bursts
 	holds "whose file is removed" test ! -e "$T/new.img"
