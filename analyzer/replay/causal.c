@@ -8,6 +8,7 @@
 
 #include "analyzer/replay/causal_begin.h"
 #include "analyzer/replay/causal_depend.h"
+#include "analyzer/replay/causal_lock.h"
 #include "analyzer/replay/causal_open.h"
 
 #define CAUSAL_GROUPS 256 /* more threads than these are sorted by comparison */
@@ -422,6 +423,7 @@ static int causal_fill(struct causal_plan *plan, struct causal_times *t, size_t 
 		if (ret)
 			goto out;
 	}
+	ret = causal_lock(t, plan);
 out:
 	free(before);
 	return ret;

@@ -37,8 +37,12 @@
  * CAUSAL_OPEN_DEPTH requests of the lane are under way, on a target that is too slow, the next one
  * waits.
  *
+ * Threads that write a log under a lock (causal_lock.h) still do: a request that takes the lock is
+ * sent when it is due and no other lane holds the lock, which the completion of the last request
+ * of the section gives back. Lanes get the lock in the order in which they came for it.
+ *
  * This order cannot deadlock, because each request waits only for requests that had been sent
- * before it.
+ * before it, and inside a section only for requests of its own lane.
  */
 #ifndef ANALYZER_CAUSAL_H
 #define ANALYZER_CAUSAL_H
@@ -53,6 +57,7 @@
 
 #define CAUSAL_SLACK_NS	  200000000ull
 #define CAUSAL_OPEN_DEPTH 256
+#define CAUSAL_NO_LOCK	  UINT32_MAX
 
 struct causal_request {
 	uint64_t offset; /* bytes */
@@ -68,6 +73,8 @@ struct causal_request {
 	uint32_t after_lane, after;
 	uint8_t operation; /* read, write, flush */
 	bool durable;	   /* forced unit access */
+	bool takes_lock;   /* it is sent while no other lane holds the lock of the lane */
+	bool gives_lock;   /* its completion gives the lock back */
 	/* only in simulations: a cache serves the request in the plan's cached_s */
 	bool cached;
 };
@@ -77,6 +84,7 @@ struct causal_lane {
 	struct causal_request *requests;
 	size_t nr;
 	uint32_t depth;	  /* largest number of requests under way */
+	uint32_t lock;	  /* below the plan's nr_locks, or CAUSAL_NO_LOCK */
 	uint64_t depends; /* bit i: the lane depends on lane i */
 	bool open;	  /* its requests wait for no completion */
 	bool follows;	  /* completions of other lanes wake it */
@@ -86,6 +94,7 @@ struct causal_lane {
 struct causal_plan {
 	struct causal_lane *lanes;
 	size_t nr_lanes;
+	uint32_t nr_locks; /* that lanes share */
 	/* requests, and requests left out because they cannot be sent or timed */
 	uint64_t nr, nr_left_out;
 	uint64_t end_bytes; /* the end of the last byte touched */

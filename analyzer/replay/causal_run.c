@@ -43,6 +43,7 @@ struct shared {
 	const struct causal_request *failed;
 	int64_t failed_bytes;
 	struct lane *lanes;
+	_Atomic bool *held; /* owned: by lock of the plan, a lane holds it */
 	pthread_mutex_t lock;
 	pthread_cond_t progress; /* signalled to lanes that wait for other lanes */
 	_Atomic unsigned int nr_waiting;
@@ -121,6 +122,8 @@ static void causal_run_take(struct lane *l, size_t i, int64_t res, uint64_t now)
 		causal_run_fail(l->shared, EIO, r, res);
 	l->done_ns[l->nr_done++] = now;
 	atomic_store_explicit(&l->ended_ns[i], now, memory_order_release);
+	if (r->gives_lock)
+		atomic_store(&l->shared->held[l->plan->lock], false);
 	atomic_fetch_add_explicit(&l->shared->nr_done, 1, memory_order_relaxed);
 }
 
@@ -269,7 +272,10 @@ static void causal_run_step(struct lane *l)
 	}
 	now = clock_monotonic_ns();
 	if (now + SHORT_NS >= due) {
-		causal_run_submit(l);
+		if (r->takes_lock && atomic_exchange(&s->held[l->plan->lock], true))
+			wait_for_others(l);
+		else
+			causal_run_submit(l);
 		return;
 	}
 	until = due > now + s->wake_ns ? due - s->wake_ns : now + 1;
@@ -425,7 +431,8 @@ static int job_begin(struct job *j, const struct causal_run *run, struct causal_
 		return err_set(err, EINVAL, "%s: expected requests of up to %d threads, got %zu",
 			       run->target, CAUSAL_LANES_MAX, run->plan->nr_lanes);
 	j->lanes = s->lanes = calloc(run->plan->nr_lanes, sizeof(*j->lanes));
-	ret = j->lanes ? make_buffers(s, run->plan->bytes_max) : -ENOMEM;
+	s->held = calloc(run->plan->nr_locks + 1, sizeof(*s->held));
+	ret = j->lanes && s->held ? make_buffers(s, run->plan->bytes_max) : -ENOMEM;
 	for (size_t i = 0; i < run->plan->nr_lanes && !ret; i++)
 		ret = lane_begin(&j->lanes[i], s, &run->plan->lanes[i]);
 	if (ret == -EAGAIN)
@@ -447,6 +454,7 @@ static void job_end(struct job *j)
 	free(j->shared.buffer[0]);
 	free(j->shared.buffer[1]);
 	free(j->lanes);
+	free(j->shared.held);
 	pthread_cond_destroy(&j->shared.progress);
 	pthread_mutex_destroy(&j->shared.lock);
 }

@@ -131,6 +131,9 @@ static int stored_scale_lane(const struct stored_scale *s, size_t copy, size_t l
 		return 0;
 	to = &s->out->lanes[at];
 	*to = *from;
+	/* Each copy is an application of its own, with a log of its own. */
+	if (from->lock != CAUSAL_NO_LOCK)
+		to->lock += (uint32_t)copy * s->plan->nr_locks;
 	to->nr = from->open ? stored_scale_open_nr(s, from) : from->nr;
 	to->requests = calloc(to->nr, sizeof(*to->requests));
 	if (!to->requests)
@@ -157,6 +160,7 @@ int stored_scale(struct causal_plan *out, const struct causal_plan *plan, double
 	if (ret)
 		goto out;
 	stored_scale_number(&s);
+	out->nr_locks = (uint32_t)s.nr_copies * plan->nr_locks;
 	out->lanes = calloc(out->nr_lanes + 1, sizeof(*out->lanes));
 	if (!out->lanes) {
 		out->nr_lanes = 0;

@@ -34,14 +34,17 @@ struct stored_lane {
 	double *ended_s; /* owned: completion time by request; NaN: not yet completed */
 	bool waits;	 /* it waits for other lanes */
 	bool *awaited;	 /* owned: by request, another lane waits for its completion */
+	bool wants_lock; /* its next request is due, and another lane holds the lock */
+	double wants_s;	 /* since when */
 };
 
 struct stored_load {
 	uint64_t nr_done, next_need;
 	uint64_t nr_requests; /* of the plan */
 	size_t first, nr;     /* lanes */
-	size_t nr_waiting;
+	size_t nr_waiting, nr_locks;
 	double cached_s; /* of the plan */
+	bool *held;	 /* owned: by lock, a lane holds it */
 	bool again;	 /* the load has completed once, and its further requests do not count */
 };
 
@@ -193,6 +196,24 @@ static void stored_wait(struct stored_sim *s, struct stored_lane *l, bool after,
 	l->waits = waits;
 }
 
+/*
+ * Takes the lock of a lane whose next request is due. Returns false if another lane holds it. The
+ * lane is looked at again when it is its turn.
+ */
+static bool stored_lock_take(struct stored_sim *s, struct stored_lane *l)
+{
+	bool *held = &s->loads[l->load].held[l->plan->lock];
+
+	if (*held) {
+		l->wants_s = l->wants_lock ? l->wants_s : s->now_s;
+		l->wants_lock = true;
+		return false;
+	}
+	l->wants_lock = false;
+	*held = true;
+	return true;
+}
+
 /* Sends what the lane may send now, and sets a timer for what it may send later. */
 static int stored_look(struct stored_sim *s, uint32_t lane)
 {
@@ -211,6 +232,10 @@ static int stored_look(struct stored_sim *s, uint32_t lane)
 		}
 		if (due_s > s->now_s)
 			return eventq_set(&s->events, lane, due_s);
+		if (r->takes_lock && !stored_lock_take(s, l)) {
+			eventq_cancel(&s->events, lane);
+			return 0;
+		}
 		ret = stored_submit(s, lane);
 		if (ret)
 			return ret;
@@ -229,6 +254,20 @@ static int stored_look_waiting(struct stored_sim *s, struct stored_load *load)
 		if (s->lanes[i].waits)
 			ret = stored_look(s, (uint32_t)i);
 	return ret;
+}
+
+/* Gives back the lock of a lane to the lane that has wanted it for the longest time. */
+static int stored_lock_give(struct stored_sim *s, const struct stored_lane *l)
+{
+	struct stored_load *load = &s->loads[l->load];
+	size_t next = SIZE_MAX;
+
+	load->held[l->plan->lock] = false;
+	for (size_t i = load->first; i < load->first + load->nr; i++)
+		if (s->lanes[i].wants_lock && s->lanes[i].plan->lock == l->plan->lock &&
+		    (next == SIZE_MAX || s->lanes[i].wants_s < s->lanes[next].wants_s))
+			next = i;
+	return next == SIZE_MAX ? 0 : stored_look(s, (uint32_t)next);
 }
 
 /*
@@ -253,6 +292,7 @@ static int stored_load_ended(struct stored_sim *s, struct stored_load *load)
 	}
 	s->nr_repeats -= load->nr_requests;
 	load->nr_done = 0;
+	memset(load->held, 0, load->nr_locks * sizeof(*load->held));
 	for (size_t i = load->first; i < load->first + load->nr; i++) {
 		struct stored_lane *l = &s->lanes[i];
 
@@ -284,7 +324,9 @@ static int stored_complete(struct stored_sim *s, uint32_t slot)
 	load->nr_done++;
 	if (load->nr_done == load->nr_requests)
 		return stored_load_ended(s, load);
-	ret = stored_look(s, lane);
+	ret = l->plan->requests[index].gives_lock ? stored_lock_give(s, l) : 0;
+	if (!ret)
+		ret = stored_look(s, lane);
 	if (!ret && load->nr_waiting && (load->nr_done >= load->next_need || l->awaited[index]))
 		ret = stored_look_waiting(s, load);
 	return ret;
@@ -337,10 +379,13 @@ static int stored_begin(struct stored_sim *s, const struct causal_plan *const *p
 		s->loads[i] = (struct stored_load){ .next_need = UINT64_MAX,
 						    .nr_requests = stored_plan_nr(plans[i]),
 						    .cached_s = plans[i]->cached_s,
+						    .nr_locks = plans[i]->nr_locks,
 						    .first = lane,
 						    .nr = plans[i]->nr_lanes };
 		s->loads[i].again = !s->loads[i].nr_requests;
 		s->nr_ended += s->loads[i].again;
+		s->loads[i].held = calloc(plans[i]->nr_locks + 1, sizeof(*s->loads[i].held));
+		ret = s->loads[i].held ? 0 : -ENOMEM;
 		for (size_t k = 0; k < plans[i]->nr_lanes && !ret; k++)
 			ret = stored_lane_begin(&s->lanes[lane++], &plans[i]->lanes[k], i);
 	}
@@ -356,6 +401,8 @@ static void stored_release(struct stored_sim *s)
 		free(s->lanes[i].ended_s);
 		free(s->lanes[i].awaited);
 	}
+	for (size_t i = 0; i < s->nr_loads && s->loads; i++)
+		free(s->loads[i].held);
 	free(s->lanes);
 	free(s->loads);
 	free(s->slots);
