@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -185,13 +186,38 @@ static unsigned int bit_length(uint64_t value)
 	return value ? 64 - (unsigned int)__builtin_clzll(value) : 0;
 }
 
-/* Returns the rank of the stream whose end is nearest, and the distance from there in sectors. */
-static unsigned int segment_write_nearest(const struct streams *s, uint64_t sector,
+/*
+ * Returns whether an end may be at most reach sectors away. Only the low halves of the sectors are
+ * compared, which the compiler does four at a time, so that ends at a multiple of 2^32 sectors are
+ * taken for near ones.
+ */
+static bool segment_write_may_be_near(const struct streams *s, uint64_t sector, uint64_t reach)
+{
+	uint32_t top = (uint32_t)(sector + reach), width = (uint32_t)(2 * reach), near = 0;
+
+	if (reach >= UINT32_MAX / 2)
+		return true;
+	for (unsigned int i = 0; i < NR_STREAMS; i++)
+		near |= top - (uint32_t)s->end[i] <= width;
+	return near;
+}
+
+/*
+ * Returns the rank of the stream whose end is nearest, and the distance from there in sectors.
+ * STREAM_NONE: no end is at most reach sectors away. The usual cases come first: a run that goes
+ * on, and a random request, which is far from all ends.
+ */
+static unsigned int segment_write_nearest(const struct streams *s, uint64_t sector, uint64_t reach,
 					  int64_t *distance)
 {
 	uint64_t best = UINT64_MAX;
 	unsigned int at = 0;
 
+	*distance = 0;
+	if (streams_end(s, 0) == sector)
+		return 0;
+	if (!segment_write_may_be_near(s, sector, reach))
+		return STREAM_NONE;
 	for (unsigned int i = 0; i < NR_STREAMS; i++) {
 		int64_t d = (int64_t)(sector - s->end[i]);
 		uint64_t size = (uint64_t)(d < 0 ? -(uint64_t)d : (uint64_t)d);
@@ -200,32 +226,41 @@ static unsigned int segment_write_nearest(const struct streams *s, uint64_t sect
 		best = size < best ? size : best;
 	}
 	*distance = (int64_t)(sector - s->end[at]);
-	return (at - s->head) % NR_STREAMS;
+	return best <= reach ? (at - s->head) % NR_STREAMS : STREAM_NONE;
 }
 
 /*
  * A request continues a stream, or begins near the end of one, or begins anywhere. The near form
- * pays where the distance, its sign and the rank of the stream take fewer bits than the sector.
+ * pays where the distance in units of 8 sectors, its sign and the rank of the stream take fewer
+ * bits than the sector.
  */
 #define NEAR_BITS 12
+
+/* Returns the largest distance in sectors at which the near form pays; 0: at none. */
+static uint64_t near_reach(uint64_t max_sector)
+{
+	unsigned int bits = bit_length(max_sector >> 3);
+
+	return bits > NEAR_BITS ? ((uint64_t)8 << (bits - NEAR_BITS - 1)) - 1 : 0;
+}
+
 static void add_sector(struct segment_writer *w, const struct request *r, uint32_t issuer)
 {
 	struct streams *s = &w->streams[streams_context(r->device, r->operation)];
+	unsigned int rank, code = 2 * NR_STREAMS;
 	int64_t distance;
-	unsigned int rank = segment_write_nearest(s, r->sector, &distance), code = 2 * NR_STREAMS;
-	uint64_t size = (uint64_t)(distance < 0 ? -(uint64_t)distance : (uint64_t)distance) >> 3;
 
 	w->max_sector = r->sector > w->max_sector ? r->sector : w->max_sector;
-	if (!distance) {
+	rank = segment_write_nearest(s, r->sector, near_reach(w->max_sector), &distance);
+	if (rank == STREAM_NONE) {
+		w->low[w->nr_low++] = (uint8_t)r->sector & 7;
+		w->place[w->nr_place++] = r->sector >> 3;
+	} else if (!distance) {
 		code = rank;
-	} else if (bit_length(size) + NEAR_BITS < bit_length(w->max_sector >> 3)) {
+	} else {
 		code = NR_STREAMS + rank;
 		w->low[w->nr_low++] = (uint8_t)distance & 7;
 		w->near[w->nr_near++] = (uint64_t)(distance >> 3);
-	} else {
-		rank = STREAM_NONE;
-		w->low[w->nr_low++] = (uint8_t)r->sector & 7;
-		w->place[w->nr_place++] = r->sector >> 3;
 	}
 	w->stream[w->nr] = (uint8_t)code;
 	w->issuer[w->nr] = (uint16_t)streams_swap_issuer(s, rank, issuer);
