@@ -104,7 +104,38 @@ static void order_is_a_literal_sort(void)
 	check_whole_order(1000, 40000, 3);
 	check_whole_order(4, 9, 2); /* many ties, many without duration */
 	check_whole_order(100000000, 3000000000, 2);
-	check_whole_order(0, 1000, 1); /* all at once */
+	check_whole_order(0, 1000, 1);	   /* all at once */
+	check_whole_order(1700, 90000, 2); /* a few within 64 ns, over more than 2^22 ns */
+}
+
+/* Requests in groups whose arrivals differ by a few ns, over a span that takes three digits. */
+static void groups_of_near_times_are_ordered(void)
+{
+	static struct request in[NR];
+	static struct collected out;
+	struct reorder_sink sink = { collect, &out };
+	struct reorder *o = NULL;
+	uint64_t random = 11;
+	size_t wrong = 0;
+
+	out.nr = 0;
+	if (!ok(!reorder_new(&o, NR, &sink)))
+		return;
+	for (size_t i = 0; i < NR; i++) {
+		in[i] = (struct request){ .sector = i };
+		in[i].arrival_ns = (i / 10 * 131 % 500) * 250000 + next_random(&random) % 64;
+		in[i].dispatch_ns = in[i].arrival_ns;
+		in[i].completion_ns = in[i].arrival_ns + 1000 + next_random(&random) % 64;
+		reorder_add(o, &in[i]);
+	}
+	reorder_flush(o, UINT64_MAX);
+	qsort(in, NR, sizeof(*in), by_arrival);
+	ok_eq(out.nr, NR);
+	for (size_t i = 0; i < NR; i++)
+		wrong += out.r[i].sector != in[i].sector ||
+			 out.r[i].queue_depth != literal_depth(in, i);
+	ok_eq(wrong, 0);
+	reorder_free(o);
 }
 
 static void nothing_is_lost_when_full(void)
@@ -280,6 +311,8 @@ static void bad_bounds_are_refused(void)
 
 static const struct tap_test tests[] = {
 	{ "order and queue depth are those of a literal sort", order_is_a_literal_sort },
+	{ "groups of requests a few ns apart are ordered over a long span",
+	  groups_of_near_times_are_ordered },
 	{ "a full buffer loses nothing and keeps the order", nothing_is_lost_when_full },
 	{ "a queue beyond bound is as deep as the bound, and comes back to nothing",
 	  depth_is_bounded_and_comes_back },
