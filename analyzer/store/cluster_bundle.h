@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "analyzer/store/cluster.h"
+#include "analyzer/store/ingest.h"
 
 /* One segment of a bundle. */
 struct bundle_item {

@@ -11,7 +11,6 @@
 #ifndef ANALYZER_STORE_HOME_H
 #define ANALYZER_STORE_HOME_H
 
-#include "analyzer/store/ingest.h"
 #include "analyzer/store/store.h"
 #include "analyzer/store/store_compact.h"
 #include "analyzer/store/store_journal.h"
@@ -19,6 +18,7 @@
 
 struct cluster;
 struct home_intake; /* of the home: takes checked segments */
+struct ingest_quota;
 
 /* One checked segment and what became of it. */
 struct home_segment {
