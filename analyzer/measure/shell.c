@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The assembler includes the scripts of shell/ as they are, as in report/page_assets.c, so that no
+ * The assembler includes the scripts of shell/ as they are, as in answer/page_assets.c, so that no
  * copy has to be kept up to date.
  */
 #include "analyzer/measure/shell.h"
