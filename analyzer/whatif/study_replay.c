@@ -24,7 +24,7 @@
  * nine in ten values lie within, from docs/studies/replay/replay.csv
  * (scripts/study-applications-coverage.sh).
  */
-static const double replay_excess[STUDY_POINTS] = { 0, 0, 0, 0 };
+static const double replay_excess[STUDY_POINTS] = { 0.14, 0.15, 0.18, 0.26 };
 
 static bool is_trace(const char *path)
 {

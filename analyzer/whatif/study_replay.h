@@ -33,9 +33,9 @@ int study_replay_plan(struct causal_plan *plan, const struct profile *p, const c
 /*
  * Measures a case: means, p50, p95 and p99 of reads, writes and flushes, each with the 90 %
  * interval in which the application itself would be, by what recorded applications were off and
- * by how many requests there are. In a folder each load has a file of its own, which is written in full before and
- * removed after. A target that is a new file is written in full before the first case. Returns the
- * errors of causal_runs() and of the files.
+ * by how many requests there are. In a folder each load has a file of its own, which is written in
+ * full before and removed after. A target that is a new file is written in full before the first
+ * case. Returns the errors of causal_runs() and of the files.
  */
 int study_by_replay(struct study_replay *r, const struct study *s, struct study_case *c,
 		    struct err *err);

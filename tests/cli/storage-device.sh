@@ -225,6 +225,9 @@ like "$(scripts/study-applications-coverage.sh "$T/ten.csv" | paste -sd' ')" "me
 scripts/study-applications-coverage.sh docs/studies/applications/applications.csv >"$T/coverage"
 is "$(sed -n 's/.*application_excess\[.*{ \(.*\) };/\1/p' analyzer/models/storage/device_model.c)" \
 	"$(awk '$2 == "excess" { printf "%s%s", comma, $3 + 0; comma = ", " }' "$T/coverage")" "the recorded applications give the numbers that devices use"
+scripts/study-applications-coverage.sh docs/studies/replay/replay.csv >"$T/replayed"
+is "$(sed -n 's/.*replay_excess\[.*{ \(.*\) };/\1/p' "$(git ls-files '*/study_replay.c')")" \
+	"$(awk '$2 == "excess" { printf "%s%s", comma, $3 + 0; comma = ", " }' "$T/replayed")" "and replayed ones those of replays"
 number "$(awk '/^all/ { print $NF }' "$T/coverage") >= 0.85 && $(awk '/^all/ { print $NF }' "$T/coverage") <= 0.95" \
 	"of an application that is left out, 85 to 95 % of the values lie within"
 like "$(tr -s '\n ' ' ' <docs/studies/applications/results.md)" "$(awk '/^all/ { print $4 " of " $6 }' "$T/coverage") of its values" \

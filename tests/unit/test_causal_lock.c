@@ -13,8 +13,8 @@
 
 #include "analyzer/models/num/rng.h"
 #include "analyzer/replay/causal_run.h"
-#include "analyzer/whatif/stored_scale.h"
-#include "analyzer/whatif/stored_sim.h"
+#include "analyzer/whatif/simulate/stored_scale.h"
+#include "analyzer/whatif/simulate/stored_sim.h"
 #include "tests/support/sample.h"
 #include "tests/support/tap.h"
 
@@ -205,8 +205,9 @@ static void a_replay_gives_locks_back(void)
 	close(fd);
 	ok_int(truncate(path, (off_t)plan.end_bytes), 0);
 	ok_int(causal_runs(&(struct causal_run){ &plan, path, 0, NULL }, 1, &out, &err), 0);
-	ok_eq(out.nr[OPERATION_WRITE], NR_SECTIONS);
-	ok_eq(out.nr_flushes, NR_SECTIONS);
+	ok_eq(out.times.nr[DEVICE_WRITE], NR_SECTIONS);
+	ok_eq(out.times.nr[DEVICE_FLUSH], NR_SECTIONS);
+	causal_result_release(&out);
 	causal_release(&plan);
 	sample_remove(dir);
 }
