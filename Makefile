@@ -118,14 +118,14 @@ objs = $(patsubst %.c,$(BUILD)/%.o,$(1))
 # What uses MPI is a shared object, which is built where OpenMPI is; blkcast loads it under mpirun and srun.
 mpi_src      := analyzer/models/num/ranks_mpi.c
 has_mpi      := $(if $(CROSS)$(STATIC),,$(shell $(PKG_CONFIG) --exists ompi-c 2>/dev/null && echo yes))
-lib_src      := $(sort $(wildcard base/*.c formats/*.c formats/*/*.c workload/*.c))
+lib_src      := $(sort $(wildcard base/*.c base/*/*.c formats/*.c formats/*/*.c workload/*.c))
 agent_src    := $(sort $(filter-out agent/main.c,$(wildcard agent/*.c agent/*/*.c agent/*/*/*.c)))
 analyzer_src := $(sort $(filter-out analyzer/main.c $(mpi_src),$(shell find analyzer -name "*.c")))
 slow_src     := $(sort $(wildcard tests/literal/*.c tests/support/*.c)) \
 		$(sort $(filter-out %/main.c,$(wildcard tests/system-under-study/*.c)))
 vm_tools     := known_load refuse_bpf log_call
 bpf_src      := $(sort $(wildcard bpf/*.bpf.c))
-unit_src     := $(sort $(wildcard tests/unit/test_*.c))
+unit_src     := $(sort $(wildcard tests/unit/*/test_*.c))
 bench_src    := $(sort $(wildcard tests/bench/bench_*.c))
 fuzz_src     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 tool_src     := $(sort $(wildcard tests/vm/*.c tests/system/*.c scripts/*.c))
@@ -138,6 +138,8 @@ skels    := $(patsubst bpf/%.bpf.c,$(BUILD)/gen/bpf/%.skel.h,$(bpf_src))
 programs := $(if $(wildcard agent/main.c),$(BUILD)/blkcast-agent) \
 	    $(if $(wildcard analyzer/main.c),$(BUILD)/blkcast) $(if $(has_mpi),$(BUILD)/libblkcast-mpi.so)
 unit     := $(patsubst %.c,$(BUILD)/%,$(unit_src))
+# The unit tests of these names, in whatever room of tests/unit they are; % stands for the rest of a name.
+unit_named = $(foreach u,$(unit),$(if $(filter $(1),$(patsubst test_%,%,$(notdir $(u)))),$(u)))
 benches  := $(patsubst %.c,$(BUILD)/%,$(bench_src))
 fuzzers  := $(patsubst %.c,$(BUILD)/%,$(fuzz_src))
 tool_bin := $(patsubst %.c,$(BUILD)/%,$(tool_src))
@@ -176,9 +178,9 @@ $(BUILD)/%.o: %.c
 $(BUILD)/analyzer/answer/page_assets.o: analyzer/answer/page.css analyzer/answer/page.js
 
 # The files of the live page likewise.
-$(BUILD)/analyzer/serve/page_files.o: $(wildcard analyzer/serve/page/*.* analyzer/serve/page/uplot/*)
+$(BUILD)/analyzer/serve/page/page_files.o: $(wildcard analyzer/serve/page/*.* analyzer/serve/page/uplot/*)
 
-$(BUILD)/analyzer/store/cluster_schema.o: docs/cluster.sql
+$(BUILD)/analyzer/store/engine/cluster_schema.o: docs/cluster.sql
 
 $(BUILD)/analyzer/measure/shell.o: $(wildcard analyzer/measure/shell/*.sh)
 
@@ -214,7 +216,7 @@ $(BUILD)/libblkcast-mpi.so: $(call objs,$(mpi_src))
 # Loops over the rows of a column use the vectors of the processor. No sum changes its order, so
 # the results have the same bits as without.
 vectors := $(if $(filter -O2,$(CFLAGS)),-O3)
-$(call objs,analyzer/models/regression/m5_linear.c analyzer/models/regression/m5_rules.c): override CFLAGS += $(vectors)
+$(call objs,analyzer/models/regression/tree/m5_linear.c analyzer/models/regression/tree/m5_rules.c): override CFLAGS += $(vectors)
 
 # What runs on s390x in make test does without the analyzer, which is half of what there is to compile.
 small_units := $(patsubst %,$(BUILD)/tests/unit/%,$(shell sed '/^\#/d' tests/byte-order))
@@ -242,12 +244,12 @@ $(addprefix $(BUILD)/tests/system-under-study/,first second):
 FAULTY_CALLS := open openat write writev read fsync syncfs close renameat renameat2 unlinkat mkdir mkdirat fstat fstatat \
 	posix_fallocate mmap munmap msync malloc calloc realloc reallocarray strdup \
 	account_seal_stream account_seal_capture
-faulty := $(addprefix $(BUILD)/tests/unit/test_,spool_faults spool_crash ingest_faults ingest_commit random_kills every_call \
+faulty := $(call unit_named,spool_faults spool_crash ingest_faults ingest_commit random_kills every_call \
 		store_calls retain)
 $(faulty): override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(FAULTY_CALLS))
 # Tests with a clock of their own: tests/support/fast_clock.h.
 FAST_CALLS := clock_gettime poll pthread_cond_wait pthread_cond_signal
-$(addprefix $(BUILD)/tests/unit/test_,many_windows stall_memory): override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(FAST_CALLS))
+$(call unit_named,many_windows stall_memory): override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(FAST_CALLS))
 
 deps:
 	$(Q)scripts/deps.sh build test
@@ -379,7 +381,7 @@ endurance:
 	$(Q)+$(MAKE) endurance-only
 endurance-only: tests
 	$(Q)$(every_point) KILLS=$(KILLS) BUILD=$(BUILD) scripts/run-tests.sh \
-		$(faulty) $(addprefix $(BUILD)/tests/unit/test_,spool_backlog many_windows)
+		$(faulty) $(call unit_named,spool_backlog many_windows)
 	$(Q)KILLS=$(KILLS) PAUSE_MS=60 SPREAD_MS=60 BUILD=$(BUILD) scripts/run-tests.sh \
 		tests/system/serve-kill.sh tests/system/agent-spool-kill.sh
 	$(Q)KILL_LOADS=30 KILLS=15 BUILD=$(BUILD) scripts/run-tests.sh tests/system/agent-spool-kill.sh
@@ -392,7 +394,7 @@ endurance-threads: programs $(addprefix $(BUILD)/tests/system/,capture segment_s
 
 coverage:
 	$(Q)+$(MAKE) BUILD=$(BUILD)/coverage CFLAGS="-O0 -g --coverage -DBLKCAST_COVERAGE" LDFLAGS="$(LDFLAGS) --coverage" coverage-only
-coverage-only: $(faulty) $(addprefix $(BUILD)/tests/unit/test_,spool account account_bounds account_half segment \
+coverage-only: $(faulty) $(call unit_named,spool account account_bounds account_half segment \
 		segment_header column sink_http store store_journal golden fuzz_corpus)
 	$(Q)BUILD=$(BUILD) scripts/coverage.sh $^
 
@@ -401,7 +403,7 @@ check-asan: export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
 check-asan:
 	$(Q)+$(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined test-only
 # Memcheck sees reads of what was never set, which neither sanitizer does.
-valgrind_units := $(filter $(addprefix $(BUILD)/tests/unit/test_,segment% profile% foreign% formats% fuzz_corpus%),$(unit))
+valgrind_units := $(call unit_named,segment% profile% foreign% formats% fuzz_corpus%)
 check-valgrind:
 	$(Q)scripts/deps.sh build fuzz
 	$(Q)+$(MAKE) $(valgrind_units)

@@ -9,23 +9,23 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "agent/guest/identity.h"
 #include "agent/agent.h"
-#include "agent/guest/cgroup.h"
+#include "agent/capture/pipeline.h"
+#include "agent/capture/stream.h"
 #include "agent/confine.h"
+#include "agent/guest/cgroup.h"
 #include "agent/guest/device.h"
 #include "agent/guest/fileset_scan.h"
+#include "agent/guest/identity.h"
 #include "agent/guest/machine.h"
-#include "agent/guest/mounts.h"
 #include "agent/guest/machine_watch.h"
-#include "agent/show/metrics.h"
-#include "agent/capture/pipeline.h"
+#include "agent/guest/mounts.h"
 #include "agent/send/hindsight.h"
 #include "agent/send/sender.h"
-#include "agent/source/source.h"
-#include "agent/capture/stream.h"
+#include "agent/show/metrics.h"
 #include "agent/show/top.h"
-#include "base/clock.h"
+#include "agent/source/source.h"
+#include "base/system/clock.h"
 
 #define HEARTBEAT_NS 60000000000u
 #define LOOK_NS	     100000000u /* shortest time between two looks of the main thread */

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 
 #include "agent/config.h"
-#include "base/log.h"
 #include "agent/stop_wait.h"
-#include "base/err.h"
+#include "base/system/log.h"
+#include "base/text/err.h"
 
 /*
  * A clean stop waits this long for an analyzer to take the spool. What is left stays in the spool.

@@ -15,8 +15,8 @@
 #include <stdio.h>
 
 #include "agent/send/upload.h"
-#include "base/err.h"
-#include "base/fields.h"
+#include "base/data/fields.h"
+#include "base/text/err.h"
 
 #define CONFIG_MAX_LIST 64
 #define CONFIG_SPOOL	"/var/lib/blkcast/spool"

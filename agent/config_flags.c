@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent/config_keys.h"
-#include "base/word_list.h"
+#include "base/text/word_list.h"
 #include "formats/segment/segment_word.h"
 
 /* The options that are not keys of the file. */

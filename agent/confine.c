@@ -7,8 +7,8 @@
 #include "agent/confine.h"
 #include "agent/confine/privileges.h"
 #include "agent/confine/syscall_filter.h"
+#include "base/memory/order.h"
 #include "formats/request.h"
-#include "base/order.h"
 
 /* The sanitizers examine their own process by system calls that nothing else makes. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #include "agent/config.h"
-#include "base/log.h"
 #include "agent/source/source.h"
-#include "base/err.h"
+#include "base/system/log.h"
+#include "base/text/err.h"
 
 /* To be called before anything is opened. Returns 0 or -errno with one line in err. */
 int confine_start(const struct config *config, struct log *log, struct err *err);

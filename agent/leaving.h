@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "agent/config.h"
-#include "base/err.h"
+#include "base/text/err.h"
 
 /* One field of a request. */
 struct leaving_field {

@@ -20,9 +20,9 @@
 #include "agent/config.h"
 #include "agent/doctor.h"
 #include "agent/leaving.h"
-#include "base/json_region.h"
-#include "base/log.h"
 #include "agent/stop_wait.h"
+#include "base/data/json_region.h"
+#include "base/system/log.h"
 
 /*
  * Arrays of this size and more come from the system and go back to it when they are freed. A fixed

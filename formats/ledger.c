@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/memory/array.h"
 #include "formats/ledger.h"
 
 const char *loss_cause_name(unsigned int cause)

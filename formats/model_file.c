@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/system/output_file.h"
 #include "formats/model_file.h"
-#include "base/output_file.h"
 
 int model_file_read(const char *path, json_t **root, const char **kind, struct err *err)
 {

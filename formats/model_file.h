@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 
 #define MODEL_FILE_SCHEMA "blkcast.model/1"
 

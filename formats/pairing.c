@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/u64map.h"
+#include "base/memory/u64map.h"
 #include "formats/pairing_state.h"
 
 /* ---- the beginning ---- */

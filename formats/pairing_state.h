@@ -3,9 +3,9 @@
 #ifndef FORMATS_PAIRING_STATE_H
 #define FORMATS_PAIRING_STATE_H
 
+#include "base/memory/u64map.h"
 #include "formats/pairing.h"
 #include "formats/pairing_table.h"
-#include "base/u64map.h"
 
 struct seen_device {
 	uint32_t device;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 
 #define POLICY_FIELD_BYTES  80
 #define POLICY_ALL_PPM	    1000000u

@@ -7,18 +7,35 @@
 cd "$(dirname "$0")/.." || exit 2
 
 layers="
-base
+base/memory base/text base/system base/data
 bpf
 formats formats/profile formats/segment formats/account formats/summary formats/foreign formats/hide
 workload
 agent/guest agent/confine agent/show agent/spool agent/send
 agent/source agent/source/bpf agent/source/blktrace agent/source/tracefs agent/capture agent
 analyzer/answer
-analyzer/models/num analyzer/models/regression
-analyzer/models/net analyzer/models/sim analyzer/models/solve analyzer/models/storage
+analyzer/models/num
+analyzer/models/regression/table analyzer/models/regression/form analyzer/models/regression
+analyzer/models/regression/curve analyzer/models/regression/tree analyzer/models/regression/choice
+analyzer/models/regression/use
+analyzer/models/net analyzer/models/sim analyzer/models/solve
+analyzer/models/storage/fit analyzer/models/storage/net analyzer/models/storage/calibration
+analyzer/models/storage/device
 analyzer/models/arch analyzer/models/arch/pcm
-analyzer/store analyzer/characterize analyzer/exchange analyzer/keep analyzer/measure
-analyzer/replay analyzer/whatif analyzer/report analyzer/serve analyzer/cmd analyzer
+analyzer/store/index analyzer/store/engine analyzer/store analyzer/store/folder
+analyzer/store/intake analyzer/store/cluster analyzer/store/scan analyzer/store/ask
+analyzer/store/check
+analyzer/characterize analyzer/exchange analyzer/keep analyzer/measure
+analyzer/replay
+analyzer/whatif/predict analyzer/whatif/study analyzer/whatif/simulate analyzer/whatif/headroom
+analyzer/whatif/capacity analyzer/whatif/mix analyzer/whatif/cache analyzer/whatif/scenario
+analyzer/report/draw analyzer/report/picture analyzer/report/curve analyzer/report/collect
+analyzer/report/fleet analyzer/report/page
+analyzer/serve/access analyzer/serve/http analyzer/serve/period analyzer/serve/fleet
+analyzer/serve/question analyzer/serve/page
+analyzer/cmd/cli analyzer/cmd/traces analyzer/cmd/profiles analyzer/cmd/models
+analyzer/cmd/questions
+analyzer
 "
 
 n=0 bad=0

@@ -5,10 +5,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
-files="agent/spool/spool.c agent/spool/spool_ledger.c base/durable.c agent/spool/tally.c agent/spool/account.c agent/spool/account_copies.c
+files="agent/spool/spool.c agent/spool/spool_ledger.c base/system/durable.c agent/spool/tally.c agent/spool/account.c agent/spool/account_copies.c
 agent/spool/account_half.c formats/account/account_file.c formats/ledger.c formats/segment/segment.c formats/segment/segment_read.c
-formats/segment/segment_header_unpack.c formats/segment/column_read.c formats/segment/plane.c base/varint.c analyzer/store/ingest.c
-analyzer/store/ingest_commit.c analyzer/store/segment_place.c analyzer/store/store_journal.c"
+formats/segment/segment_header_unpack.c formats/segment/column_read.c formats/segment/plane.c base/memory/varint.c analyzer/store/intake/ingest.c
+analyzer/store/intake/ingest_commit.c analyzer/store/segment_place.c analyzer/store/store_journal.c"
 find "$build" -name '*.gcda' -delete
 for t in "$@"; do
 	timeout 3000 "$t" >"$build/coverage.log" 2>&1 || { echo "coverage: $t failed" >&2; exit 1; }

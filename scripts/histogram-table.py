@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # scripts/histogram-table.py > formats/histogram_table.h
-# Bucket ends of formats/histogram.h in exact integer arithmetic; tests/unit/test_histogram.c checks
+# Bucket ends of formats/histogram.h in exact integer arithmetic; tests/unit/formats/test_histogram.c checks
 # the result by an independent way. One binade holds 32 ends, the same mantissas in each.
 
 

@@ -46,7 +46,7 @@ if [ $# -gt 0 ]; then
 	tests=("$@")
 else
 	tests=(scripts/check-borders.sh scripts/check-style.sh)
-	for src in tests/unit/test_*.c; do tests+=("$BUILD/${src%.c}"); done
+	for src in tests/unit/*/test_*.c; do tests+=("$BUILD/${src%.c}"); done
 	for t in tests/cli/*.sh; do tests+=("$t"); done
 	[ -n "$fast" ] || for t in tests/system/*.sh tests/browser/live*.sh tests/vm/*.sh; do tests+=("$t"); done
 fi
@@ -54,7 +54,7 @@ fi
 source_of() {
 	case $1 in
 	*.sh) printf '%s\n' "${1#./}" ;;
-	*) printf '%s.c\n' "tests/unit/${1##*/}" ;;
+	*) printf 'tests/unit/%s.c\n' "${1##*/unit/}" ;;
 	esac
 }
 if [ -n "$fast" ]; then

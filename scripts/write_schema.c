@@ -15,9 +15,9 @@
 #include "analyzer/measure/plan.h"
 #include "analyzer/models/arch/arch_read.h"
 #include "analyzer/models/net/net.h"
-#include "analyzer/store/store_policy.h"
-#include "analyzer/whatif/scenario.h"
-#include "base/fields_schema.h"
+#include "analyzer/store/ask/store_policy.h"
+#include "analyzer/whatif/scenario/scenario.h"
+#include "base/data/fields_schema.h"
 
 static const struct {
 	const char *name;

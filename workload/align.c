@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory/order.h"
 #include "workload/align.h"
-#include "base/order.h"
 
 #define NS_PER_S      1000000000ull
 #define FIRST_CELLS   64

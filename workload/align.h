@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "formats/profile/profile.h"
 
 #define ALIGN_MAX_CELLS	  (1u << 22) /* the default: enough for 48 streams, one day, 1 s; 64 MiB */

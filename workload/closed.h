@@ -38,8 +38,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/memory/u64map.h"
 #include "formats/request.h"
-#include "base/u64map.h"
 
 #define CLOSED_MAX_CLIENTS 4096
 #define CLOSED_INTERVAL_NS 1000000000ull /* 1/phi by default */

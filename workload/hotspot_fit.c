@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory/order.h"
 #include "workload/hotspot_fit.h"
 #include "workload/zipf_fit.h"
-#include "base/order.h"
 
 #define ACCESSES_PER_REGION 8.0
 #define COARSEST_REGIONS    64

@@ -36,8 +36,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/memory/u64map.h"
 #include "formats/profile/profile.h"
-#include "base/u64map.h"
 #include "workload/window_room.h"
 
 #define REUSE_SAMPLES	  8192 /* the default bound without a room */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory/u64map.h"
 #include "workload/reuse_stack.h"
-#include "base/u64map.h"
 
 #define SLOTS_PER_WORD	64
 #define WORDS_PER_GROUP 16

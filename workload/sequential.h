@@ -12,7 +12,7 @@
  * arriving one are closed; otherwise the arriving request opens its own end. Both ways match the
  * same requests: for each sector, the i-th request left open is taken by the next arrival that
  * begins there, and whether a request is removed as a continuation is known before its own turn
- * comes. tests/unit/test_sequential.c compares the counts with those of the literal loops.
+ * comes. tests/unit/workload/test_sequential.c compares the counts with those of the literal loops.
  *
  * Two more ratios are computed. stream_ratio is the share of requests that continue any earlier
  * request of the subset or are continued by a later one. continuing_ratio is the share of those

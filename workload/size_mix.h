@@ -16,9 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/memory/u64map.h"
 #include "formats/profile/profile.h"
 #include "formats/request.h"
-#include "base/u64map.h"
 
 #define SIZE_MIX_DIRECT_SECTORS 2048 /* 1 MiB */
 #define SIZE_MIX_MAX_OTHERS	2047

@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/u64map.h"
+#include "base/memory/u64map.h"
 #include "formats/request.h"
 
 #define WHO_NAME_BYTES 256

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory/order.h"
 #include "workload/block_hash.h"
 #include "workload/hotspot_fit.h"
 #include "workload/zipf_fit.h"
-#include "base/order.h"
 
 /*
  * So many items per region are placed one by one. The items after them are nearly equal and are

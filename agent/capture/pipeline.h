@@ -22,13 +22,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/show/board.h"
-#include "agent/source/cutover.h"
-#include "base/log.h"
 #include "agent/guest/machine_watch.h"
 #include "agent/send/sender.h"
+#include "agent/show/board.h"
+#include "agent/source/cutover.h"
 #include "agent/source/source.h"
-#include "base/err.h"
+#include "base/system/log.h"
+#include "base/text/err.h"
 #include "formats/hide/pseudonym.h"
 #include "formats/segment/segment.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "agent/capture/pipeline_state.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 
 void pipeline_name_devices(struct pipeline *p)
 {

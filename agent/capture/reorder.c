@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent/capture/reorder.h"
-#include "base/pages.h"
+#include "base/memory/pages.h"
 
 #define RELEASE_BATCH 256
 #define RADIX_BITS    11

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/guest/cgroup.h"
 #include "agent/capture/stream.h"
+#include "agent/guest/cgroup.h"
 #include "agent/guest/task.h"
-#include "base/array.h"
-#include "base/clock.h"
+#include "base/memory/array.h"
+#include "base/system/clock.h"
 
 #define ANCHOR_TRIES	 4
 #define ANCHOR_SPREAD_NS 1000000u

@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/log.h"
 #include "agent/send/sender.h"
-#include "base/buf.h"
+#include "base/memory/buf.h"
+#include "base/system/log.h"
 #include "formats/hide/pseudonym.h"
 #include "formats/request.h"
 #include "formats/segment/segment.h"

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 
 #define PRIVILEGE(cap) (1ull << (cap))
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 
 enum syscall_phase { SYSCALLS_START, SYSCALLS_RUN };
 

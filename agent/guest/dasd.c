@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "agent/guest/dasd.h"
-#include "base/buf.h"
+#include "base/memory/buf.h"
 
 #define HISTOGRAM  "histogram_"
 #define READ_BYTES 4096

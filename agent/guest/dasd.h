@@ -12,7 +12,7 @@
 #ifndef AGENT_DASD_H
 #define AGENT_DASD_H
 
-#include "base/err.h"
+#include "base/text/err.h"
 #include "formats/profile/profile.h"
 
 #define DASD_BUCKETS 32

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "agent/guest/fileset_scan.h"
-#include "base/clock.h"
-#include "base/thread.h"
+#include "base/system/clock.h"
+#include "base/system/thread.h"
 #include "formats/request.h"
 
 #define MAX_DEVICES 16

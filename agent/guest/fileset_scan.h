@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 
 #define FILESET_MAX_FILES 100000
 #define FILESET_MAX_PIDS  256

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 #include "formats/hide/pseudonym.h"
 
 struct machine {

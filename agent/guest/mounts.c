@@ -10,8 +10,8 @@
 #include <sys/sysmacros.h>
 
 #include "agent/guest/device.h"
-#include "base/buf.h"
-#include "base/file.h"
+#include "base/memory/buf.h"
+#include "base/system/file.h"
 #include "formats/request.h"
 
 #define MOUNTS_MAX_BYTES (4u << 20)

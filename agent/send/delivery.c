@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "agent/spool/tally.h"
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "formats/segment/segment.h"
 
 /*

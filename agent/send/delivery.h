@@ -11,9 +11,9 @@
 #ifndef AGENT_DELIVERY_H
 #define AGENT_DELIVERY_H
 
-#include "base/buf.h"
-#include "base/log.h"
 #include "agent/send/upload.h"
+#include "base/memory/buf.h"
+#include "base/system/log.h"
 #include "formats/ledger.h"
 
 struct delivery;

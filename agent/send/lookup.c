@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "agent/send/lookup.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 #define HOST_BYTES    256
 #define ABORT_LOOK_NS 100000000 /* time between looks at the abort flag */

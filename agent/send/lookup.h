@@ -13,8 +13,8 @@
 
 #include <stdatomic.h>
 
-#include "base/buf.h"
-#include "base/err.h"
+#include "base/memory/buf.h"
+#include "base/text/err.h"
 
 #define LOOKUP_MAX_ADDRESSES 32
 

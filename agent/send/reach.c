@@ -9,7 +9,7 @@
 
 #include "agent/send/lookup.h"
 #include "agent/send/reach.h"
-#include "base/clock.h"
+#include "base/system/clock.h"
 
 #define KEEP_S 60.0 /* libcurl keeps its own answers as long */
 

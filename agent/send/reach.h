@@ -17,7 +17,7 @@
 #include <curl/curl.h>
 #include <stdatomic.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 
 struct reach;
 

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "agent/send/sender_state.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 void outgoing_free(struct outgoing *o)
 {

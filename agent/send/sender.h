@@ -13,12 +13,12 @@
 #ifndef AGENT_SENDER_H
 #define AGENT_SENDER_H
 
-#include "agent/spool/account.h"
-#include "base/log.h"
 #include "agent/send/sender_end.h"
 #include "agent/send/sink.h"
-#include "base/buf.h"
-#include "base/err.h"
+#include "agent/spool/account.h"
+#include "base/memory/buf.h"
+#include "base/system/log.h"
+#include "base/text/err.h"
 #include "formats/ledger.h"
 
 #define SENDER_MAX_SINKS    8

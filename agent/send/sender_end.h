@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "agent/send/sink.h"
-#include "base/err.h"
+#include "base/text/err.h"
 
 struct sender_end {
 	bool takes_segments;   /* at least one sink takes them */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/durable.h"
+#include "base/system/durable.h"
 
 #define RECORD_BYTES 64 /* within one sector, so that no power cut tears it */
 

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 
 #include "agent/spool/spool.h"
-#include "base/log.h"
+#include "base/system/log.h"
 
 #define SENT_FORM_FILE "form"
 

@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/spool/account.h"
-#include "base/log.h"
-#include "agent/spool/spool.h"
 #include "agent/send/upload.h"
-#include "base/buf.h"
-#include "base/err.h"
+#include "agent/spool/account.h"
+#include "agent/spool/spool.h"
+#include "base/memory/buf.h"
+#include "base/system/log.h"
+#include "base/text/err.h"
 
 #define SINK_WHERE_BYTES 256
 

@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/durable.h"
 #include "agent/send/sink.h"
+#include "base/system/durable.h"
 
 /*
  * store_reserve: blocks of a store's disk that the agent keeps for itself, so that it can still

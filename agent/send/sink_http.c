@@ -18,11 +18,11 @@
 #include "agent/send/hindsight.h"
 #include "agent/send/sent_form.h"
 #include "agent/send/sink.h"
+#include "agent/send/upload.h"
 #include "agent/spool/spool.h"
 #include "agent/spool/spool_ledger.h"
-#include "base/clock.h"
-#include "base/thread.h"
-#include "agent/send/upload.h"
+#include "base/system/clock.h"
+#include "base/system/thread.h"
 
 #define BACKOFF_FIRST_S	  0.25
 #define BACKOFF_MAX_S	  30.0

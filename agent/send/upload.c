@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "agent/send/upload_state.h"
-#include "base/err.h"
+#include "base/text/err.h"
 #include "formats/segment/segment.h"
 
 /*

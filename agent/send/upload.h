@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 #include "formats/policy.h"
 
 #define UPLOAD_WHY_BYTES 256

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "agent/send/upload_state.h"
-#include "base/clock.h"
+#include "base/system/clock.h"
 #include "formats/segment/segment.h"
 
 #define CONNECT_TIMEOUT_S 5L

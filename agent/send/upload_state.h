@@ -8,7 +8,7 @@
 
 #include "agent/send/reach.h"
 #include "agent/send/upload.h"
-#include "base/buf.h"
+#include "base/memory/buf.h"
 
 /* The files that prove the identity of this host or check that of the receiver. */
 enum { FILE_CA, FILE_CERT, FILE_KEY, FILE_TOKEN, NR_FILES };

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 #include "agent/show/board.h"
-#include "base/log.h"
-#include "base/buf.h"
-#include "base/err.h"
+#include "base/memory/buf.h"
+#include "base/system/log.h"
+#include "base/text/err.h"
 
 #define METRICS_CLASSIC_TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define METRICS_OPEN_TYPE    "application/openmetrics-text; version=1.0.0; charset=utf-8"

@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 #include "agent/show/board.h"
-#include "base/buf.h"
+#include "base/memory/buf.h"
 
 /* One device over one interval. Unknown values are NaN. */
 struct top_row {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent/show/top.h"
-#include "base/shown.h"
+#include "base/text/shown.h"
 
 #define PID_COLUMNS	7
 #define NUMBERS_COLUMNS 55 /* from "r/s" to "share", with the blank before each */

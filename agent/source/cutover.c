@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "agent/source/cutover.h"
-#include "base/clock.h"
+#include "base/system/clock.h"
 
 /* Reads the count of every device once. */
 static void cutover_read_once(struct cutover *c, cutover_read read)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/source/source.h"
-#include "base/buf.h"
+#include "base/memory/buf.h"
 
 const struct source_ops *const source_table[] = { &source_bpf, &source_blktrace, &source_tracefs,
 						  &source_diskstats, NULL };

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 #include "formats/ledger.h"
 #include "formats/profile/profile.h"
 #include "formats/request.h"

@@ -39,9 +39,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/log.h"
+#include "base/system/log.h"
+#include "base/text/err.h"
 #include "formats/account/account_file.h"
-#include "base/err.h"
 #include "formats/ledger.h"
 
 struct account;

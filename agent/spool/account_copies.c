@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "agent/spool/account_copies.h"
-#include "base/durable.h"
+#include "base/system/durable.h"
 
 /* Returns the current half of the stream, for reading. */
 const struct stream_half *copies_stream(const struct account_copies *c)

@@ -16,9 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/log.h"
+#include "base/system/log.h"
+#include "base/text/err.h"
 #include "formats/account/account_file.h"
-#include "base/err.h"
 
 struct account_copies {
 	struct account_file *file; /* the mapping; NULL before copies_open() */

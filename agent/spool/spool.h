@@ -20,10 +20,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/durable.h"
-#include "base/log.h"
-#include "base/buf.h"
-#include "base/err.h"
+#include "base/memory/buf.h"
+#include "base/system/durable.h"
+#include "base/system/log.h"
+#include "base/text/err.h"
 #include "formats/ledger.h"
 
 #define SPOOL_MAX_BYTES (1ull << 30)

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/log.h"
+#include "base/system/log.h"
 
 #define SPOOL_BAD_FILES 16
 #define SPOOL_BAD_BYTES (16ull << 20)

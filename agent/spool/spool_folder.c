@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/durable.h"
 #include "agent/spool/spool_folder.h"
+#include "base/system/durable.h"
 
 static int folder_check_owner(int fd, const char *path, uid_t user, struct err *err)
 {

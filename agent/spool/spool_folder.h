@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 
 struct spool_folder {
 	int dir_fd, lock_fd; /* -1: not open */

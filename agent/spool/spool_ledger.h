@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 
 #include "agent/spool/account.h"
-#include "base/log.h"
 #include "agent/spool/spool.h"
+#include "base/system/log.h"
 
 struct spool_ledger {
 	struct account *account; /* borrowed; NULL: nothing is reported */

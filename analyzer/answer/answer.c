@@ -9,8 +9,8 @@
 
 #include "analyzer/answer/answer_parts.h"
 #include "analyzer/answer/grid.h"
-#include "base/array.h"
-#include "base/units.h"
+#include "base/memory/array.h"
+#include "base/text/units.h"
 
 /* Copies text, which may be NULL, and keeps the failure in a. */
 static char *answer_copy(struct answer *a, const char *text)

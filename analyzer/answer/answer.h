@@ -36,7 +36,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 
 /* How a number is shown to people. Machines get it as it is, in SI base units. */
 enum answer_unit {

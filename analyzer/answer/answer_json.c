@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analyzer/answer/answer_parts.h"
-#include "base/json.h"
-#include "base/table.h"
+#include "base/data/json.h"
+#include "base/data/table.h"
 
 static json_t *answer_cell_json(const struct answer_cell *c, enum answer_unit unit)
 {

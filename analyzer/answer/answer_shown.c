@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analyzer/answer/answer_parts.h"
-#include "base/json.h"
+#include "base/data/json.h"
 
 bool answer_is_for_page(void)
 {

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/shown.h"
+#include "base/text/shown.h"
 
 #define CELL_BYTES 512
 

@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 
 #define GRID_COLUMNS 24
 

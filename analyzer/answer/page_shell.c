@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/shown.h"
-#include "base/units.h"
+#include "base/text/shown.h"
+#include "base/text/units.h"
 
 void page_escape(struct buf *out, const char *text)
 {

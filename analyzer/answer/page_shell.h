@@ -4,7 +4,7 @@
  *
  * A page is one file: its style stands in it, it asks no network, and it runs no script unless the
  * report puts one in. The title comes first, then the conclusion, then one section for each thing
- * shown. Failures are kept in the buffer (base/buf.h) and seen by who writes it out.
+ * shown. Failures are kept in the buffer (base/memory/buf.h) and seen by who writes it out.
  */
 #ifndef ANALYZER_ANSWER_PAGE_SHELL_H
 #define ANALYZER_ANSWER_PAGE_SHELL_H
@@ -12,8 +12,8 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "base/buf.h"
-#include "base/err.h"
+#include "base/memory/buf.h"
+#include "base/text/err.h"
 
 /* Style and script of the pages, each a text with a 0 behind it. */
 extern const char page_css[], page_js[];

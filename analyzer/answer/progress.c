@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "analyzer/answer/answer.h"
-#include "base/units.h"
-#include "base/clock.h"
+#include "base/system/clock.h"
+#include "base/text/units.h"
 
 #define QUIET_NS  1000000000ull /* work shorter than this needs no bar */
 #define REDRAW_NS 100000000ull

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "base/json.h"
+#include "base/data/json.h"
 
 static json_t *provenance_text(const char *text)
 {

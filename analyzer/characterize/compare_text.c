@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyzer/answer/grid.h"
-#include "base/units.h"
+#include "base/text/units.h"
 
 #define NAMED_MOST  3 /* A line of the headline names at most so many changes. */
 

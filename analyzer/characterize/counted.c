@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/store/scan_match.h"
+#include "analyzer/store/scan/scan_match.h"
 
 struct sum {
 	struct profile p;

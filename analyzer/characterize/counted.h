@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "analyzer/store/selection.h"
+#include "analyzer/store/scan/selection.h"
 #include "formats/profile/profile.h"
 
 struct counted;

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "base/json.h"
-#include "base/shown.h"
-#include "base/table.h"
+#include "base/data/json.h"
+#include "base/data/table.h"
+#include "base/text/shown.h"
 
 struct issuers_trace {
 	bool is_set;

@@ -20,8 +20,8 @@
 
 #include <jansson.h>
 
-#include "analyzer/store/scan.h"
-#include "base/buf.h"
+#include "analyzer/store/scan/scan.h"
+#include "base/memory/buf.h"
 #include "formats/segment/segment.h"
 #include "workload/who.h"
 

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "analyzer/store/scan.h"
+#include "analyzer/store/scan/scan.h"
 #include "formats/profile/profile.h"
 
 struct kept_time {

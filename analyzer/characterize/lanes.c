@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "analyzer/models/num/parallel.h"
-#include "base/array.h"
-#include "base/thread.h"
+#include "base/memory/array.h"
+#include "base/system/thread.h"
 
 /*
  * So many packages can be under way, 2.5 MiB in all, so that a lane may be some packages behind

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/memory/array.h"
 
 void later_init(struct later *l, uint64_t window_ns)
 {

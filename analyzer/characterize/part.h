@@ -28,7 +28,7 @@
 
 #include "analyzer/characterize/issuers.h"
 #include "analyzer/characterize/together.h"
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "formats/profile/profile.h"
 #include "workload/window_room.h"
 

@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analyzer/store/selection.h"
-#include "base/err.h"
+#include "analyzer/store/scan/selection.h"
+#include "base/text/err.h"
 #include "formats/profile/profile.h"
 #include "formats/segment/segment.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "analyzer/answer/grid.h"
-#include "base/shown.h"
-#include "base/units.h"
+#include "base/text/shown.h"
+#include "base/text/units.h"
 
 #define SHOWN_NAME_BYTES (4 * PROFILE_NAME_BYTES)
 #define SIZES_SHOWN	 5

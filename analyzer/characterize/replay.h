@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyzer/store/scan.h"
-#include "base/err.h"
+#include "analyzer/store/scan/scan.h"
+#include "base/text/err.h"
 #include "formats/profile/profile.h"
 #include "workload/window.h"
 

@@ -10,9 +10,9 @@
 #include <xxhash.h>
 
 #include "analyzer/characterize/kept_time.h"
-#include "analyzer/store/scan_match.h"
-#include "base/array.h"
-#include "base/u64map.h"
+#include "analyzer/store/scan/scan_match.h"
+#include "base/memory/array.h"
+#include "base/memory/u64map.h"
 #include "formats/profile/profile_merge.h"
 
 /* Summaries, or windows whose requests were kept back, of one device and one period. */

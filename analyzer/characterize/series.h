@@ -12,7 +12,7 @@
 
 #include "analyzer/characterize/lanes.h"
 #include "analyzer/characterize/later.h"
-#include "analyzer/store/scan.h"
+#include "analyzer/store/scan/scan.h"
 #include "formats/profile/profile.h"
 #include "workload/window.h"
 

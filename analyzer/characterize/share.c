@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 #include "analyzer/models/num/ranks.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 
 /* Says which exchange this is; ranks_exchange() compares it between the ranks. */
 #define SHARE_TAG 0x7368617265ull

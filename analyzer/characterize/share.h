@@ -31,9 +31,9 @@
 
 #include <stdbool.h>
 
-#include "analyzer/store/scan.h"
-#include "base/buf.h"
-#include "base/u64map.h"
+#include "analyzer/store/scan/scan.h"
+#include "base/memory/buf.h"
+#include "base/memory/u64map.h"
 #include "formats/profile/profile.h"
 #include "workload/window_room.h"
 

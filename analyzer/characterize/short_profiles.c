@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/memory/array.h"
 #include "formats/summary/segment_summary.h"
 
 void short_profiles_init(struct short_profiles *s, size_t max_bytes)

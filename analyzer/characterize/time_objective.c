@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 
 #define TIME_OBJECTIVE_LOWEST_NS  10000ull
 #define TIME_OBJECTIVE_HIGHEST_NS 16000000000ull

@@ -8,8 +8,8 @@
  * budget. Requests are counted in histograms, so the limit is rounded up to the next end of a
  * bucket, by 2.2 % at most.
  *
- * serve judges the last hour by these functions (analyzer/serve/page_objective.h), and report the
- * period that it shows (analyzer/report/slo.h), so that both give the same verdict.
+ * serve judges the last hour by these functions (analyzer/serve/fleet/page_objective.h), and report
+ * the period that it shows (analyzer/report/collect/slo.h), so that both give the same verdict.
  */
 #ifndef ANALYZER_CHARACTERIZE_TIME_OBJECTIVE_H
 #define ANALYZER_CHARACTERIZE_TIME_OBJECTIVE_H
@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
-#include "base/fields.h"
+#include "base/data/fields.h"
+#include "base/text/err.h"
 #include "formats/profile/profile.h"
 
 #define TIME_OBJECTIVES	    64 /* of one file */

@@ -8,8 +8,8 @@
 
 #include <jansson.h>
 
-#include "base/array.h"
-#include "base/units.h"
+#include "base/memory/array.h"
+#include "base/text/units.h"
 
 #define MAKERS_SHOWN 4
 /*

@@ -16,8 +16,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyzer/store/scan.h"
-#include "base/buf.h"
+#include "analyzer/store/scan/scan.h"
+#include "base/memory/buf.h"
 #include "workload/align.h"
 
 #define TOGETHER_SCHEMA "blkcast.together/1"

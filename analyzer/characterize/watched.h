@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyzer/store/scan.h"
+#include "analyzer/store/scan/scan.h"
 
 struct watched_interval {
 	uint64_t begin_ns, end_ns;

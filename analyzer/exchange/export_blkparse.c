@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analyzer/exchange/export_formats.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 
 #define S_NS 1000000000u
 

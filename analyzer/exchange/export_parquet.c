@@ -2,7 +2,7 @@
 #include "analyzer/exchange/export_formats.h"
 #include "analyzer/exchange/parquet.h"
 #include "analyzer/exchange/request_csv.h"
-#include "base/shown.h"
+#include "base/text/shown.h"
 
 /* One row for each request; docs/guide/fleet.md describes the columns. */
 enum parquet_request_column {

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "analyzer/answer/progress.h"
-#include "analyzer/store/scan.h"
+#include "analyzer/store/scan/scan.h"
 
 struct exporter {
 	const struct export_format *format;

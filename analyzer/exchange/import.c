@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyzer/exchange/import_writer.h"
-#include "analyzer/store/segment_name.h"
+#include "analyzer/store/index/segment_name.h"
 #include "formats/foreign/foreign.h"
 
 /*

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "analyzer/exchange/import_stage.h"
-#include "base/err.h"
+#include "base/text/err.h"
 #include "formats/foreign/foreign.h"
 #include "formats/segment/segment.h"
 

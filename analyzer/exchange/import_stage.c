@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyzer/store/ingest.h"
+#include "analyzer/store/intake/ingest.h"
 #include "analyzer/store/store.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 
 static int import_stage_fail(const struct import_stage *g, int code, struct err *err)
 {

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 
 #include "analyzer/answer/grid.h"
-#include "base/json.h"
-#include "base/units.h"
+#include "base/data/json.h"
+#include "base/text/units.h"
 
 static json_t *import_trace_json(const struct import_trace *t)
 {

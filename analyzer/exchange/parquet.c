@@ -7,8 +7,8 @@
 #include <zstd.h>
 
 #include "analyzer/exchange/thrift.h"
-#include "base/array.h"
-#include "base/varint.h"
+#include "base/memory/array.h"
+#include "base/memory/varint.h"
 
 #define ZSTD_LEVEL 3
 #define MAGIC	   "PAR1"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyzer/store/scan.h"
+#include "analyzer/store/scan/scan.h"
 
 /* Return which stages of the request are known. */
 bool request_queue_known(const struct request *r);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyzer/exchange/request_csv.h"
-#include "base/units.h"
+#include "base/text/units.h"
 
 static const struct {
 	uint32_t flag;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "analyzer/store/scan.h"
+#include "analyzer/store/scan/scan.h"
 
 /*
  * Each function prints one line with its end. utc: instants are in UTC, not in local time. The

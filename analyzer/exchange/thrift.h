@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/varint.h"
+#include "base/memory/varint.h"
 
 #define THRIFT_DEPTH 8
 

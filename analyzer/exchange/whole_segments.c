@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analyzer/store/damage.h"
-#include "analyzer/store/scan_piece.h"
-#include "base/output_file.h"
+#include "analyzer/store/scan/scan_piece.h"
+#include "base/system/output_file.h"
 #include "formats/hide/redact.h"
 
 static int read_piece(const struct store *store, const struct scan_piece *p, struct buf *data,

@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyzer/store/scan.h"
-#include "base/buf.h"
-#include "base/err.h"
+#include "analyzer/store/scan/scan.h"
+#include "base/memory/buf.h"
+#include "base/text/err.h"
 
 struct redactor;
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/store/folder/store_aside.h"
 #include "analyzer/store/segment_place.h"
-#include "analyzer/store/store_aside.h"
 
 #define MARK_MAX_BYTES 512
 #define MARK_NR_DEATHS 2 /* a single death may have been a kill by somebody */

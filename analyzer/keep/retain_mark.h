@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyzer/store/segment_name.h"
+#include "analyzer/store/index/segment_name.h"
 #include "analyzer/store/store.h"
 
 #define RETAIN_MARK "retention.mark"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/store/store_aside.h"
-#include "base/array.h"
+#include "analyzer/store/folder/store_aside.h"
+#include "base/memory/array.h"
 
 static struct plan_summary plan_summary_of(const struct segment_facts *f)
 {

@@ -6,7 +6,7 @@
 #include "analyzer/keep/retain.h"
 #include "analyzer/keep/retain_mark.h"
 #include "analyzer/keep/retain_share.h"
-#include "analyzer/store/store_policy.h"
+#include "analyzer/store/ask/store_policy.h"
 #include "analyzer/store/store_summary.h"
 
 /*

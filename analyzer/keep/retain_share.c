@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
+#include "base/memory/order.h"
 
 void retain_share_release(struct retain_share *s)
 {

@@ -13,8 +13,8 @@
 #include "analyzer/characterize/counted.h"
 #include "analyzer/characterize/replay.h"
 #include "analyzer/store/store_replace.h"
-#include "base/err.h"
-#include "base/order.h"
+#include "base/memory/order.h"
+#include "base/text/err.h"
 #include "formats/summary/segment_summary.h"
 
 /*

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 
 void retain_compaction_text(const struct compact_counts *c, char out[RETAIN_LINE_BYTES])
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/shell_word.h"
+#include "base/text/shell_word.h"
 
 const struct driver *const drivers[] = {
 	&driver_fio, &driver_command, &driver_none, &driver_filebench, &driver_ffsb, NULL,

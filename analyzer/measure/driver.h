@@ -16,8 +16,8 @@
 #include "analyzer/measure/params.h"
 #include "analyzer/measure/plan.h"
 #include "analyzer/measure/readings.h"
-#include "base/buf.h"
-#include "base/err.h"
+#include "base/memory/buf.h"
+#include "base/text/err.h"
 
 struct drive {
 	const struct plan *plan;

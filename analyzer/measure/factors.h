@@ -17,7 +17,7 @@
 
 #include "analyzer/measure/params.h"
 #include "analyzer/models/num/rng.h"
-#include "base/err.h"
+#include "base/text/err.h"
 
 #define CONFIGURATIONS_MAX 1000000u
 

@@ -14,8 +14,8 @@
 #include <stddef.h>
 
 #include "analyzer/models/net/expr.h"
-#include "base/buf.h"
-#include "base/err.h"
+#include "base/memory/buf.h"
+#include "base/text/err.h"
 
 #define PARAM_TEXT_MAX 4096
 

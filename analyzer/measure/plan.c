@@ -9,8 +9,8 @@
 
 #include "analyzer/measure/driver.h"
 #include "analyzer/measure/plan_reader.h"
-#include "base/buf.h"
-#include "base/file.h"
+#include "base/memory/buf.h"
+#include "base/system/file.h"
 
 #define PLAN_BYTES_MAX	  (16u << 20)
 #define RNG_STREAM_ORDER  1 /* The plan's seed has one random stream per purpose. */

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "analyzer/measure/factors.h"
-#include "base/err.h"
-#include "base/fields.h"
+#include "base/data/fields.h"
+#include "base/text/err.h"
 
 #define PLAN_TARGETS_MAX 16
 

@@ -8,8 +8,8 @@
 
 #include "analyzer/measure/driver.h"
 #include "analyzer/measure/plan_reader.h"
-#include "base/buf.h"
-#include "base/file.h"
+#include "base/memory/buf.h"
+#include "base/system/file.h"
 
 #define JOB_BYTES_MAX	   (1u << 20)
 #define TIME_MAX_S	   (30 * 86400.0)

@@ -7,7 +7,7 @@
 #define ANALYZER_MEASURE_PLAN_READER_H
 
 #include "analyzer/measure/plan.h"
-#include "base/fields.h"
+#include "base/data/fields.h"
 
 struct plan_reader {
 	struct plan *plan;

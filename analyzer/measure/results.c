@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "analyzer/measure/results_sql.h"
-#include "base/clock.h"
+#include "base/system/clock.h"
 
 #define APPLICATION_ID	0x626c6d73 /* "blms" */
 #define BUSY_TIMEOUT_MS 10000

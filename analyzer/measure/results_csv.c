@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyzer/measure/results_sql.h"
-#include "base/table.h"
+#include "base/data/table.h"
 
 void results_names_free(char **names, size_t nr)
 {

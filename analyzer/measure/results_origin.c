@@ -2,7 +2,7 @@
 #include "analyzer/measure/results_origin.h"
 
 #include "analyzer/measure/results_sql.h"
-#include "base/units.h"
+#include "base/text/units.h"
 
 static const char *results_origin_text(sqlite3_stmt *s, int column)
 {

@@ -7,8 +7,8 @@
 #ifndef ANALYZER_MEASURE_RESULTS_ORIGIN_H
 #define ANALYZER_MEASURE_RESULTS_ORIGIN_H
 
-#include "base/buf.h"
-#include "base/err.h"
+#include "base/memory/buf.h"
+#include "base/text/err.h"
 
 /*
  * Appends the words and a 0, all times in UTC. campaign may be NULL where the store has only one.

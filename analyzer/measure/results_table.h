@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "base/err.h"
-#include "base/table.h"
+#include "base/data/table.h"
+#include "base/text/err.h"
 
 /*
  * Reads what `measure --export` would write: the same rows, columns and numbers (results_csv()).

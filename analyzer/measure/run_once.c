@@ -11,8 +11,8 @@
 
 #include "analyzer/measure/readings.h"
 #include "analyzer/measure/target.h"
-#include "base/clock.h"
-#include "base/err.h"
+#include "base/system/clock.h"
+#include "base/text/err.h"
 
 /*
  * agent_windows: turns the profiles that blkcast-agent printed while a load ran into readings. The

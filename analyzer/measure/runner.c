@@ -9,7 +9,7 @@
 #include "analyzer/measure/run_once.h"
 #include "analyzer/measure/sequential_design.h"
 #include "analyzer/measure/target.h"
-#include "base/clock.h"
+#include "base/system/clock.h"
 
 #define KEEPER_TIMEOUT_S 30.0
 #define KEEPER_BAD_PLAN	 2 /* exit status for a refused plan, shell/target_claim.sh */

@@ -15,7 +15,7 @@
 #define ANALYZER_MEASURE_SEQUENTIAL_DESIGN_H
 
 #include "analyzer/measure/factors.h"
-#include "base/table.h"
+#include "base/data/table.h"
 
 /*
  * measured is a table with the factors and the response. tried holds configurations that are not

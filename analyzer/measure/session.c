@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "analyzer/measure/shell.h"
-#include "base/clock.h"
-#include "base/shell_word.h"
+#include "base/system/clock.h"
+#include "base/text/shell_word.h"
 
 #define ARGUMENTS_MAX	 24
 #define PATIENCE_MS	 5000 /* session_release() waits so long; the supervisor takes 2 s. */

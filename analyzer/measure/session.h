@@ -15,8 +15,8 @@
 #include <sys/types.h>
 
 #include "analyzer/measure/plan.h"
-#include "base/buf.h"
-#include "base/err.h"
+#include "base/memory/buf.h"
+#include "base/text/err.h"
 
 #define SESSION_OUTPUT_MAX (64u << 20)
 #define SESSION_WORDS_MAX  (64u << 10) /* of standard error, so many bytes are kept */

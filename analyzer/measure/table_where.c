@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analyzer/models/net/expr.h"
-#include "base/table.h"
+#include "base/data/table.h"
 
 #define CONDITION_MAX	4096
 #define COMPARISONS_MAX 16

@@ -10,8 +10,8 @@
 #ifndef ANALYZER_MEASURE_TABLE_WHERE_H
 #define ANALYZER_MEASURE_TABLE_WHERE_H
 
-#include "base/err.h"
-#include "base/table.h"
+#include "base/data/table.h"
+#include "base/text/err.h"
 
 struct table_where_facts {
 	size_t nr_kept, nr_rows; /* rows that are kept, and rows before */

@@ -12,8 +12,8 @@
 
 #include "analyzer/measure/session.h"
 #include "analyzer/measure/shell.h"
-#include "base/shell_word.h"
-#include "base/units.h"
+#include "base/text/shell_word.h"
+#include "base/text/units.h"
 
 int target_folder(const struct plan *p, const struct plan_target *t, struct buf *out)
 {

@@ -19,7 +19,7 @@
 
 #include "analyzer/measure/driver.h"
 #include "analyzer/measure/plan.h"
-#include "base/buf.h"
+#include "base/memory/buf.h"
 
 /*
  * Appends the path of the folder that a campaign uses on a target. It lies in the target's

@@ -4,7 +4,7 @@
 #define ANALYZER_CAUSAL_LOAD_H
 
 #include "analyzer/replay/causal.h"
-#include "analyzer/store/scan.h"
+#include "analyzer/store/scan/scan.h"
 
 /*
  * Reads the scan to its end, or until duration_s after its first request (0: all). The scan's

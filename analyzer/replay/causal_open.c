@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/order.h"
+#include "base/memory/order.h"
 
 /* What the arrivals of a lane find, and what there is over time. */
 struct causal_view {

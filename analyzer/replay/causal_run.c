@@ -17,8 +17,8 @@
 
 #include "analyzer/models/num/rng.h"
 #include "analyzer/replay/aio.h"
-#include "base/clock.h"
-#include "base/order.h"
+#include "base/memory/order.h"
+#include "base/system/clock.h"
 
 #define EVENTS	   64
 #define POLL_NS	   1000000 /* how often who waits for other lanes looks */

@@ -11,7 +11,7 @@
 
 #include <signal.h>
 
-#include "analyzer/models/storage/device_load.h"
+#include "analyzer/models/storage/device/device_load.h"
 #include "analyzer/replay/causal.h"
 
 #define CAUSAL_LANES_MAX 512

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 
 #define RARE_RATIO    0.01 /* operations that may be missing with no more than a note */
 #define DEPTH_RATIO   1.3  /* requests under way per client from which one has a queue */

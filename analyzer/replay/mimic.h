@@ -26,9 +26,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/buf.h"
-#include "base/err.h"
 #include "analyzer/replay/mimic_bursts.h"
+#include "base/memory/buf.h"
+#include "base/text/err.h"
 #include "formats/profile/profile.h"
 
 #define MIMIC_SPLIT_MAX	  64 /* sizes in a bssplit of fio */

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #include "analyzer/replay/mimic_walk.h"
+#include "base/memory/order.h"
 #include "workload/sequential.h"
-#include "base/order.h"
 
 #define DRAWS 200000 /* drawn offsets: they give a share of 0.2 with an error of 0.001 */
 #define SEED  1	     /* the answer depends on the profile alone */

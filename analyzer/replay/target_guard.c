@@ -16,7 +16,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 
 /* Returns whether both paths are the same file, or name the same block device. */
 static bool guard_same_file(const struct stat *st, const char *path)

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/shown.h"
+#include "base/text/shown.h"
 
 #define PATH_BYTES 512
 #define WHY_BYTES  256

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyzer/store/segment_name.h"
+#include "analyzer/store/index/segment_name.h"
 
 #define PLACER_NR_FOLDERS 256
 

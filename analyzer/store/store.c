@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/store/cluster_url.h"
+#include "analyzer/store/engine/cluster_url.h"
 #include "analyzer/store/store_home.h"
 #include "analyzer/store/store_replace.h"
 

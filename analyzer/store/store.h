@@ -7,7 +7,7 @@
  *   DIR/segments/...    the truth: see segment_name.h
  *                       and what retention left of them: see store_summary.h
  *   DIR/catalog.sqlite  a cache of what they hold: see catalog.h; may be deleted at any time
- *   DIR/page.sqlite     a cache of the live page, see serve/page_kept.h; likewise
+ *   DIR/page.sqlite     a cache of the live page, see serve/period/page_kept.h; likewise
  *   DIR/journal-*       what serve took and has not yet synced in its place: see store_journal.h
  *
  * Opening to write puts what is in journals to its place. Opening brings the catalog in step with
@@ -25,10 +25,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyzer/store/catalog.h"
-#include "analyzer/store/segment_name.h"
-#include "base/buf.h"
-#include "base/err.h"
+#include "analyzer/store/index/catalog.h"
+#include "analyzer/store/index/segment_name.h"
+#include "base/memory/buf.h"
+#include "base/text/err.h"
 
 /* After this many interruptions in a row of one file, an interruption counts as an error. */
 #define STORE_MAX_INTERRUPTIONS 1000

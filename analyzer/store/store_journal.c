@@ -14,11 +14,11 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "analyzer/store/segment_facts.h"
+#include "analyzer/store/index/segment_facts.h"
 #include "analyzer/store/segment_place.h"
 #include "analyzer/store/store.h"
-#include "base/array.h"
-#include "base/buf.h"
+#include "base/memory/array.h"
+#include "base/memory/buf.h"
 
 #define MAGIC	   "bcj1"
 #define HEAD_BYTES 32

@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyzer/store/segment_name.h"
+#include "analyzer/store/index/segment_name.h"
 #include "formats/segment/segment.h"
 
 #define JOURNAL_BATCH 256 /* most records of one append */

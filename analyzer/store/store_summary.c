@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "analyzer/store/segment_place.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 
 #define NR_TRIES 10
 

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 #include "formats/foreign/foreign_text.h"
 
 #define CSV_COLUMNS_MAX 64

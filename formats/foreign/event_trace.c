@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/array.h"
+#include "base/memory/array.h"
 #include "formats/foreign/event_trace.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/u64map.h"
+#include "base/memory/u64map.h"
 #include "formats/pairing.h"
 
 /* One device that events name. */

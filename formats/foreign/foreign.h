@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 #include "formats/foreign/foreign_input.h"
 #include "formats/foreign/foreign_text.h"
 #include "formats/request.h"

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 
 /* A longer line is cut into pieces of this length. */
 #ifndef FOREIGN_LINE_MAX

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 #include "formats/segment/segment.h"
 
 #define PSEUDONYM_KEY_MIN    16u /* in bytes */

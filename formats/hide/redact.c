@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/memory/array.h"
 #include "formats/hide/place_map.h"
 #include "formats/profile/profile.h"
 #include "formats/segment/segment.h"

@@ -13,8 +13,8 @@
 
 #include <stddef.h>
 
-#include "base/buf.h"
-#include "base/err.h"
+#include "base/memory/buf.h"
+#include "base/text/err.h"
 #include "formats/hide/pseudonym.h"
 
 struct redactor;

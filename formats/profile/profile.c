@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "base/json.h"
+#include "base/data/json.h"
 #include "formats/profile/profile.h"
 
 const uint32_t size_class_end_bytes[NR_SIZE_CLASSES - 1] = { 4 << 10,  8 << 10,	 16 << 10,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/data/json.h"
 #include "formats/profile/profile_pauses.h"
 #include "formats/profile/profile_read_state.h"
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory/pages.h"
+#include "base/memory/varint.h"
 #include "formats/segment/column.h"
 #include "formats/segment/plane.h"
-#include "base/pages.h"
-#include "base/varint.h"
 
 #define NR_CLASSES 256
 /* A longer column can use finer classes, whose table of frequencies takes space. */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory/varint.h"
 #include "formats/segment/column.h"
 #include "formats/segment/plane.h"
-#include "base/varint.h"
 
 /* Fills value[] and nr_bits[] of the classes. Returns the number of classes. */
 static unsigned int classes_fill(struct column_reader *r, unsigned int m, uint64_t base)

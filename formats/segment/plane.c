@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory/varint.h"
 #include "formats/segment/plane.h"
-#include "base/varint.h"
 
 #define PLANE_LEVEL 1
 

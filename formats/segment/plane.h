@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <zstd.h>
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 
 /* The first byte of a plane: its low two bits hold a method ... */
 enum plane_method {

@@ -7,10 +7,10 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/memory/order.h"
+#include "base/memory/varint.h"
 #include "formats/segment/plane.h"
 #include "formats/segment/segment_read_state.h"
-#include "base/order.h"
-#include "base/varint.h"
 
 /* Reads one field. The fields of the kind and issuer tables follow in the order of segment.md. */
 static int get_field(struct cursor *c, uint64_t max, uint64_t *out)

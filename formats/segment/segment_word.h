@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 
 /*
  * Returns whether text may be a host or a boot id: 1 to 63 letters, digits, '.', '_' and '-',

@@ -6,13 +6,13 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/memory/pages.h"
+#include "base/memory/varint.h"
 #include "formats/segment/column.h"
 #include "formats/segment/pairs.h"
 #include "formats/segment/plane.h"
 #include "formats/segment/segment_header.h"
 #include "formats/streams.h"
-#include "base/pages.h"
-#include "base/varint.h"
 
 #define FIRST_CAP 1024u
 /* Twice what the coded columns of random requests take. */

@@ -10,8 +10,8 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "base/array.h"
-#include "base/json.h"
+#include "base/data/json.h"
+#include "base/memory/array.h"
 #include "formats/summary/segment_summary_file.h"
 
 #define MAX_FACTS      32   /* keys beside the lists */

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "analyzer/characterize/replay.h"
-#include "analyzer/store/scan.h"
+#include "analyzer/store/scan/scan.h"
 #include "tests/support/sample.h"
 #include "tests/support/traffic.h"
 

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "analyzer/models/num/rng.h"
-#include "analyzer/whatif/stored_sim.h"
+#include "analyzer/whatif/simulate/stored_sim.h"
 
 #define PER_S	2000
 #define SECONDS 300

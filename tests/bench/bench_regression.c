@@ -13,7 +13,7 @@
 
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/models/num/rng.h"
-#include "analyzer/models/regression/select.h"
+#include "analyzer/models/regression/choice/select.h"
 #include "tests/support/regression_data.h"
 #include "tests/support/tap.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyzer/report/page.h"
+#include "analyzer/report/page/page.h"
 #include "workload/window.h"
 
 #define REQUESTS 100000000ull

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyzer/serve/server.h"
+#include "analyzer/serve/http/server.h"
 #include "tests/support/sample.h"
 
 #define NR_REQUESTS 1500

@@ -12,7 +12,7 @@
 
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/models/num/rng.h"
-#include "analyzer/models/regression/select.h"
+#include "analyzer/models/regression/choice/select.h"
 #include "tests/support/tap.h"
 
 #define NR_TRAIN  400

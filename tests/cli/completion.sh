@@ -15,7 +15,7 @@ offered() {
 sorted() { tr ' ' '\n' | sed '/^$/d' | sort -u | paste -sd' '; }
 
 # The commands and options as the sources name them.
-commands=$(sed -n 's/^\tX(\([a-z]*\)).*/\1/p' analyzer/cmd/commands.h)
+commands=$(sed -n 's/^\tX(\([a-z]*\)).*/\1/p' analyzer/cmd/cli/commands.h)
 # Keys of the agent's file are options of the same name; "trace" has --no-trace.
 agent=$({
 	jq -r '.properties | keys[] | select(. != "trace")' docs/agent.schema.json
@@ -32,7 +32,7 @@ for c in $commands; do
 	for v in $(_blkcast_verbs "$BUILD/blkcast" "$c"); do
 		got=$(echo "$got" "$(offered _blkcast "$BUILD/blkcast" "$c" "$v" --)" | sorted)
 	done
-	want=$(grep -ohE 'CLI_(FLAG|STRING|LIST|U64|DOUBLE|SIZE|DURATION|TIME)\("[a-z0-9-]+"' analyzer/cmd/cmd_"$c".c |
+	want=$(grep -ohE 'CLI_(FLAG|STRING|LIST|U64|DOUBLE|SIZE|DURATION|TIME)\("[a-z0-9-]+"' analyzer/cmd/*/cmd_"$c".c |
 		sed 's/.*("/--/; s/"//' | sort -u)
 	missing=""
 	for o in $want --help --json --quiet; do

@@ -154,7 +154,7 @@ for kind in seek outstanding interarrival flush; do
 		"$blkcast_says" "its picture '$kind' counts as the report does"
 done
 # A damaged segment is counted by every question that needs its requests, and shown on the page. What is kept of its
-# windows may answer without the file; tests/unit/test_page_block.c damages files of windows that were not kept.
+# windows may answer without the file; tests/unit/serve/test_page_block.c damages files of windows that were not kept.
 damaged=$(find "$T/store" -name '*.seg' -path '*db1*' | sort | head -n 1)
 cp -p "$damaged" "$T/sound.seg"
 printf 'damage' | dd of="$damaged" bs=1 seek=200 conv=notrunc status=none

@@ -223,7 +223,7 @@ for measured in 1 2; do echo "k,read,mean,9,$measured,0.1"; done >>"$T/ten.csv"
 like "$(scripts/study-applications-coverage.sh "$T/ten.csv" | paste -sd' ')" "mean excess 0.15 left out 9 of 10 .*not counted 2 of 12" \
 	"what an application itself does not repeat does not count"
 scripts/study-applications-coverage.sh docs/studies/applications/applications.csv >"$T/coverage"
-is "$(sed -n 's/.*application_excess\[.*{ \(.*\) };/\1/p' analyzer/models/storage/device_model.c)" \
+is "$(sed -n 's/.*application_excess\[.*{ \(.*\) };/\1/p' analyzer/models/storage/device/device_model.c)" \
 	"$(awk '$2 == "excess" { printf "%s%s", comma, $3 + 0; comma = ", " }' "$T/coverage")" "the recorded applications give the numbers that devices use"
 scripts/study-applications-coverage.sh docs/studies/replay/replay.csv >"$T/replayed"
 is "$(sed -n 's/.*replay_excess\[.*{ \(.*\) };/\1/p' "$(git ls-files '*/study_replay.c')")" \
@@ -256,7 +256,7 @@ sed -i '2s/1.05/1.2/' "$T/halves.csv"
 like "$(scripts/study-consolidation-coverage.sh "$T/halves.csv")" "mean excess 0.15 left out 9 of 10" "beyond the interval of each alone"
 sed -i 's/j+z/j+a/' "$T/pairs.csv"
 like "$(scripts/study-consolidation-coverage.sh "$T/pairs.csv")" "all left out 9 of 10" "an application is left out with its pairs"
-is "$(sed -n 's/.*shared_excess\[.*{ \(.*\) };/\1/p' analyzer/models/storage/device_model.c)" \
+is "$(sed -n 's/.*shared_excess\[.*{ \(.*\) };/\1/p' analyzer/models/storage/device/device_model.c)" \
 	"$(scripts/study-consolidation-coverage.sh docs/studies/consolidation/consolidation.csv | sed -n 's/^[mp].* excess \([0-9.]*\) .*/\1/p' | sed 's/0\.00/0/' | paste -sd, | sed 's/,/, /g')" \
 	"the excess beside others that is shipped is that of the study's table"
 "$blkcast" study consolidate "$demo" "$demo" --storage "$T/three.json" --json -q >"$T/pair" || true

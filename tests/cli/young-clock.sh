@@ -12,7 +12,7 @@ tests="test_lookup test_many_windows test_pauses test_pipeline test_server_guard
 test_stop_wait"
 for test in $tests; do
 	for age in 20:young 630720000:old; do
-		at_uptime "${age%:*}" "$BUILD/tests/unit/$test" >"$T/$test.${age#*:}" 2>&1 &
+		at_uptime "${age%:*}" "$BUILD"/tests/unit/*/"$test" >"$T/$test.${age#*:}" 2>&1 &
 		echo $! >"$T/$test.${age#*:}.pid"
 	done
 done

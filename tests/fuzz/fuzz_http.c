@@ -11,9 +11,9 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "analyzer/store/segment_facts.h"
-#include "analyzer/store/segment_name.h"
-#include "analyzer/serve/server_head.h"
+#include "analyzer/serve/http/server_head.h"
+#include "analyzer/store/index/segment_facts.h"
+#include "analyzer/store/index/segment_name.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -30,10 +30,10 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "analyzer/store/segment_facts.h"
-#include "analyzer/serve/server_state.h"
-#include "analyzer/serve/server_trim.h"
-#include "base/buf.h"
+#include "analyzer/serve/http/server_state.h"
+#include "analyzer/serve/http/server_trim.h"
+#include "analyzer/store/index/segment_facts.h"
+#include "base/memory/buf.h"
 
 #define CONVERSATION_CONNECTIONS 4     /* of an input */
 #define CONVERSATION_REQUESTS	 12    /* of a connection */

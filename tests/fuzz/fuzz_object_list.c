@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/store/object_list.h"
+#include "analyzer/store/engine/object_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

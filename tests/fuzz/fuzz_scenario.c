@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/whatif/scenario.h"
-#include "base/file.h"
-#include "base/buf.h"
+#include "analyzer/whatif/scenario/scenario.h"
+#include "base/memory/buf.h"
+#include "base/system/file.h"
 #include "tests/fuzz/fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

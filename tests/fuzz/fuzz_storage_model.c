@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyzer/models/net/net.h"
-#include "analyzer/models/storage/storage_predict.h"
+#include "analyzer/models/storage/net/storage_predict.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "analyzer/models/storage/calibrate_cache.h"
-#include "analyzer/models/storage/calibrate_hardware.h"
+#include "analyzer/models/storage/calibration/calibrate_cache.h"
+#include "analyzer/models/storage/calibration/calibrate_hardware.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/serve/access_tenants.h"
-#include "analyzer/serve/access_tokens.h"
+#include "analyzer/serve/access/access_tenants.h"
+#include "analyzer/serve/access/access_tokens.h"
 #include "formats/segment/segment_word.h"
 #include "tests/fuzz/fuzz_file.h"
 

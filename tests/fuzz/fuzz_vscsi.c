@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyzer/exchange/vscsi_stats.h"
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "formats/profile/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

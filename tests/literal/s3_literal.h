@@ -6,7 +6,7 @@
 #ifndef TESTS_SLOW_S3_LITERAL_H
 #define TESTS_SLOW_S3_LITERAL_H
 
-#include "analyzer/models/regression/s3.h"
+#include "analyzer/models/regression/choice/s3.h"
 
 #define S3_LITERAL_MAX 20000
 

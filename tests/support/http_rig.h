@@ -13,7 +13,7 @@
 
 #include "agent/send/hindsight.h"
 #include "agent/send/sink.h"
-#include "base/buf.h"
+#include "base/memory/buf.h"
 
 /* What the receiver in this test does with a request. */
 enum behaviour {

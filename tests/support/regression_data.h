@@ -3,7 +3,7 @@
 #ifndef TESTS_SLOW_REGRESSION_DATA_H
 #define TESTS_SLOW_REGRESSION_DATA_H
 
-#include "analyzer/models/regression/dataset.h"
+#include "analyzer/models/regression/table/dataset.h"
 
 /*
  * Makes Friedman's function 1 of five uniform variables with normal noise. with_factor adds a

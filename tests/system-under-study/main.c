@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/text/units.h"
 #include "tests/system-under-study/scenarios.h"
 #include "tests/system-under-study/sus.h"
 

@@ -32,7 +32,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyzer/store/segment_name.h"
+#include "analyzer/store/index/segment_name.h"
 #include "tests/support/sample.h"
 
 #define BOOT	    "0b0b0b0b-1111-2222-3333-444444444444"

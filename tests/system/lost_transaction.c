@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include "analyzer/store/cluster_sql.h"
+#include "analyzer/store/engine/cluster_sql.h"
 
 #define NR_FDS 64 /* more than this program opens */
 

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/store/segment_facts.h"
+#include "analyzer/store/index/segment_facts.h"
 #include "formats/segment/segment.h"
 #include "formats/summary/segment_summary.h"
 #include "workload/block_hash.h"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # blkcast mimic --replay --run: a load is recorded, and sent again to another device, where it is recorded
 # too: all requests are the same ones, those of each thread that reads in the same order. (What each waits
-# for is tests/unit/test_causal.c's.) Buffered writes, direct ones at depth, readers that wait, flushes.
+# for is tests/unit/replay/test_causal.c's.) Buffered writes, direct ones at depth, readers that wait, flushes.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/support/tap.sh
 . tests/loop.sh

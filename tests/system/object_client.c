@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * object_client URL ACCESS SECRET: puts two objects, reads a range, lists them and deletes them, by
- * analyzer/store/object_store.h, and prints what came back. For tests of the signatures.
+ * analyzer/store/engine/object_store.h, and prints what came back. For tests of the signatures.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/store/object_store.h"
+#include "analyzer/store/engine/object_store.h"
 
 static int object_client_print(void *ctx, const char *key, uint64_t bytes, double age_s)
 {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/store/segment_name.h"
+#include "analyzer/store/index/segment_name.h"
 #include "formats/profile/profile.h"
 #include "formats/segment/segment_header.h"
 #include "tests/support/sample.h"

@@ -14,7 +14,7 @@
 
 #include "agent/guest/device.h"
 #include "agent/source/source.h"
-#include "base/clock.h"
+#include "base/system/clock.h"
 #include "tests/support/synthetic_source.h"
 
 #define LATENCY_DIGITS 8

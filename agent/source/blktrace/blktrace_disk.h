@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "agent/guest/device.h"
-#include "base/err.h"
+#include "base/text/err.h"
 
 /* The kernel's interfaces that a trace needs. Tests put their own functions here. */
 struct blktrace_kernel {

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
+#include "base/memory/buf.h"
 #include "formats/foreign/blktrace.h"
 
 struct relay_stream {

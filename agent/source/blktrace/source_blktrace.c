@@ -22,7 +22,7 @@
 
 #include "agent/confine/privileges.h"
 #include "agent/source/blktrace/source_blktrace_state.h"
-#include "base/clock.h"
+#include "base/system/clock.h"
 
 #define RING_BYTES_DEFAULT (1u << 20) /* bytes per CPU and disk */
 /* bytes of all rings together, unless the user asks for more */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include "agent/source/bpf/bpf_record.h"
-#include "base/clock.h"
+#include "base/system/clock.h"
 
 static uint32_t request_flags_of(const struct kernel_btf *k, const struct event_request *e)
 {

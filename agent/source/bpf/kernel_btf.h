@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/text/err.h"
 #include "bpf/event.h"
-#include "base/err.h"
 
 #define KERNEL_NR_OPERATIONS 256
 

@@ -13,18 +13,18 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "agent/confine/privileges.h"
+#include "agent/guest/device.h"
 #include "agent/source/bpf/bpf_features.h"
 #include "agent/source/bpf/bpf_record.h"
-#include "agent/guest/device.h"
 #include "agent/source/bpf/kernel_btf.h"
-#include "agent/confine/privileges.h"
 #include "agent/source/bpf/rings.h"
-#include "agent/source/source.h"
 #include "agent/source/bpf/unseen.h"
-#include "base/clock.h"
-#include "bpf/event.h"
+#include "agent/source/source.h"
+#include "base/system/clock.h"
 #include "bpf/bio.skel.h"
 #include "bpf/block.skel.h"
+#include "bpf/event.h"
 
 #define RING_BYTES_DEFAULT  (1u << 20)
 #define RING_BYTES_MIN	    (256u << 10)

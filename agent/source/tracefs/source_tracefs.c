@@ -15,14 +15,14 @@
 #include <unistd.h>
 
 #include "agent/guest/device.h"
-#include "agent/source/tracefs/kernel_tally.h"
-#include "agent/source/source.h"
 #include "agent/guest/thread_table.h"
+#include "agent/source/source.h"
+#include "agent/source/tracefs/kernel_tally.h"
 #include "agent/source/tracefs/trace_block.h"
 #include "agent/source/tracefs/trace_cpus.h"
 #include "agent/source/tracefs/tracefs.h"
-#include "base/buf.h"
-#include "base/clock.h"
+#include "base/memory/buf.h"
+#include "base/system/clock.h"
 #include "formats/pairing.h"
 
 /* Per CPU. Holds 100 ms of 300 000 requests per second on one CPU. */

@@ -17,8 +17,8 @@
 
 #include "agent/source/tracefs/trace_format.h"
 #include "agent/source/tracefs/trace_page.h"
+#include "base/text/err.h"
 #include "formats/block_event.h"
-#include "base/err.h"
 
 #define TRACE_BLOCK_EVENTS 8
 #define TRACE_COMM_BYTES   16

@@ -10,8 +10,8 @@
 
 #include "agent/source/tracefs/trace_cpus.h"
 #include "agent/source/tracefs/tracefs.h"
-#include "base/array.h"
-#include "base/buf.h"
+#include "base/memory/array.h"
+#include "base/memory/buf.h"
 
 #define CPUS_MAX    1024
 #define ROUND_PAGES 64 /* pages of one CPU that are read before the other CPUs have their turn */

@@ -11,8 +11,8 @@
 
 #include "agent/source/tracefs/trace_block.h"
 #include "agent/source/tracefs/trace_page.h"
+#include "base/text/err.h"
 #include "formats/block_event.h"
-#include "base/err.h"
 #include "formats/ledger.h"
 
 struct trace_cpus;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 
 #define TRACE_FORMAT_FIELDS 32
 #define TRACE_NAME_BYTES    32

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 
 /* Where the parts of a page lie, and the byte order of the machine that wrote it. */
 struct trace_page_layout {

@@ -11,8 +11,8 @@
 
 #include <stdint.h>
 
-#include "base/buf.h"
-#include "base/err.h"
+#include "base/memory/buf.h"
+#include "base/text/err.h"
 
 #define TRACEFS_INSTANCE "blkcast-" /* The process id follows. */
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analyzer/models/arch/arch_answer.h"
-#include "base/json.h"
-#include "base/table.h"
+#include "base/data/json.h"
+#include "base/data/table.h"
 
 json_t *arch_time_json(const struct time_estimate *t)
 {

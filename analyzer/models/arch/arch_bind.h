@@ -20,7 +20,7 @@
 #define ANALYZER_ARCH_BIND_H
 
 #include "analyzer/models/arch/arch_read.h"
-#include "base/yaml_tree.h"
+#include "base/data/yaml_tree.h"
 
 /*
  * Changes a model that is complete except for arch_finish(). Returns 0, -EINVAL with file and line,

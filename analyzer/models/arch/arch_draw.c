@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyzer/models/arch/arch_draw.h"
-#include "base/graphviz.h"
+#include "base/text/graphviz.h"
 
 static const char *arch_draw_expression(const struct stoex *e)
 {

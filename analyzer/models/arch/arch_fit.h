@@ -16,7 +16,7 @@
 #define ANALYZER_ARCH_FIT_H
 
 #include "analyzer/models/arch/arch_solve.h"
-#include "base/table.h"
+#include "base/data/table.h"
 
 #define ARCH_FIT_MAX 32 /* most parameters */
 

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #include "analyzer/models/net/stoex.h"
-#include "base/err.h"
+#include "base/text/err.h"
 
 #define ARCH_NONE UINT32_MAX
 

@@ -11,7 +11,7 @@
 #define ANALYZER_ARCH_READ_H
 
 #include "analyzer/models/arch/arch_model.h"
-#include "base/fields.h"
+#include "base/data/fields.h"
 
 /* A parameter of the model whose value is given by the caller. */
 struct arch_setting {

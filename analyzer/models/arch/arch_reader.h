@@ -10,7 +10,7 @@
 #define ANALYZER_ARCH_READER_H
 
 #include "analyzer/models/arch/arch_read.h"
-#include "base/fields.h"
+#include "base/data/fields.h"
 
 /* An expression whose variables are checked after everything that may set them has been read. */
 struct reader_use {

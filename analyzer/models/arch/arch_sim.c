@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyzer/models/arch/sim_state.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 
 int sim_no_memory(struct arch_sim *s)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyzer/models/arch/sim_state.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 
 #define MAX_DEPTH 64 /* chain of lazy values that refer to lazy values */
 

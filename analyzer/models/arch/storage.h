@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 
 struct arch_storage_input {
 	/* requests under way, including this one, times the factor; at least 1 */

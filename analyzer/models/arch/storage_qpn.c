@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyzer/models/arch/storage_qpn.h"
-#include "analyzer/models/storage/storage_predict.h"
+#include "analyzer/models/storage/net/storage_predict.h"
 
 #define WHOLE_CLIENTS	 16 /* up to this number, each number of clients is a grid point */
 #define CLIENTS_PER_STEP 8  /* grid points per octave of clients above it */

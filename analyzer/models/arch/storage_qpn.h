@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * storage_qpn: uses a calibrated storage model of queueing Petri nets (storage/storage_model.h) as
- * the I/O analysis model inside a storage resource (storage.h).
+ * storage_qpn: uses a calibrated storage model of queueing Petri nets (storage/net/storage_model.h)
+ * as the I/O analysis model inside a storage resource (storage.h).
  *
  * The requests in service are the clients of a configuration of one VM. The read share gives the
  * number of readers; the rest are writers; there is at least one client of the requested type.

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "analyzer/models/net/draw.h"
-#include "base/graphviz.h"
+#include "base/text/graphviz.h"
 
 static const char *strategy_name(const struct net_queue *q)
 {

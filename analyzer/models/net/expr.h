@@ -10,7 +10,7 @@
 #define ANALYZER_EXPR_H
 
 #include "analyzer/models/net/stoex.h"
-#include "base/err.h"
+#include "base/text/err.h"
 
 #define EXPR_MAX_PARAMETERS 256
 

@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 #include "analyzer/models/num/dist.h"
-#include "base/err.h"
-#include "base/fields.h"
+#include "base/data/fields.h"
+#include "base/text/err.h"
 
 /* Limits against files that would need all memory. */
 #define NET_MAX_SLOTS	 10000

@@ -10,7 +10,7 @@
 
 #include "analyzer/models/net/expr.h"
 #include "analyzer/models/net/net.h"
-#include "base/fields.h"
+#include "base/data/fields.h"
 
 #define NET_READ_NAME_BYTES  256
 #define NET_READ_MAX_SUBNETS 64

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyzer/models/num/dist.h"
 #include "analyzer/models/net/number_file.h"
-#include "base/array.h"
+#include "analyzer/models/num/dist.h"
+#include "base/memory/array.h"
 
 #define MAX_BYTES (64 << 20)
 

@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 
 /*
  * Makes the path of a name that stands in the file `model`: beside that file unless absolute.

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyzer/models/net/qpe_xml.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 
 /* Space for the list of names in an error. A longer list ends with the number of names left out. */
 #define LIST_BYTES 280

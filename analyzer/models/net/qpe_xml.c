@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyzer/models/net/qpe_xml.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 
 #define XSI "http://www.w3.org/2001/XMLSchema-instance"
 

@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 #include "analyzer/models/num/rng.h"
-#include "base/err.h"
+#include "base/text/err.h"
 
 enum stoex_dialect {
 	STOEX_PALLADIO,

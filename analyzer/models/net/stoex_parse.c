@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyzer/models/net/stoex_lex.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 
 #define MAX_DEPTH 200
 /* The evaluation of a long sum goes as deep as it has terms; this many need 1 MB of stack. */

@@ -12,8 +12,8 @@
 #include <xxhash.h>
 
 #include "analyzer/models/num/ranks.h"
-#include "base/array.h"
-#include "base/buf.h"
+#include "base/memory/array.h"
+#include "base/memory/buf.h"
 
 /* The file begins with this line, which names the command. */
 #define CHECKPOINT_MAGIC     "blkcast-%s-1\n"

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "analyzer/models/num/rng.h"
-#include "base/err.h"
+#include "base/text/err.h"
 
 #define DIST_MAX_PHASES 64
 #define DIST_MAX_POINTS 1000000

@@ -32,7 +32,7 @@
 
 #include <stddef.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 
 struct mmpp2 {
 	double rate_per_s[2];  /* arrival rates; [0] >= [1] >= 0 */

@@ -10,7 +10,7 @@
 
 #include "analyzer/models/num/parallel.h"
 #include "analyzer/models/num/ranks.h"
-#include "base/buf.h"
+#include "base/memory/buf.h"
 
 #define THREADS_MAX 1024
 

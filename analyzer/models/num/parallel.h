@@ -17,7 +17,7 @@
 
 #include <stddef.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 
 /* The result of a chunk on its way to another process, or from there. */
 struct parallel_bytes;

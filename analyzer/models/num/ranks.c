@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/output_file.h"
-#include "base/shown.h"
+#include "base/system/output_file.h"
+#include "base/text/shown.h"
 
 #define RANKS_PLUGIN	 "libblkcast-mpi.so"
 #define RANKS_FAILED	 3    /* exit status where the ranks cannot go on together */

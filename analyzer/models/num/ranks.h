@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/text/err.h"
 
 /* What the shared object provides; its one symbol is `struct ranks_transport ranks_transport`. */
 struct ranks_transport {

@@ -5,7 +5,7 @@
 #include <gsl/gsl_cdf.h>
 
 #include "analyzer/models/num/stats.h"
-#include "base/order.h"
+#include "base/memory/order.h"
 
 double stats_mean(const double *v, size_t nr)
 {

@@ -9,14 +9,14 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "analyzer/models/regression/dataset.h"
-#include "analyzer/models/regression/forest.h"
-#include "analyzer/models/regression/gp.h"
-#include "analyzer/models/regression/neighbours.h"
-#include "analyzer/models/regression/model_reach.h"
-#include "analyzer/models/regression/rules.h"
-#include "analyzer/models/regression/spread.h"
-#include "analyzer/models/regression/terms.h"
+#include "analyzer/models/regression/form/forest.h"
+#include "analyzer/models/regression/form/gp.h"
+#include "analyzer/models/regression/form/model_reach.h"
+#include "analyzer/models/regression/form/neighbours.h"
+#include "analyzer/models/regression/form/rules.h"
+#include "analyzer/models/regression/form/spread.h"
+#include "analyzer/models/regression/form/terms.h"
+#include "analyzer/models/regression/table/dataset.h"
 
 #define PARAMETERS_MAX 8
 #define MEMBERS_MAX    101 /* most members of a mean of models */

@@ -8,7 +8,7 @@
 #include "analyzer/models/num/stats.h"
 #include "analyzer/models/regression/model.h"
 #include "analyzer/models/regression/technique.h"
-#include "base/json.h"
+#include "base/data/json.h"
 
 static json_t *model_json_numbers(const double *v, size_t nr)
 {

@@ -13,8 +13,8 @@
 
 #include <stdbool.h>
 
-#include "analyzer/models/regression/dataset.h"
 #include "analyzer/models/regression/model.h"
+#include "analyzer/models/regression/table/dataset.h"
 
 struct parameter {
 	const char *name;

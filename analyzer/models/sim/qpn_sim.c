@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyzer/models/sim/qpn_state.h"
-#include "base/array.h"
+#include "base/memory/array.h"
 
 uint32_t qpn_token_new(struct qpn_sim *s)
 {

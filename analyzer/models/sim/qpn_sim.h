@@ -27,7 +27,7 @@
 #include "analyzer/models/net/net.h"
 #include "analyzer/models/num/parallel.h"
 #include "analyzer/models/sim/qhist.h"
-#include "base/err.h"
+#include "base/text/err.h"
 
 /* This many firings in one instant, plus 16 for each token, are taken to be endless. */
 #define QPN_SIM_MAX_FIRINGS 1000000

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analyzer/models/sim/qpn_state.h"
-#include "base/order.h"
+#include "base/memory/order.h"
 
 /* Families of random streams, so that a new stream in one family does not change the others. */
 enum stream {

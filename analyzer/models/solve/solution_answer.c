@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/models/solve/solution_answer.h"
 
-#include "base/json.h"
+#include "base/data/json.h"
 
 static json_t *solution_bounds(struct interval v)
 {

@@ -9,7 +9,7 @@
 #include "analyzer/models/arch/arch_bind.h"
 #include "analyzer/models/arch/pcm/pcm_import.h"
 #include "analyzer/models/arch/pcm/pcm_parts.h"
-#include "base/order.h"
+#include "base/memory/order.h"
 
 #define ALLOCATION ".allocation"
 #define USAGE	   ".usagemodel"

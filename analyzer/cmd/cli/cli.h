@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cli: what every command of blkcast shares: options, help, errors, exit codes.
+ *
+ * A command is one file cmd/cmd_<name>.c that defines `const struct command command_<name>`, and
+ * one line in cmd/cli/commands.h. Its run() declares its options in a table and parses them:
+ *
+ *	static int run(struct cli *cli)
+ *	{
+ *		const char *dir = NULL;
+ *		const struct cli_option options[] = {
+ *			CLI_STRING("store", 's', "DIR", &dir, "the store to read"),
+ *			CLI_END,
+ *		};
+ *
+ *		if (!cli_parse(cli, options))
+ *			return cli->status;
+ *		...
+ *		return err.code ? cli_fail(cli, &err) : CLI_DONE;
+ *	}
+ *
+ * --help, --json, --quiet and --utc are every command's. Results go to standard output, words to
+ * standard error.
+ */
+#ifndef ANALYZER_CLI_H
+#define ANALYZER_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyzer/answer/page_shell.h"
+#include "base/text/err.h"
+#include "base/text/word_list.h"
+
+/* Exit codes. */
+enum cli_status {
+	CLI_DONE = 0,
+	CLI_FAILED = 1,	     /* the work failed, or a requested check did */
+	CLI_BAD_INPUT = 2,   /* wrong usage, or invalid input */
+	CLI_CANNOT_TELL = 3, /* done, but the question lies outside of what is known */
+};
+
+struct cli;
+
+struct command {
+	const char *name;
+	const char *summary; /* one line without a full stop, for the list of commands */
+	/* what follows "blkcast NAME ", one line per form: "--store DIR [FILE...]" */
+	const char *usage;
+	const char *details;	     /* one or more paragraphs after the options; may be NULL */
+	const char *example;	     /* complete, working command lines, one per line */
+	int (*run)(struct cli *cli); /* returns an exit code */
+	/*
+	 * All threads take memory from one heap. Heaps of their own keep tens of MiB that nobody
+	 * uses; threads that seldom allocate, such as the estimators', do not need them.
+	 */
+	bool has_one_heap;
+	/*
+	 * The verbs whose work several processes share (ranks.h), with a blank before and behind
+	 * each; "" where the whole command does. NULL: rank 0 does everything alone. See also
+	 * cli_works_alone().
+	 */
+	const char *rank_verbs;
+};
+
+enum cli_kind {
+	CLI_KIND_END,
+	CLI_KIND_FLAG,	 /* bool */
+	CLI_KIND_STRING, /* const char *, borrowed from argv */
+	/* struct word_list: the option is repeated, or its values are separated by commas */
+	CLI_KIND_LIST,
+	CLI_KIND_U64,	   /* uint64_t */
+	CLI_KIND_DOUBLE,   /* double, finite */
+	CLI_KIND_SIZE,	   /* uint64_t, in bytes: "4k", "16MiB" */
+	CLI_KIND_DURATION, /* double, in seconds: "10ms", "1s", "5m" */
+	CLI_KIND_TIME,	   /* uint64_t, CLOCK_REALTIME in ns: ISO 8601, or @seconds */
+};
+
+struct cli_option {
+	const char *name; /* without dashes */
+	char letter;	  /* short form, or 0 for none */
+	uint8_t kind;
+	const char *arg; /* placeholder in the help; NULL for flags */
+	void *out;	 /* where the value goes; it is unchanged where the option is not given */
+	const char *help;
+};
+
+/*
+ * Each of these macros makes one line of a table of options. Its arguments are name, letter, arg,
+ * out and help of struct cli_option; a flag has no arg.
+ */
+#define CLI_OPTION(kind, name, letter, arg, out, help)        \
+	{                                                     \
+		name, letter, CLI_KIND_##kind, arg, out, help \
+	}
+#define CLI_FLAG(name, letter, out, help) CLI_OPTION(FLAG, name, letter, NULL, out, help)
+#define CLI_STRING(...)			  CLI_OPTION(STRING, __VA_ARGS__)
+#define CLI_LIST(...)			  CLI_OPTION(LIST, __VA_ARGS__)
+#define CLI_U64(...)			  CLI_OPTION(U64, __VA_ARGS__)
+#define CLI_DOUBLE(...)			  CLI_OPTION(DOUBLE, __VA_ARGS__)
+#define CLI_SIZE(...)			  CLI_OPTION(SIZE, __VA_ARGS__)
+#define CLI_DURATION(...)		  CLI_OPTION(DURATION, __VA_ARGS__)
+#define CLI_TIME(...)			  CLI_OPTION(TIME, __VA_ARGS__)
+#define CLI_END				  CLI_OPTION(END, NULL, 0, NULL, NULL, NULL)
+
+struct cli {
+	const struct command *command;
+	/* number of operands; before cli_parse() of everything after the command's name */
+	int argc;
+	char **argv; /* argv[0..argc-1], without a program name in front */
+	bool json, quiet, utc;
+	struct page_maker maker; /* this command line, for the foot of pages */
+	int status;		 /* exit code to return where cli_parse() returned false */
+};
+
+/*
+ * Parses cli->argv by the table, which ends with CLI_END. Returns true to continue; the operands
+ * are then in argc and argv. Returns false where help was printed, or where the usage was wrong and
+ * a line said so; the command then returns cli->status.
+ */
+bool cli_parse(struct cli *cli, const struct cli_option *options);
+
+/*
+ * For verbs that share their work among processes, but not with the options that were given:
+ * returns whether this process does the work, which rank 0 does from now on. The others return
+ * CLI_DONE.
+ */
+bool cli_works_alone(void);
+
+struct cli_verb {
+	const char *name;	     /* NULL ends a table */
+	int (*run)(struct cli *cli); /* as that of a command */
+};
+
+/*
+ * For commands with verbs (`qpn solve`): removes the first operand from argv if it is in the table
+ * and returns its index. Otherwise says what was expected and returns -1 with status set. --help in
+ * its place prints the command's help. To be called before cli_parse(). A table has at most 16
+ * verbs.
+ */
+int cli_verb(struct cli *cli, const struct cli_verb *verbs);
+/*
+ * Runs the verb that cli_verb() finds, and returns its exit code; otherwise the status that
+ * cli_verb() has set.
+ */
+int cli_run_verb(struct cli *cli, const struct cli_verb *verbs);
+
+/*
+ * Print one line on standard error, "blkcast NAME: ...", and return the exit code: CLI_BAD_INPUT
+ * for wrong usage; for an err by its code: CLI_BAD_INPUT for invalid or missing input, CLI_FAILED
+ * otherwise.
+ */
+int cli_usage(const struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int cli_fail(const struct cli *cli, const struct err *err);
+/* Prints a sentence for a person, unless --quiet was given. */
+void cli_note(const struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Returns the exit code for an errno, as cli_fail() chooses it. */
+int cli_status_of(int code);
+
+/*
+ * Returns the name with the least edit distance to got, where it is near enough to suggest;
+ * otherwise NULL.
+ */
+const char *cli_nearest(const char *got, const char *const *names, size_t nr);
+
+/* Runs the command of commands[0..nr-1] that argv names, or help. Returns main's exit code. */
+int cli_main(int argc, char **argv, const struct command *const *commands, size_t nr);
+
+#endif

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyzer/cmd/cli/cli.h"
+#include "analyzer/cmd/cli/commands.h"
+#include "analyzer/cmd/cli/selection_options.h"
+#include "analyzer/cmd/cli/show.h"
+#include "analyzer/cmd/profiles/report_json.h"
+#include "analyzer/cmd/profiles/report_reading.h"
+#include "analyzer/cmd/profiles/report_together.h"
+#include "analyzer/report/page/page.h"
+#include "analyzer/whatif/headroom/headroom.h"
+#include "base/system/output_file.h"
+#include "base/text/shell_word.h"
+#include "base/text/units.h"
+
+struct options {
+	const char *output, *figure, *objectives_file;
+	struct word_list slo;
+	struct time_objectives objectives;
+	bool csv, together;
+};
+
+static void list_words(struct buf *out, const char *option, const struct word_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		shell_word(out, option);
+		shell_word(out, list->items[i]);
+	}
+}
+
+static void time_words(struct buf *out, const char *option, uint64_t real_ns)
+{
+	char when[UNITS_BYTES];
+
+	if (!real_ns)
+		return;
+	units_instant(real_ns, true, 9, when);
+	shell_word(out, option);
+	shell_word(out, when);
+}
+
+/*
+ * Writes the options that choose the same data again, as words of a shell. with: includes hosts and
+ * devices.
+ */
+static void selection_words(struct buf *out, const struct selection *sel, const struct cli *cli,
+			    bool with)
+{
+	if (with) {
+		list_words(out, "--host", &sel->hosts);
+		list_words(out, "--device", &sel->devices);
+	}
+	list_words(out, "--cgroup", &sel->cgroups);
+	list_words(out, "--process", &sel->processes);
+	list_words(out, "--operation", &sel->operations);
+	time_words(out, "--begin", sel->begin_real_ns);
+	time_words(out, "--end", sel->end_real_ns);
+	if (sel->leave_out_own)
+		shell_word(out, "--leave-out-own");
+	if (sel->dir) {
+		shell_word(out, "--store");
+		shell_word(out, sel->dir);
+	}
+	for (int i = 0; i < cli->argc; i++)
+		shell_word(out, cli->argv[i]);
+	buf_put_u8(out, 0);
+}
+
+/*
+ * Prints the verdicts on the objectives: beside a page that is written to a file on standard
+ * output, otherwise on standard error.
+ */
+static int cmd_report_print_objectives(const struct report *r, const struct options *o)
+{
+	struct answer *a = slo_answer(r);
+	int ret = a ? answer_print(a, ANSWER_TEXT, o->output ? stdout : stderr) : -ENOMEM;
+
+	answer_free(a);
+	return ret;
+}
+
+/* An objective that is broken anywhere counts more than one that cannot be judged. */
+static int cmd_report_verdict(const struct report *r)
+{
+	if (r->slo.nr_broken)
+		return CLI_FAILED;
+	return r->slo.nr_untold ? CLI_CANNOT_TELL : CLI_DONE;
+}
+
+/* Reads --objectives and --slo, which has the form of headroom's. */
+static int cmd_report_objectives(struct options *o, struct err *err)
+{
+	int ret = o->objectives_file ? time_objectives_read(&o->objectives, o->objectives_file, err)
+				     : 0;
+
+	for (size_t i = 0; i < o->slo.nr && !ret; i++) {
+		struct headroom_objective one;
+		const char *digits;
+
+		ret = headroom_read_objective(o->slo.items[i], &one, err);
+		if (ret)
+			return ret;
+		if (!one.point[0])
+			return err_set(err, EINVAL,
+				       "--slo %s: a report judges .p50 to .p9999, not the mean",
+				       o->slo.items[i]);
+		/* p95 is 95 percent, and p999 is 99.9 percent. */
+		digits = one.point + 1;
+		ret = time_objectives_add(&o->objectives, o->slo.items[i], one.side,
+					  strtod(digits, NULL) /
+						  pow(10, (double)strlen(digits) - 2),
+					  one.limit_s, err);
+	}
+	return ret;
+}
+
+/* Renders the page, or a single picture or its data. */
+static int cmd_report_render(const struct report *r, const struct options *o,
+			     const struct figure *f, struct buf *out, struct err *err)
+{
+	size_t device = r->busiest[0];
+	struct view v = report_view(r, f && f->per_device, device);
+	int ret;
+
+	if (!f)
+		ret = page_write(r, out);
+	else
+		ret = o->csv ? f->csv(r, device, &v, out) : page_picture(r, f, device, out);
+	if (ret == -ENODATA)
+		return err_set(err, ENODATA, "%s: nothing to show: %s", f->name,
+			       figure_absent(r, f) && figure_absent(r, f)[0]
+				       ? figure_absent(r, f)
+				       : "the selection does not have it");
+	return ret ? err_set(err, -ret, "%s", strerror(-ret)) : 0;
+}
+
+/* Writes the page or picture, and prints what belongs beside it. */
+static int cmd_report_put(struct cli *cli, const struct report *r, const struct options *o,
+			  const struct figure *f, struct err *err)
+{
+	struct buf out;
+	int ret;
+
+	buf_init(&out);
+	ret = cmd_report_render(r, o, f, &out, err);
+	if (ret)
+		goto out;
+	ret = output_file_save(&out, o->output, err);
+	if (ret)
+		goto out;
+	if (cli->json)
+		ret = report_json_print(r, o->output, out.len);
+	else if (r->collect->objectives)
+		ret = cmd_report_print_objectives(r, o);
+	if (!ret && f && f->per_device && r->collect->nr_devices > 1)
+		cli_note(cli, "of %s, the busiest of %zu devices; --device chooses another",
+			 r->collect->devices[r->busiest[0]]->label, r->collect->nr_devices);
+out:
+	buf_release(&out);
+	return ret;
+}
+
+static int cmd_report_perform(struct cli *cli, struct selection *sel, const struct options *o,
+			      const struct figure *f)
+{
+	struct report_reading reading = { .scan = NULL };
+	struct buf source, selection;
+	struct err err = { 0 };
+	struct report *r = NULL;
+	bool is_empty = false, is_done = false;
+	int ret, verdict = CLI_DONE;
+
+	buf_init(&source);
+	buf_init(&selection);
+	selection_words(&source, sel, cli, false);
+	selection_words(&selection, sel, cli, true);
+	ret = source.error ? source.error : selection.error;
+	if (ret)
+		goto out;
+	ret = report_reading_open(&reading, cli, sel, &o->objectives, &is_done, &err);
+	if (ret || is_done)
+		goto out;
+	ret = report_reading_report(&r, &reading, cli, &is_empty, &err);
+	if (ret)
+		goto out;
+	r->source = (const char *)source.data;
+	r->selection = (const char *)selection.data;
+	ret = cmd_report_put(cli, r, o, f, &err);
+	verdict = cmd_report_verdict(r);
+out:
+	report_free(r);
+	report_reading_release(&reading);
+	buf_release(&source);
+	buf_release(&selection);
+	if (ret && is_empty)
+		return selection_nothing(sel, cli) == CLI_DONE ? CLI_FAILED : CLI_BAD_INPUT;
+	return cli_finish(cli, ret, &err, verdict);
+}
+
+static int cmd_report_run(struct cli *cli)
+{
+	struct selection sel = { 0 };
+	struct options o = { 0 };
+	struct err err = { 0 };
+	const struct figure *f = NULL;
+	const struct cli_option options[] = {
+		SELECTION_OPTIONS(&sel),
+		CLI_STRING("output", 'o', "FILE", &o.output, "the page to write"),
+		CLI_STRING("figure", 0, "NAME", &o.figure, "one picture alone, as SVG"),
+		CLI_FLAG("csv", 0, &o.csv, "with --figure: its data as CSV"),
+		CLI_FLAG("together", 0, &o.together, "all hosts and devices at once: the fleet"),
+		CLI_LIST("slo", 0, "OBJECTIVE,...", &o.slo,
+			 "judge read.p95=20ms, write.p99=50ms, ..."),
+		CLI_STRING("objectives", 0, "FILE", &o.objectives_file,
+			   "judge the objectives of a file, as serve does"),
+		CLI_END,
+	};
+	struct buf names;
+	int ret;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (o.together) {
+		if (o.slo.nr || o.objectives_file)
+			return cli_usage(cli, "--together: expected without objectives");
+		if (o.csv && (o.output || cli->json))
+			return cli_usage(cli, "--csv: with --together it goes to standard output");
+		ret = report_together(cli, &sel, o.output, o.figure, o.csv);
+		selection_release(&sel);
+		return ret;
+	}
+	if (o.figure) {
+		f = figure_find(o.figure);
+		buf_init(&names);
+		figure_names(&names);
+		buf_put_u8(&names, 0);
+		if (!f)
+			cli_usage(cli, "--figure: expected one of %s; got '%s'",
+				  names.error ? "the figures" : (const char *)names.data, o.figure);
+		buf_release(&names);
+		if (!f)
+			return CLI_BAD_INPUT;
+	}
+	if (f && !f->draw && !o.csv)
+		return cli_usage(cli, "--figure %s: expected --csv with it, because it is a table",
+				 f->name);
+	if (o.csv && !f)
+		return cli_usage(cli, "--csv: expected --figure NAME with it");
+	if (!o.output && !f && isatty(STDOUT_FILENO))
+		return cli_usage(cli, "expected -o FILE: a page is not for a terminal");
+	if (cli->json && !o.output)
+		return cli_usage(cli, "--json: expected -o FILE for the page beside it");
+	if (cmd_report_objectives(&o, &err))
+		ret = cli_fail(cli, &err);
+	else
+		ret = cmd_report_perform(cli, &sel, &o, f);
+	selection_release(&sel);
+	return ret;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.has_one_heap = true,
+	.rank_verbs = "",
+	.summary = "a self-contained HTML page with pictures",
+	.usage = "[SELECTION] (--store DIR | FILE...) -o report.html\n"
+		 "[SELECTION] (--store DIR | FILE...) --figure NAME [--csv] [-o FILE]\n"
+		 "[SELECTION] (--store DIR | FILE...) --together [-o fleet.html]\n"
+		 "[SELECTION] (--store DIR | FILE...) --together --csv "
+		 "[--figure devices|hosts|week]",
+	.example =
+		"blkcast report --store traces --device loop0 -o report.html\n"
+		"blkcast report --store traces --slo read.p95=20ms,write.p99=50ms -o report.html\n"
+		"blkcast report --store traces --together -o fleet.html",
+	.details =
+		"The page needs nothing but itself: it opens without a network, in light and dark, "
+		"and prints.\nUnder every picture stands the command that writes its data.\n"
+		"Objectives are judged over the period, on each device that they name; exit status "
+		"1\nwhere one is broken, 3 where one cannot be judged for want of requests.\n\n"
+		"Figures: heatmap requests throughput devices in-flight tail size-latency sizes\n"
+		"sizes-bytes sequential seek outstanding interarrival flush who access "
+		"miss-ratio regions\n\n"
+		"who is a table alone, of processes and control groups; --json has it as well.",
+	.run = cmd_report_run,
+};

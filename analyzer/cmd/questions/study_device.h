@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * study_device: --storage of blkcast study: stored requests are simulated on a device. A migration
+ * is answered by device_study.h, loads that share a device by study_simulate.h.
+ *
+ *	ret = study_device_open(&d, &err);
+ *	if (!ret)
+ *		ret = study_device_migrate(&d, &err);	or study_device_cases()
+ *	study_device_release(&d);
+ */
+#ifndef ANALYZER_CMD_QUESTIONS_STUDY_DEVICE_H
+#define ANALYZER_CMD_QUESTIONS_STUDY_DEVICE_H
+
+#include "analyzer/cmd/cli/cli.h"
+#include "analyzer/models/storage/device/device_model.h"
+#include "analyzer/whatif/headroom/study_slo.h"
+#include "analyzer/whatif/simulate/study_simulate.h"
+#include "analyzer/whatif/study/application_errors.h"
+#include "analyzer/whatif/study/study_answer.h"
+
+struct study_device {
+	const struct cli *cli;
+	struct study *study;
+	const char *const *paths; /* by load: the path that it was read from */
+	/* by load: means that were measured on the target; NaN: none */
+	const double (*measured)[2];
+	const char *storage, *from, *report;	 /* paths; from and report may be NULL */
+	const struct application_errors *errors; /* NULL: intervals cover configurations alone */
+	const struct study_slo *slo;		 /* of a migration; may be empty */
+	/* The three are set by study_device_migrate(). */
+	bool cannot_tell, overloaded;
+	enum study_slo_verdict slo_verdict;
+	/* The members below are set by study_device_open(). */
+	struct device_model target, old;
+	struct study_replay *replay; /* owned */
+	struct study_simulate sim;
+};
+
+/*
+ * Reads the devices and the requests. Returns 0; -EINVAL where a load is a profile without
+ * requests; or the -errno of the files. Release d whatever this returns.
+ */
+int study_device_open(struct study_device *d, struct err *err);
+/* Predicts a migration and shows the answer. */
+int study_device_migrate(struct study_device *d, struct err *err);
+/* Simulates the cases and fills their answers. Returns 0 or -errno with one line in err. */
+int study_device_cases(struct study_device *d, struct study_case *cases, size_t nr,
+		       struct err *err);
+void study_device_release(struct study_device *d);
+
+/*
+ * Adds to an answer what its intervals cover. errors may be NULL; device says whether the answer
+ * comes from a simulated device.
+ */
+void study_device_say_intervals(const struct application_errors *errors, bool device,
+				struct answer *a);
+
+#endif

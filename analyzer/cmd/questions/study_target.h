@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * study_target: --run of blkcast study: how the loads are run on a real target, and whether that is
+ * permitted.
+ *
+ * Stored requests are replayed. Profiles, and requests that cannot be replayed, are run as mimics.
+ * Before anything is written, the target is checked (target_guard.h), the room for everything is
+ * checked, and one line says what will be written where. On another machine only mimics run, in a
+ * folder (study_remote.h).
+ */
+#ifndef ANALYZER_CMD_QUESTIONS_STUDY_TARGET_H
+#define ANALYZER_CMD_QUESTIONS_STUDY_TARGET_H
+
+#include "analyzer/cmd/cli/cli.h"
+#include "analyzer/whatif/study/study.h"
+#include "analyzer/whatif/study/study_remote.h"
+#include "analyzer/whatif/study/study_replay.h"
+
+struct study_target {
+	const struct cli *cli;
+	struct study *study;
+	const char *path;	  /* --run; NULL: the loads are not run */
+	const char *overwrite;	  /* --overwrite, or NULL */
+	const char *ssh_config;	  /* --ssh-config, or NULL */
+	bool by_profile;	  /* also use mimics for stored requests */
+	const char *const *paths; /* by load: the path that it was read from */
+	const struct study_case *cases;
+	size_t nr_cases;
+	/* The members below are results: */
+	bool replays, is_remote;
+	struct study_remote remote;
+	struct study_replay replay;
+};
+
+/* Returns NULL, or what is wrong with the options of a target. */
+const char *study_target_bad(const struct study_target *t);
+/*
+ * Returns 0; -EINVAL or -EFBIG with what must change before the loads can be run; or an error of
+ * the files.
+ */
+int study_target_open(struct study_target *t, struct err *err);
+/* Runs one case. Errors are those of study_by_replay() and study_by_run(). */
+int study_target_run(struct study_target *t, struct study_case *c, struct err *err);
+/* Removes what was made. It may be called for a zeroed object that has a study. */
+void study_target_release(struct study_target *t);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * study_verbs: the verbs of blkcast study that have files of their own. Each function returns an
+ * exit code.
+ */
+#ifndef ANALYZER_CMD_QUESTIONS_STUDY_VERBS_H
+#define ANALYZER_CMD_QUESTIONS_STUDY_VERBS_H
+
+#include "analyzer/cmd/cli/cli.h"
+
+int study_scenario(struct cli *cli);
+int study_cache(struct cli *cli);
+/* Returns 1 where no mix of the loads fits the target. */
+int study_mix(struct cli *cli);
+
+enum study_verb {
+	VERB_MIGRATE,
+	VERB_CONSOLIDATE,
+	VERB_INTERFERENCE,
+	VERB_SCENARIO,
+	VERB_CACHE,
+	VERB_MIX,
+};
+
+/* The help of each verb. All have the name "study", because messages begin with it. */
+extern const struct command study_helps[];
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/report/curve/miss_ratio.h"
+#include "analyzer/report/curve/regions.h"
+#include "analyzer/report/curve/size_latency.h"
+#include "analyzer/report/curve/sizes.h"
+#include "analyzer/report/curve/tail.h"
+#include "analyzer/report/page/figures.h"
+
+/* Pictures of the whole do not use the device, and tables from a profile do not use the period. */
+#define UNUSED	 __attribute__((unused))
+#define WHO_ROWS 10
+#define DRAW(name)                                                                                \
+	static int name##_svg(const struct report *r, UNUSED size_t device, const struct view *v, \
+			      struct buf *out)
+#define CSV(name)                                                             \
+	static int name##_table(const struct report *r, UNUSED size_t device, \
+				UNUSED const struct view *v, struct buf *out)
+
+DRAW(heat)
+{
+	return heatmap_draw(&r->collect->heatmap, v, out);
+}
+CSV(heat)
+{
+	return heatmap_csv(&r->collect->heatmap, v, out);
+}
+
+DRAW(requests)
+{
+	return intensity_draw(&r->collect->intensity, INTENSITY_REQUESTS, &r->peaks, v, out);
+}
+CSV(requests)
+{
+	return intensity_csv(&r->collect->intensity, INTENSITY_REQUESTS, v, out);
+}
+
+DRAW(throughput)
+{
+	return intensity_draw(&r->collect->intensity, INTENSITY_BYTES, &r->peaks, v, out);
+}
+CSV(throughput)
+{
+	return intensity_csv(&r->collect->intensity, INTENSITY_BYTES, v, out);
+}
+
+static struct devices all_devices(const struct report *r)
+{
+	return (struct devices){ .each = r->loads,
+				 .nr = r->collect->nr_devices,
+				 .sum = &r->collect->sum,
+				 .window_ns = r->window_ns };
+}
+DRAW(devices)
+{
+	struct devices d = all_devices(r);
+
+	return devices_draw(&d, v, out);
+}
+CSV(devices)
+{
+	struct devices d = all_devices(r);
+
+	return devices_csv(&d, out);
+}
+
+DRAW(sizes)
+{
+	return sizes_draw(&r->all, SIZES_REQUESTS, v, out);
+}
+DRAW(size_bytes)
+{
+	return sizes_draw(&r->all, SIZES_BYTES, v, out);
+}
+CSV(sizes)
+{
+	return sizes_csv(&r->all, out);
+}
+
+DRAW(tail)
+{
+	return tail_draw(&r->all, v, out);
+}
+CSV(tail)
+{
+	return tail_csv(&r->all, out);
+}
+
+DRAW(size_latency)
+{
+	return size_latency_draw(&r->all, v, out);
+}
+CSV(size_latency)
+{
+	return size_latency_csv(&r->all, out);
+}
+
+DRAW(sequence)
+{
+	return sequence_draw(&r->collect->sequence, v, out);
+}
+CSV(sequence)
+{
+	return sequence_csv(&r->collect->sequence, v, out);
+}
+
+DRAW(inflight)
+{
+	return inflight_draw(&r->collect->inflight, v, out);
+}
+CSV(inflight)
+{
+	return inflight_csv(&r->collect->inflight, v, out);
+}
+
+DRAW(seek)
+{
+	return bins_draw(&r->collect->bins, BINS_SEEK, v, out);
+}
+CSV(seek)
+{
+	return bins_csv(&r->collect->bins, BINS_SEEK, out);
+}
+
+DRAW(outstanding)
+{
+	return bins_draw(&r->collect->bins, BINS_OUTSTANDING, v, out);
+}
+CSV(outstanding)
+{
+	return bins_csv(&r->collect->bins, BINS_OUTSTANDING, out);
+}
+
+DRAW(interarrival)
+{
+	return bins_draw(&r->collect->bins, BINS_INTERARRIVAL, v, out);
+}
+CSV(interarrival)
+{
+	return bins_csv(&r->collect->bins, BINS_INTERARRIVAL, out);
+}
+
+DRAW(flush)
+{
+	return bins_draw(&r->collect->bins, BINS_FLUSH, v, out);
+}
+CSV(flush)
+{
+	return bins_csv(&r->collect->bins, BINS_FLUSH, out);
+}
+
+DRAW(access)
+{
+	return access_map_draw(&r->collect->devices[device]->map, v, out);
+}
+CSV(access)
+{
+	return access_map_csv(&r->collect->devices[device]->map, v, out);
+}
+
+DRAW(misses)
+{
+	return miss_ratio_draw(&r->each[device], v, out);
+}
+CSV(misses)
+{
+	return miss_ratio_csv(&r->each[device], out);
+}
+
+CSV(who)
+{
+	if (!r->issuers || !issuers_are_known(r->issuers))
+		return -ENODATA;
+	issuers_csv(r->issuers, WHO_ROWS, out);
+	return out->error;
+}
+
+/*
+ * Finds the regions to which the distribution was fitted: from the first to the last touched one.
+ */
+static size_t region_counts(const struct hotspot *h, uint64_t counts[HOTSPOT_REGIONS])
+{
+	uint64_t first = h->min_sector >> h->shift, last = h->max_sector >> h->shift;
+	size_t nr = 0;
+
+	if (!h->counts || !h->nr)
+		return 0;
+	for (uint64_t region = first; region <= last && nr < HOTSPOT_REGIONS; region++) {
+		size_t at = (size_t)(region - h->first);
+
+		counts[nr++] = h->counts[at][0] + h->counts[at][1];
+	}
+	return nr;
+}
+DRAW(regions)
+{
+	uint64_t counts[HOTSPOT_REGIONS];
+	size_t nr = region_counts(&r->collect->devices[device]->hotspot, counts);
+
+	const struct hotspot *h = &r->collect->devices[device]->hotspot;
+	struct hotspot_law law = { 0 };
+	int ret = hotspot_law(h, &law);
+
+	if (ret == 0 || ret == -ENODATA)
+		ret = regions_draw(counts, nr, &r->each[device].locality.distribution, &law, v,
+				   out);
+	free(law.mass);
+	return ret;
+}
+CSV(regions)
+{
+	uint64_t counts[HOTSPOT_REGIONS];
+	size_t nr = region_counts(&r->collect->devices[device]->hotspot, counts);
+
+	const struct hotspot *h = &r->collect->devices[device]->hotspot;
+	struct hotspot_law law = { 0 };
+	int ret = hotspot_law(h, &law);
+
+	if (ret == 0 || ret == -ENODATA)
+		ret = regions_csv(counts, nr, &law, out);
+	free(law.mass);
+	return ret;
+}
+
+#define BOTH(name) .draw = name##_svg, .csv = name##_table
+#define NO_DATA	   "It was neither read nor written."
+#define NO_TIMES   "The trace has no response times, and so no picture of them."
+
+const struct figure figures[] = {
+	{ "heatmap", "Response time over time",
+	  "Each column is a slice of time, each row a band of response times; the stronger the "
+	  "colour of a cell, the more requests fell into it. The thin line is the median.",
+	  NO_TIMES, .crops = true, BOTH(heat) },
+	{ "requests", "Requests per second",
+	  "Arrivals by size class. The rule is the 95th percentile of all windows, the ring the "
+	  "highest one.",
+	  "", BOTH(requests) },
+	{ "throughput", "Throughput", "Bytes that the arriving requests ask for, by size class.",
+	  "", BOTH(throughput) },
+	{ "devices", "All devices on one clock",
+	  "What all devices ask for together, second by second. Adding up peaks that happen at "
+	  "different times would overstate it.",
+	  NULL, .table = true, BOTH(devices) },
+	{ "in-flight", "Requests in flight",
+	  "The exact time average of requests under way, from arrival to completion, and how many "
+	  "of them were inside the device.",
+	  NULL, BOTH(inflight) },
+	{ "tail", "Distribution of response times",
+	  "How many requests are done within a time, with the slow end stretched. Queue is the "
+	  "wait before the device, device the time inside it, total both. Reads carry dots, writes "
+	  "squares.",
+	  NULL, .table = true, BOTH(tail) },
+	{ "size-latency", "Response time by request size",
+	  "Whether large requests are slow, or small ones.", NULL, .table = true,
+	  BOTH(size_latency) },
+	{ "sizes", "Request sizes",
+	  "What share of the requests each size has, by power of two; reads up, writes down.", "",
+	  .half = true, BOTH(sizes) },
+	{ "sizes-bytes", "Bytes by request size",
+	  "What share of the bytes the same sizes move: few large requests can be most of it.", "",
+	  .half = true, .draw = size_bytes_svg, .csv = sizes_table },
+	{ "sequential", "Sequential requests",
+	  "Share of requests that go on where another one ended, streams disentangled; sequential "
+	  "from the rule at 50 % up.",
+	  "", BOTH(sequence) },
+	{ "seek", "Distance between requests",
+	  "How many bytes after the end of the request before it each one begins; to the left, it "
+	  "begins before that. A request at 0 goes on where the one before ended; a random load is "
+	  "far out on both sides.",
+	  NULL, .half = true, .needs_requests = true, BOTH(seek) },
+	{ "outstanding", "Requests under way at arrival",
+	  "How many other requests of the device a request finds when it arrives.", NULL,
+	  .half = true, .needs_requests = true, BOTH(outstanding) },
+	{ "interarrival", "Time between arrivals",
+	  "How long after the request before on the same device each one arrives.", NULL,
+	  .half = true, .needs_requests = true, BOTH(interarrival) },
+	{ "flush", "Response times of flushes",
+	  "How long the device takes to make durable what was written before.", NULL, .half = true,
+	  .table = true, BOTH(flush) },
+	{ "who", "Who made the requests",
+	  "Processes of the same name and control groups, with their shares of all requests, bytes "
+	  "and response times.",
+	  NULL, .table = true, .needs_requests = true, .csv = who_table },
+	{ "access", "Access map", "Where on the device requests began, over time.", NO_DATA,
+	  .per_device = true, .needs_requests = true, BOTH(access) },
+	{ "miss-ratio", "Miss ratio by cache size",
+	  "What a cache would still let through to the device.",
+	  "The trace has too few references for a miss-ratio curve.", .per_device = true,
+	  .half = true, .needs_requests = true, BOTH(misses) },
+	{ "regions", "Access distribution",
+	  "How much of the load the busiest part of the address range takes. On the diagonal all "
+	  "parts are equal.",
+	  NO_DATA, .per_device = true, .half = true, .needs_requests = true, BOTH(regions) },
+};
+const size_t nr_figures = sizeof(figures) / sizeof(figures[0]);
+
+const char *figure_absent(const struct report *r, const struct figure *f)
+{
+	if (f->needs_requests && r->collect->retired.nr_requests)
+		return "It cannot be drawn: retention removed the requests, and the profiles that "
+		       "are left do not have this.";
+	return f->absent;
+}
+
+const struct figure *figure_find(const char *name)
+{
+	for (size_t i = 0; i < nr_figures; i++)
+		if (!strcmp(figures[i].name, name))
+			return &figures[i];
+	return NULL;
+}
+
+void figure_names(struct buf *out)
+{
+	for (size_t i = 0; i < nr_figures; i++)
+		buf_printf(out, "%s%s", i ? ", " : "", figures[i].name);
+}

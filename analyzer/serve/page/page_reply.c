@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/serve/page/page_reply.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <xxhash.h>
+#include <zlib.h>
+
+#define ETAG_BYTES	 40
+#define GZIP_LEAST_BYTES 1024	   /* a shorter content does not become shorter enough to matter */
+#define GZIP_WINDOW_BITS (15 + 16) /* 16 asks zlib for the gzip format (zlib.h, deflateInit2) */
+#define GZIP_MEMORY	 8
+
+#define POLICY                                                                            \
+	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " \
+	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/* Of a page that holds its own styles and pictures. */
+#define PAGE_POLICY                                                                       \
+	"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; " \
+	"form-action 'none'; frame-ancestors 'none'; sandbox"
+
+static const char *const page_fields[][2] = {
+	{ "X-Content-Type-Options", "nosniff" },
+	{ "Referrer-Policy", "no-referrer" },
+	{ "Cross-Origin-Opener-Policy", "same-origin" },
+	{ "Cross-Origin-Resource-Policy", "same-origin" },
+	{ "Permissions-Policy", "camera=(), microphone=(), geolocation=()" },
+};
+
+static enum MHD_Result page_reply_guard_by(struct MHD_Response *reply, const char *policy)
+{
+	if (MHD_add_response_header(reply, "Content-Security-Policy", policy) != MHD_YES)
+		return MHD_NO;
+	for (size_t i = 0; i < sizeof(page_fields) / sizeof(page_fields[0]); i++)
+		if (MHD_add_response_header(reply, page_fields[i][0], page_fields[i][1]) != MHD_YES)
+			return MHD_NO;
+	return MHD_YES;
+}
+
+enum MHD_Result page_reply_guard(struct MHD_Response *reply)
+{
+	return page_reply_guard_by(reply, POLICY);
+}
+
+enum MHD_Result page_reply_page(struct MHD_Connection *c, const char *html, size_t len)
+{
+	struct MHD_Response *reply = MHD_create_response_from_buffer(len, (void *)(uintptr_t)html,
+								     MHD_RESPMEM_MUST_COPY);
+	enum MHD_Result queued = MHD_NO;
+
+	if (!reply)
+		return MHD_NO;
+	if (page_reply_guard_by(reply, PAGE_POLICY) == MHD_YES &&
+	    MHD_add_response_header(reply, "Content-Type", "text/html; charset=utf-8") == MHD_YES &&
+	    MHD_add_response_header(reply, "Cache-Control", "no-store") == MHD_YES)
+		queued = MHD_queue_response(c, MHD_HTTP_OK, reply);
+	MHD_destroy_response(reply);
+	return queued;
+}
+
+/*
+ * Returns whether the request accepts gzip: the list of Accept-Encoding has "gzip" or "*" with a
+ * quality above 0 (RFC 9110, 12.5.3).
+ */
+static bool page_accepts_gzip(struct MHD_Connection *c)
+{
+	const char *at = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Accept-Encoding");
+
+	while (at && *at) {
+		size_t len, name;
+		const char *quality;
+
+		at += strspn(at, ", \t");
+		len = strcspn(at, ",");
+		name = strcspn(at, ",; \t");
+		quality = at + strcspn(at, ",=");
+		if ((name == 4 && strncasecmp(at, "gzip", 4) == 0) || (name == 1 && *at == '*'))
+			return *quality != '=' || strtod(quality + 1, NULL) > 0;
+		at += len;
+	}
+	return false;
+}
+
+/* Returns data as gzip, which the caller frees, or NULL: then data is sent as it is. */
+static void *page_gzip(const void *data, size_t len, size_t *gzip_len)
+{
+	z_stream z = { .next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)len };
+	void *out = NULL;
+	size_t most;
+
+	if (len < GZIP_LEAST_BYTES || len > UINT32_MAX / 2 ||
+	    deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW_BITS, GZIP_MEMORY,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
+		return NULL;
+	most = deflateBound(&z, (uLong)len);
+	out = malloc(most);
+	z.next_out = out;
+	z.avail_out = (uInt)most;
+	if (out && deflate(&z, Z_FINISH) != Z_STREAM_END) {
+		free(out);
+		out = NULL;
+	}
+	*gzip_len = z.total_out;
+	deflateEnd(&z);
+	return out;
+}
+
+/* The two forms of a content are two representations, so each has an ETag of its own. */
+static void page_etag(char out[ETAG_BYTES], const void *data, size_t len, bool gzip)
+{
+	XXH128_hash_t hash = XXH3_128bits(data, len);
+
+	snprintf(out, ETAG_BYTES, "\"%016llx%016llx%s\"", (unsigned long long)hash.high64,
+		 (unsigned long long)hash.low64, gzip ? "-gz" : "");
+}
+
+/* Queues a reply and releases it. etag and encoding may be NULL. */
+static enum MHD_Result page_reply_queue(struct MHD_Connection *c, int status, const char *type,
+					struct MHD_Response *reply, const char *etag,
+					const char *encoding)
+{
+	enum MHD_Result queued = MHD_NO;
+
+	if (!reply)
+		return MHD_NO;
+	if (page_reply_guard(reply) == MHD_YES &&
+	    MHD_add_response_header(reply, "Content-Type", type) == MHD_YES &&
+	    MHD_add_response_header(reply, "Cache-Control", etag ? "no-cache" : "no-store") ==
+		    MHD_YES &&
+	    (!etag || (MHD_add_response_header(reply, "ETag", etag) == MHD_YES &&
+		       MHD_add_response_header(reply, "Vary", "Accept-Encoding") == MHD_YES)) &&
+	    (!encoding || MHD_add_response_header(reply, "Content-Encoding", encoding) == MHD_YES))
+		queued = MHD_queue_response(c, (unsigned int)status, reply);
+	MHD_destroy_response(reply);
+	return queued;
+}
+
+/*
+ * Queues a content with an ETag made from it, as gzip if the request accepts that, or 304 without
+ * content if the request names that ETag. The content is copied. Nothing that is sent holds a
+ * secret beside text that another place can choose, so its length tells nothing.
+ */
+static enum MHD_Result page_reply_content(struct MHD_Connection *c, const char *type,
+					  const void *data, size_t len)
+{
+	const char *known = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "If-None-Match");
+	bool gzip = len >= GZIP_LEAST_BYTES && page_accepts_gzip(c);
+	size_t gzip_len = 0;
+	char etag[ETAG_BYTES];
+	void *packed;
+
+	page_etag(etag, data, len, gzip);
+	if (known && strcmp(known, etag) == 0)
+		return page_reply_queue(c, MHD_HTTP_NOT_MODIFIED, type,
+					MHD_create_response_from_buffer(0, NULL,
+									MHD_RESPMEM_PERSISTENT),
+					etag, NULL);
+	packed = gzip ? page_gzip(data, len, &gzip_len) : NULL;
+	if (packed)
+		return page_reply_queue(c, MHD_HTTP_OK, type,
+					MHD_create_response_from_buffer(gzip_len, packed,
+									MHD_RESPMEM_MUST_FREE),
+					etag, "gzip");
+	page_etag(etag, data, len, false);
+	return page_reply_queue(c, MHD_HTTP_OK, type,
+				MHD_create_response_from_buffer(len, (void *)(uintptr_t)data,
+								MHD_RESPMEM_MUST_COPY),
+				etag, NULL);
+}
+
+enum MHD_Result page_reply_error(struct MHD_Connection *c, int status, const char *line)
+{
+	json_t *object = json_pack("{s:s}", "error", line);
+	char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+
+	json_decref(object);
+	if (!text)
+		return MHD_NO;
+	return page_reply_queue(c, status, "application/json",
+				MHD_create_response_from_buffer(strlen(text), text,
+								MHD_RESPMEM_MUST_FREE),
+				NULL, NULL);
+}
+
+static enum MHD_Result page_reply_json_by(struct MHD_Connection *c, json_t *object,
+					  size_t precision)
+{
+	char *text = object ? json_dumps(object, JSON_COMPACT | precision) : NULL;
+	enum MHD_Result queued;
+
+	json_decref(object);
+	if (!text)
+		return page_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE,
+					"memory is out; ask again");
+	queued = page_reply_content(c, "application/json", text, strlen(text));
+	free(text);
+	return queued;
+}
+
+enum MHD_Result page_reply_json(struct MHD_Connection *c, json_t *object)
+{
+	return page_reply_json_by(c, object, JSON_REAL_PRECISION(10));
+}
+
+enum MHD_Result page_reply_json_exact(struct MHD_Connection *c, json_t *object)
+{
+	return page_reply_json_by(c, object, 0);
+}
+
+enum MHD_Result page_reply_cookie(struct MHD_Connection *c, const char *cookie)
+{
+	struct MHD_Response *reply =
+		MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+	enum MHD_Result queued = MHD_NO;
+
+	if (!reply)
+		return MHD_NO;
+	if (page_reply_guard(reply) == MHD_YES &&
+	    MHD_add_response_header(reply, "Cache-Control", "no-store") == MHD_YES &&
+	    MHD_add_response_header(reply, "Set-Cookie", cookie) == MHD_YES)
+		queued = MHD_queue_response(c, MHD_HTTP_NO_CONTENT, reply);
+	MHD_destroy_response(reply);
+	return queued;
+}
+
+enum MHD_Result page_reply_asset(struct MHD_Connection *c, const struct page_asset *asset)
+{
+	return page_reply_content(c, asset->type, asset->data, asset->len);
+}

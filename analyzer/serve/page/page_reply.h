@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * page_reply: the replies of the live page. Each reply has header fields that forbid the browser to
+ * run, embed or pass on content that is not the page's own. JSON and files have an ETag, and are
+ * sent as gzip if the request accepts that.
+ */
+#ifndef ANALYZER_SERVE_PAGE_PAGE_REPLY_H
+#define ANALYZER_SERVE_PAGE_PAGE_REPLY_H
+
+#include <jansson.h>
+#include <microhttpd.h>
+
+#include "analyzer/serve/page/page_files.h"
+
+/* Adds these header fields. Returns MHD_NO if memory is out. */
+enum MHD_Result page_reply_guard(struct MHD_Response *reply);
+/* Replies with {"error": line}. */
+enum MHD_Result page_reply_error(struct MHD_Connection *c, int status, const char *line);
+/*
+ * Replies with the object and takes over its reference; NULL gives 503. If the request names the
+ * ETag, the reply is 304.
+ */
+enum MHD_Result page_reply_json(struct MHD_Connection *c, json_t *object);
+/* Does the same with all digits of its numbers; the other one gives ten. */
+enum MHD_Result page_reply_json_exact(struct MHD_Connection *c, json_t *object);
+/* Replies with 204 and a Set-Cookie field. */
+enum MHD_Result page_reply_cookie(struct MHD_Connection *c, const char *cookie);
+/*
+ * Replies with a page that was made from the answer of a command (analyzer/answer). It may use its
+ * own styles and nothing else: no script runs, and it has no access to this origin.
+ */
+enum MHD_Result page_reply_page(struct MHD_Connection *c, const char *html, size_t len);
+enum MHD_Result page_reply_asset(struct MHD_Connection *c, const struct page_asset *asset);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_ask: questions for requests that agents keep back (blkcast-agent --hindsight), and the file
+ * of policies (store_policy.h).
+ *
+ * A question names a host and a period. It is kept in the store, and every serve of the store
+ * tells it to the host's agent in the answers to its uploads. So whoever may write to the folder,
+ * or has the credentials of the cluster, may ask, and nobody else: a serve takes no question.
+ *
+ * A folder keeps the questions in DIR/asks, one file for each host with "BEGIN END" in seconds
+ * since 1970. A cluster keeps them in the table ask. A question for a host that has one already
+ * makes that one's period longer where the two touch, else it replaces it. A question is told until
+ * a day after the end of its period, so that an agent that could not send meanwhile hears of it,
+ * and is removed when somebody asks after that. Only one thread at a time may use a struct
+ * store_asks.
+ */
+#ifndef ANALYZER_STORE_ASK_H
+#define ANALYZER_STORE_ASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyzer/store/index/segment_name.h"
+#include "base/memory/buf.h"
+#include "base/text/err.h"
+
+#define STORE_ASK_KEEP_S      86400 /* a question is told so long after its period */
+#define STORE_ASK_MAX	      65536 /* questions that are told at one time */
+#define STORE_ASK_MAX_MINUTES 1440
+
+struct store_ask {
+	char host[SEGMENT_NAME_BYTES];
+	int64_t begin_s, end_s; /* after the time of reading; negative: before it */
+	bool is_known;		/* store_asks_put(): the store has something of the host */
+};
+
+struct store_asks;
+
+/* name: as of store_open(). Returns 0, or -errno with a line. A cluster is connected to later. */
+int store_asks_open(struct store_asks **out, const char *name, struct err *err);
+void store_asks_close(struct store_asks *a);
+
+/*
+ * Asks for the requests of the host from so many minutes before now to as many after it, 1 to
+ * STORE_ASK_MAX_MINUTES. out gets the period that is asked for now. Once this returned 0, the
+ * question is durable.
+ */
+int store_asks_put(struct store_asks *a, const char *host, uint32_t minutes, struct store_ask *out,
+		   struct err *err);
+/* Reads all questions that are to be told, in order of the host, into an array for free(). */
+int store_asks_read(struct store_asks *a, struct store_ask **out, size_t *nr, struct err *err);
+
+/*
+ * Replaces the text of the policies, which a folder keeps in DIR/policies.yaml and a cluster in the
+ * table policy. Once this returned 0, it is durable.
+ */
+int store_asks_put_text(struct store_asks *a, const struct buf *text, struct err *err);
+/* Appends the text, at most max_bytes of it; nothing where there is none. */
+int store_asks_read_text(struct store_asks *a, struct buf *text, size_t max_bytes, struct err *err);
+
+#endif

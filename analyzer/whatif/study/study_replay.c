@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/study/study_replay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyzer/models/num/rng.h"
+#include "analyzer/replay/causal_load.h"
+#include "analyzer/replay/causal_run.h"
+#include "analyzer/store/scan/selection.h"
+#include "analyzer/store/store.h"
+
+#define PATH_BYTES  4096
+#define PIECE_BYTES (1u << 20)
+
+/*
+ * By how much |ln(measured / replayed)| of applications was larger than chance explains, so that
+ * nine in ten values lie within, from docs/studies/replay/replay.csv
+ * (scripts/study-applications-coverage.sh).
+ */
+static const double replay_excess[STUDY_POINTS] = { 0.14, 0.15, 0.18, 0.26 };
+
+static bool is_trace(const char *path)
+{
+	size_t len = strlen(path);
+	struct stat st;
+
+	return !store_is_folder(path) || (len > 4 && !strcmp(path + len - 4, ".seg")) ||
+	       (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+int study_replay_plan(struct causal_plan *plan, const struct profile *p, const char *path,
+		      double duration_s, struct err *err)
+{
+	struct selection sel = { .hosts = { { p->host }, 1 },
+				 .devices = { { p->device }, 1 },
+				 .leave_out_own = true };
+	struct scan *scan = NULL;
+	int ret;
+
+	if (!is_trace(path))
+		return err_set(err, ENODATA, "%s: is a profile, not the requests themselves", path);
+	ret = selection_open_path(&sel, path, &scan, NULL, err);
+	if (ret)
+		goto out;
+	ret = causal_load(plan, scan, duration_s, err);
+	if (ret)
+		err_prefix(err, "%s", path);
+out:
+	scan_close(scan);
+	selection_release(&sel);
+	return ret;
+}
+
+int study_replay_load(struct study_replay *r, const struct study *s, const char *const *paths,
+		      struct err *err)
+{
+	int ret = 0;
+
+	memset(r, 0, sizeof(*r));
+	for (; r->nr < s->nr && !ret; r->nr++)
+		ret = study_replay_plan(&r->plans[r->nr], &s->loads[r->nr].group->whole,
+					paths[r->nr], s->run.duration_s, err);
+	return ret;
+}
+
+/* Writes that many random bytes to fd, through to the storage. */
+static int replay_fill(int fd, uint64_t bytes, const volatile sig_atomic_t *stop)
+{
+	uint64_t *piece = malloc(PIECE_BYTES);
+	struct rng rng;
+	int ret = 0;
+
+	if (!piece)
+		return -ENOMEM;
+	rng_seed(&rng, 1);
+	for (size_t i = 0; i < PIECE_BYTES / sizeof(*piece); i++)
+		piece[i] = rng_u64(&rng);
+	for (uint64_t at = 0; at < bytes;) {
+		size_t left = bytes - at < PIECE_BYTES ? (size_t)(bytes - at) : PIECE_BYTES;
+		ssize_t done = write(fd, piece, left);
+
+		if (stop && *stop)
+			ret = -EINTR;
+		else if (done < 0 && errno != EINTR)
+			ret = -errno;
+		at += done > 0 ? (uint64_t)done : 0;
+		if (ret)
+			goto out;
+	}
+	if (fsync(fd) < 0)
+		ret = -errno;
+out:
+	free(piece);
+	return ret;
+}
+
+/* Fills a file; flags: O_CREAT | O_EXCL if the file is to be created. */
+static int replay_lay_out(const char *path, int flags, uint64_t bytes,
+			  const volatile sig_atomic_t *stop, struct err *err)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0600);
+	int ret = fd < 0 ? -errno : replay_fill(fd, bytes, stop);
+
+	if (fd >= 0)
+		close(fd);
+	if (ret && fd >= 0 && flags & O_EXCL)
+		unlink(path);
+	return ret ? err_set(err, -ret, "%s: %s", path, strerror(-ret)) : 0;
+}
+
+uint64_t study_replay_written(const struct causal_plan *plan)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < plan->nr_lanes; i++)
+		for (size_t k = 0; k < plan->lanes[i].nr; k++)
+			if (plan->lanes[i].requests[k].operation == OPERATION_WRITE)
+				bytes += plan->lanes[i].requests[k].bytes;
+	return bytes;
+}
+
+/* Fills the new file that is the target up to the end of the farthest request of all loads. */
+static int replay_target(struct study_replay *r, const struct study *s, struct err *err)
+{
+	uint64_t most = 0;
+	int ret;
+
+	if (r->laid_out || !s->target.made)
+		return 0;
+	for (size_t i = 0; i < r->nr; i++)
+		most = r->plans[i].end_bytes > most ? r->plans[i].end_bytes : most;
+	ret = replay_lay_out(s->run.target, 0, most, s->stop, err);
+	r->laid_out = !ret;
+	return ret;
+}
+
+void study_replay_recorded(const struct causal_plan *plan, struct device_times *out)
+{
+	*out = (struct device_times){ .elapsed_s = plan->window_s };
+	for (int type = 0; type < DEVICE_NR_TYPES; type++) {
+		out->response[type] = plan->response[type];
+		out->nr[type] = plan->response[type].nr;
+	}
+}
+
+void study_replay_compare(const struct study_replay *r, struct study *s)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		struct study_load *l = &s->loads[i];
+		struct device_times was;
+
+		study_replay_recorded(&r->plans[i], &was);
+		for (unsigned int type = 0; type < STUDY_TYPES; type++)
+			for (unsigned int point = 0; point < STUDY_POINTS; point++)
+				l->measured_s[type][point] =
+					study_points_knows(was.nr[type], point)
+						? device_times_at(&was, (enum device_type)type,
+								  (enum device_point)point)
+						: NAN;
+		for (unsigned int type = 0; type < STUDY_FLUSH; type++)
+			l->base_s[type] = l->measured_s[type][STUDY_MEAN];
+	}
+}
+
+/*
+ * The throughput is that of the load, times the rate of the requests that were sent over their
+ * recorded rate.
+ */
+static void study_replay_answer(const struct load_facts *f, const struct causal_plan *plan,
+				const struct causal_result *r, struct study_answer *a)
+{
+	double ratio =
+		(double)causal_result_nr(r) / r->elapsed_s * plan->window_s / (double)plan->nr;
+
+	*a = (struct study_answer){ .s = { NAN, NAN },
+				    .low = { NAN, NAN },
+				    .high = { NAN, NAN },
+				    .rate_per_s = f->rate_per_s * ratio,
+				    .rate_low_per_s = NAN,
+				    .rate_high_per_s = NAN };
+	for (unsigned int type = 0; type < STUDY_TYPES; type++)
+		for (unsigned int point = 0; point < STUDY_POINTS; point++) {
+			double s = device_times_at(&r->times, (enum device_type)type,
+						   (enum device_point)point);
+			double half = hypot(replay_excess[point],
+					    device_times_chance(&r->times, (enum device_type)type,
+								(enum device_point)point));
+
+			if (study_points_knows(r->times.nr[type], point))
+				study_set_time(a, type, point,
+					       &(struct study_time){ s, s * exp(-half),
+								     s * exp(half),
+								     STUDY_BY_MODEL });
+		}
+}
+
+int study_by_replay(struct study_replay *r, const struct study *s, struct study_case *c,
+		    struct err *err)
+{
+	char(*files)[PATH_BYTES] = calloc(c->nr, PATH_BYTES), file[PATH_BYTES];
+	struct causal_run runs[STUDY_LOADS_MAX];
+	struct causal_result results[STUDY_LOADS_MAX];
+	size_t nr_run = 0;
+	int ret = files ? replay_target(r, s, err) : -ENOMEM;
+
+	for (size_t i = 0; i < c->nr && !ret; i++) {
+		const struct causal_plan *plan = &r->plans[c->loads[i]];
+
+		runs[i] = (struct causal_run){ plan, s->run.target, s->run.duration_s, s->stop };
+		if (!s->run.directory)
+			continue;
+		snprintf(file, sizeof(file), "%.3900s/blkcast-study-%ld-%zu", s->run.target,
+			 (long)getpid(), i);
+		ret = replay_lay_out(file, O_CREAT | O_EXCL, plan->end_bytes, s->stop, err);
+		if (!ret) /* From here on this function must remove the file. */
+			memcpy(files[i], file, sizeof(file));
+		runs[i].target = files[i];
+	}
+	if (ret)
+		goto out;
+	ret = causal_runs(runs, c->nr, results, err);
+	nr_run = c->nr;
+	if (ret)
+		goto out;
+	for (size_t i = 0; i < c->nr; i++)
+		study_replay_answer(&s->loads[c->loads[i]].facts, runs[i].plan, &results[i],
+				    &c->answers[i]);
+out:
+	for (size_t i = 0; i < nr_run; i++)
+		causal_result_release(&results[i]);
+	for (size_t i = 0; i < c->nr && files; i++)
+		if (files[i][0])
+			unlink(files[i]);
+	free(files);
+	return ret;
+}
+
+void study_replay_release(struct study_replay *r)
+{
+	for (size_t i = 0; i < r->nr; i++)
+		causal_release(&r->plans[i]);
+	r->nr = 0;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "base/text/units.h"
+
+#define LARGEST	   0x1p62
+#define MAX_DIGITS 15 /* a double holds every number of this many digits exactly */
+#define MICRO	   "\xc2\xb5"
+
+struct unit {
+	const char *name;
+	double factor;
+};
+
+/*
+ * Parses the number at the beginning of text, exactly up to MAX_DIGITS digits. Returns the rest of
+ * the text, or NULL where there is no number.
+ */
+static const char *parse_number(const char *text, double *out)
+{
+	double value = 0, scale = 1;
+	unsigned int nr = 0;
+	bool point = false;
+
+	for (; (*text >= '0' && *text <= '9') || (*text == '.' && !point); text++) {
+		if (*text == '.') {
+			point = true;
+			continue;
+		}
+		if (++nr > MAX_DIGITS)
+			return NULL;
+		value = 10 * value + (*text - '0');
+		scale *= point ? 10 : 1;
+	}
+	*out = value / scale;
+	return nr ? text : NULL;
+}
+
+static int units_parse(const char *text, const struct unit *units, size_t nr, const char *what,
+		       uint64_t *out, const char **expected)
+{
+	const char *rest;
+	double value;
+
+	if (expected)
+		*expected = what;
+	rest = parse_number(text, &value);
+	if (!rest)
+		return -EINVAL;
+	rest += *rest == ' ';
+	for (size_t i = 0; i < nr; i++) {
+		if (strcasecmp(rest, units[i].name))
+			continue;
+		value = rint(value * units[i].factor);
+		if (value > LARGEST)
+			return -ERANGE;
+		*out = (uint64_t)value;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+#define NR(a) (sizeof(a) / sizeof((a)[0]))
+
+int units_parse_bytes(const char *text, uint64_t *bytes, const char **expected)
+{
+	static const struct unit units[] = {
+		{ "", 1 },	   { "b", 1 },	      { "k", 0x1p10 },	 { "kb", 0x1p10 },
+		{ "kib", 0x1p10 }, { "m", 0x1p20 },   { "mb", 0x1p20 },	 { "mib", 0x1p20 },
+		{ "g", 0x1p30 },   { "gb", 0x1p30 },  { "gib", 0x1p30 }, { "t", 0x1p40 },
+		{ "tb", 0x1p40 },  { "tib", 0x1p40 },
+	};
+
+	return units_parse(text, units, NR(units), "a size such as 512, 4k or 1MiB", bytes,
+			   expected);
+}
+
+int units_parse_time(const char *text, uint64_t *ns, const char **expected)
+{
+	static const struct unit units[] = {
+		{ "", 1e9 },	    { "s", 1e9 },     { "ms", 1e6 },	 { "us", 1e3 },
+		{ MICRO "s", 1e3 }, { "ns", 1 },      { "m", 60e9 },	 { "min", 60e9 },
+		{ "h", 3600e9 },    { "d", 86400e9 }, { "w", 604800e9 },
+	};
+
+	return units_parse(text, units, NR(units), "a time such as 1s, 20ms or 5min", ns, expected);
+}
+
+int units_parse_count(const char *text, uint64_t *count, const char **expected)
+{
+	static const struct unit units[] = { { "", 1 }, { "k", 1e3 }, { "m", 1e6 }, { "g", 1e9 } };
+
+	return units_parse(text, units, NR(units), "a number such as 1000, 10k or 2M", count,
+			   expected);
+}
+
+/* Prints three significant digits. A whole value has no zeros behind a point. */
+static const char *three_digits(double value, const char *unit, char out[UNITS_BYTES])
+{
+	double size = fabs(value);
+	int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+
+	if (value == rint(value))
+		decimals = 0;
+	snprintf(out, UNITS_BYTES, "%.*f%s%s", decimals, value, *unit ? " " : "", unit);
+	for (char *c = out; *c; c++)
+		if (*c == ',')
+			*c = '.'; /* replaces the locale's decimal comma */
+	return out;
+}
+
+static const char *units_unknown(char out[UNITS_BYTES])
+{
+	snprintf(out, UNITS_BYTES, "-");
+	return out;
+}
+
+/* Chooses the next unit where rounding would show a full step of this one. */
+static const char *units_scaled(double value, double step, const char *const *units,
+				unsigned int nr, char out[UNITS_BYTES])
+{
+	unsigned int unit = 0;
+
+	if (!isfinite(value))
+		return units_unknown(out);
+	for (; fabs(value) >= step - 0.5 && unit + 1 < nr; unit++)
+		value /= step;
+	return three_digits(value, units[unit], out);
+}
+
+const char *units_bytes(double bytes, char out[UNITS_BYTES])
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
+
+	return units_scaled(bytes, 1024, units, NR(units), out);
+}
+
+const char *units_count(double count, char out[UNITS_BYTES])
+{
+	static const char *const units[] = { "", "k", "M", "G", "T" };
+
+	return units_scaled(count, 1000, units, NR(units), out);
+}
+
+static const char *two_units(double seconds, char out[UNITS_BYTES])
+{
+	static const struct {
+		unsigned long long seconds;
+		const char *name, *rest_name;
+		unsigned long long rest;
+	} steps[] = { { 86400, "d", "h", 3600 }, { 3600, "h", "min", 60 }, { 60, "min", "s", 1 } };
+	unsigned long long whole;
+
+	for (size_t i = 0; i < NR(steps); i++) {
+		whole = (unsigned long long)rint(seconds / (double)steps[i].rest) * steps[i].rest;
+		if (whole < steps[i].seconds)
+			continue;
+		if (whole % steps[i].seconds)
+			snprintf(out, UNITS_BYTES, "%llu %s %llu %s", whole / steps[i].seconds,
+				 steps[i].name, whole % steps[i].seconds / steps[i].rest,
+				 steps[i].rest_name);
+		else
+			snprintf(out, UNITS_BYTES, "%llu %s", whole / steps[i].seconds,
+				 steps[i].name);
+		break;
+	}
+	return out;
+}
+
+const char *units_time(double seconds, char out[UNITS_BYTES])
+{
+	static const char *const units[] = { "ns", MICRO "s", "ms", "s" };
+
+	if (!isfinite(seconds))
+		return units_unknown(out);
+	if (seconds == 0)
+		return three_digits(0, "s", out);
+	if (seconds >= 99.95 && seconds < 1e15)
+		return two_units(seconds, out);
+	return units_scaled(seconds * 1e9, 1000, units, NR(units), out);
+}
+
+const char *units_measured_time(double seconds, char out[UNITS_BYTES])
+{
+	if (!(seconds >= 99.95 && seconds < 1e15))
+		return units_time(seconds, out);
+	if (seconds < 999.5)
+		return three_digits(seconds, "s", out);
+	if (seconds < 99.95 * 60)
+		return three_digits(seconds / 60, "min", out);
+	if (seconds < 99.95 * 3600)
+		return three_digits(seconds / 3600, "h", out);
+	return three_digits(seconds / 86400, "d", out);
+}
+
+const char *units_instant(uint64_t real_ns, bool utc, unsigned int digits, char out[UNITS_BYTES])
+{
+	time_t seconds = (time_t)(real_ns / 1000000000);
+	uint64_t fraction = real_ns % 1000000000;
+	size_t len;
+	struct tm tm;
+	long offset;
+
+	if (!(utc ? gmtime_r(&seconds, &tm) : localtime_r(&seconds, &tm)))
+		return units_unknown(out);
+	len = strftime(out, UNITS_BYTES, "%Y-%m-%dT%H:%M:%S", &tm);
+	digits = digits < 9 ? digits : 9;
+	for (unsigned int i = digits; i < 9; i++)
+		fraction /= 10;
+	if (digits)
+		len += (size_t)snprintf(out + len, UNITS_BYTES - len, ".%0*llu", (int)digits,
+					(unsigned long long)fraction);
+	offset = tm.tm_gmtoff / 60;
+	if (utc)
+		snprintf(out + len, UNITS_BYTES - len, "Z");
+	else
+		snprintf(out + len, UNITS_BYTES - len, "%c%02ld:%02ld", offset < 0 ? '-' : '+',
+			 labs(offset) / 60, labs(offset) % 60);
+	return out;
+}
