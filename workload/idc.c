@@ -135,46 +135,61 @@ struct bin_range {
 	uint64_t begin, end;
 };
 
+/* Returns the bins of `in` that are among the IDC_OPEN_BINS bins from first on. */
+static struct bin_range open_bins(struct bin_range in, uint64_t first)
+{
+	uint64_t stop = first + IDC_OPEN_BINS;
+
+	return (struct bin_range){ in.begin > first ? in.begin : first,
+				   in.end < stop ? in.end : stop };
+}
+
 static void sum_bins(const struct idc_scale *s, struct bin_range in, double *sum, double *squares)
 {
+	struct bin_range head = open_bins(in, s->origin), tail = open_bins(in, s->tail_begin);
+
 	*sum = (double)s->sum;
 	*squares = s->sum_squares;
-	for (size_t i = 0; i < IDC_OPEN_BINS; i++) {
-		uint64_t head = s->origin + i, tail = s->tail_begin + i;
-		double x = s->head[i], y = s->tail[tail % IDC_OPEN_BINS];
+	for (uint64_t bin = head.begin; bin < head.end; bin++) {
+		double x = s->head[bin - s->origin];
 
-		if (head >= in.begin && head < in.end) {
-			*sum += x;
-			*squares += x * x;
-		}
-		if (tail >= in.begin && tail < in.end) {
-			*sum += y;
-			*squares += y * y;
-		}
+		*sum += x;
+		*squares += x * x;
+	}
+	for (uint64_t bin = tail.begin; bin < tail.end; bin++) {
+		double x = s->tail[bin % IDC_OPEN_BINS];
+
+		*sum += x;
+		*squares += x * x;
 	}
 }
 
 double idc_at(const struct idc *d, unsigned int scale, uint64_t end_ns)
 {
+	const struct idc_scale *s = &d->scale[scale];
 	uint64_t window_ns = idc_window_ns[scale];
-	struct idc flushed = *d;
+	struct idc_scale flushed;
 	struct bin_range in;
 	uint64_t dead;
 	double sum, squares, nr, mean;
 
 	in.begin = d->begin_ns / window_ns + (d->begin_ns % window_ns != 0);
 	in.end = end_ns / window_ns;
-	dead = dead_bins(&d->scale[scale], in.end);
+	dead = dead_bins(s, in.end);
 	if (in.end < in.begin + dead + IDC_MIN_BINS)
 		return NAN;
-	idc_flush(&flushed);
+	if (d->bin_count) {
+		flushed = *s;
+		scale_add(&flushed, d->bin_begin_ns / window_ns, d->bin_count);
+		s = &flushed;
+	}
 	/*
 	 * Closed bins are known only as a whole. The index of a period that ends among them is
 	 * unknown.
 	 */
-	if (in.end < flushed.scale[scale].tail_begin && flushed.scale[scale].sum)
+	if (in.end < s->tail_begin && s->sum)
 		return NAN;
-	sum_bins(&flushed.scale[scale], in, &sum, &squares);
+	sum_bins(s, in, &sum, &squares);
 	nr = (double)(in.end - in.begin - dead);
 	mean = sum / nr;
 	if (sum <= 0)

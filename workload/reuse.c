@@ -205,6 +205,10 @@ static size_t adjusted_hits(const struct reuse *r, double *hits)
 	double missing = (double)r->nr_references - r->cold;
 	size_t nr = 0;
 
+	if (missing <= 0) { /* There is no hit, whatever the weights say. */
+		hits[0] = 0;
+		return 0;
+	}
 	memcpy(hits, r->hits, sizeof(r->hits));
 	for (size_t i = 0; i < REUSE_NR_EDGES; i++)
 		missing -= hits[i];
@@ -225,12 +229,13 @@ int reuse_curve(const struct reuse *r, uint32_t block_bytes, struct cache_point 
 {
 	double hits[REUSE_NR_EDGES], misses = r->cold, total;
 	struct cache_point *points;
-	size_t nr_edges = adjusted_hits(r, hits);
+	size_t nr_edges;
 
 	*out = NULL;
 	*nr = 0;
 	if (!r->nr_sampled || (r->is_sampled && r->nr_sampled < REUSE_MIN_REFERENCES))
 		return 0;
+	nr_edges = adjusted_hits(r, hits);
 	if (!nr_edges) /* All references are cold, which one point expresses. */
 		nr_edges = 1;
 	points = malloc(nr_edges * sizeof(*points));

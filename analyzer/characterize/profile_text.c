@@ -361,35 +361,97 @@ int profile_text_print(const struct profile *p, bool utc, FILE *out)
 	return print_responses(p, out);
 }
 
-void profile_text_line_head(FILE *out)
+/*
+ * The columns of a line. A line is written for each window of a day, so that its cells are padded
+ * here: printf() took most of the time.
+ */
+enum line_column {
+	LINE_BEGIN,
+	LINE_HOST,
+	LINE_DEVICE,
+	LINE_READS,
+	LINE_WRITES,
+	LINE_READ,
+	LINE_WRITTEN,
+	LINE_READ_P95,
+	LINE_WRITE_P95,
+	LINE_IN_FLIGHT,
+	LINE_GRADE,
+	NR_LINE_COLUMNS,
+};
+
+static const struct {
+	const char *title;
+	size_t bytes;
+	bool is_name; /* begins at the left */
+} line_columns[NR_LINE_COLUMNS] = {
+	[LINE_BEGIN] = { "begin", 25, true },	      [LINE_HOST] = { "host", 10, true },
+	[LINE_DEVICE] = { "device", 8, true },	      [LINE_READS] = { "reads/s", 9, false },
+	[LINE_WRITES] = { "writes/s", 9, false },     [LINE_READ] = { "read/s", 10, false },
+	[LINE_WRITTEN] = { "written/s", 10, false },  [LINE_READ_P95] = { "read p95", 9, false },
+	[LINE_WRITE_P95] = { "write p95", 9, false }, [LINE_IN_FLIGHT] = { "in flight", 8, false },
+	[LINE_GRADE] = { "grade", 6, false },
+};
+
+static void put_line_cell(enum line_column column, const char *text, FILE *out)
 {
-	fprintf(out, "%-25s %-10s %-8s %9s %9s %10s %10s %9s %9s %8s %6s\n", "begin", "host",
-		"device", "reads/s", "writes/s", "read/s", "written/s", "read p95", "write p95",
-		"in flight", "grade");
+	static const char blanks[] = "                         ";
+	size_t nr = strlen(text), bytes = line_columns[column].bytes;
+	size_t padding = nr < bytes ? bytes - nr : 0;
+
+	if (!line_columns[column].is_name)
+		fwrite(blanks, 1, padding, out);
+	fwrite(text, 1, nr, out);
+	if (line_columns[column].is_name)
+		fwrite(blanks, 1, padding, out);
+	fputc(column + 1 < NR_LINE_COLUMNS ? ' ' : '\n', out);
 }
 
-static const char *profile_text_p95(const struct direction_profile *d, char out[UNITS_BYTES])
+void profile_text_line_head(FILE *out)
 {
-	units_time(histogram_quantile_s(&d->response.stage[STAGE_TOTAL], 0.95), out);
-	return out;
+	for (enum line_column i = 0; i < NR_LINE_COLUMNS; i++)
+		put_line_cell(i, line_columns[i].title, out);
+}
+
+static void put_line_p95(enum line_column column, const struct direction_profile *d, FILE *out)
+{
+	char cell[UNITS_BYTES];
+
+	units_time(histogram_quantile_s(&d->response.stage[STAGE_TOTAL], 0.95), cell);
+	put_line_cell(column, cell, out);
+}
+
+static void put_line_begin(const struct profile *p, bool utc, FILE *out)
+{
+	uint64_t begin_ns = when_ns(p->begin_s);
+	char cell[UNITS_BYTES];
+
+	if (profile_is_timeless(p))
+		put_line_cell(LINE_BEGIN, "-", out);
+	else
+		put_line_cell(LINE_BEGIN,
+			      units_instant(begin_ns, utc, begin_ns % 1000000000 ? 3 : 0, cell),
+			      out);
 }
 
 void profile_text_line(const struct profile *p, bool utc, FILE *out)
 {
-	char begin[UNITS_BYTES], a[UNITS_BYTES], b[UNITS_BYTES], c[UNITS_BYTES], d[UNITS_BYTES];
-	char read[UNITS_BYTES], write[UNITS_BYTES], flight[UNITS_BYTES];
-	char host[SHOWN_NAME_BYTES], name[SHOWN_NAME_BYTES];
+	const char grade[] = { p->quality.grade ? p->quality.grade : '-', '\0' };
+	char name[SHOWN_NAME_BYTES], cell[UNITS_BYTES];
+	double reads = profile_text_rate(p->requests[OPERATION_READ], p);
+	double writes = profile_text_rate(p->requests[OPERATION_WRITE], p);
+	double read_bytes = profile_text_rate(p->bytes[OPERATION_READ], p);
+	double written_bytes = profile_text_rate(p->bytes[OPERATION_WRITE], p);
 
-	units_instant(when_ns(p->begin_s), utc, when_ns(p->begin_s) % 1000000000 ? 3 : 0, begin);
-	if (profile_is_timeless(p))
-		snprintf(begin, sizeof(begin), "-");
-	fprintf(out, "%-25s %-10s %-8s %9s %9s %10s %10s %9s %9s %8s %6c\n", begin,
-		shown(p->host, host, sizeof(host)), shown(p->device_name, name, sizeof(name)),
-		units_count(profile_text_rate(p->requests[OPERATION_READ], p), a),
-		units_count(profile_text_rate(p->requests[OPERATION_WRITE], p), b),
-		units_bytes(profile_text_rate(p->bytes[OPERATION_READ], p), c),
-		units_bytes(profile_text_rate(p->bytes[OPERATION_WRITE], p), d),
-		profile_text_p95(&p->read, read), profile_text_p95(&p->write, write),
-		units_count(p->closed.in_flight_mean, flight),
-		p->quality.grade ? p->quality.grade : '-');
+	put_line_begin(p, utc, out);
+	put_line_cell(LINE_HOST, shown(p->host, name, sizeof(name)), out);
+	put_line_cell(LINE_DEVICE, shown(p->device_name, name, sizeof(name)), out);
+	put_line_cell(LINE_READS, units_count(reads, cell), out);
+	put_line_cell(LINE_WRITES, units_count(writes, cell), out);
+	put_line_cell(LINE_READ, units_bytes(read_bytes, cell), out);
+	put_line_cell(LINE_WRITTEN, units_bytes(written_bytes, cell), out);
+	put_line_p95(LINE_READ_P95, &p->read, out);
+	put_line_p95(LINE_WRITE_P95, &p->write, out);
+	put_line_cell(LINE_IN_FLIGHT, units_count(p->closed.in_flight_mean, cell), out);
+	put_line_cell(LINE_GRADE, grade, out);
 }

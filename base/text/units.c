@@ -100,14 +100,58 @@ int units_parse_count(const char *text, uint64_t *count, const char **expected)
 			   expected);
 }
 
+/* Writes the last `digits` digits of the value, with leading zeros. Returns the end. */
+static char *put_digits(char *to, uint64_t value, unsigned int digits)
+{
+	for (unsigned int i = digits; i-- > 0; value /= 10)
+		to[i] = (char)('0' + value % 10);
+	return to + digits;
+}
+
+/*
+ * Writes a size below 999.5 as printf() does, which is slow where a library has registered
+ * conversions of its own, as libquadmath does. Returns NULL where the product is so near to the
+ * middle of two results that its rounding error could decide.
+ */
+static char *put_decimal(char *to, double size, int decimals)
+{
+	static const unsigned int powers[] = { 1, 10, 100 };
+	unsigned int power = powers[decimals], whole, scaled;
+	double product = size * power, nearest = rint(product);
+
+	if (fabs(fabs(product - nearest) - 0.5) < 1e-9)
+		return NULL;
+	scaled = (unsigned int)nearest;
+	whole = scaled / power;
+	to = put_digits(to, whole, whole >= 100 ? 3 : whole >= 10 ? 2 : 1);
+	if (!decimals)
+		return to;
+	*to++ = '.';
+	return put_digits(to, scaled % power, (unsigned int)decimals);
+}
+
+/* Appends a blank and the unit, if there is one, to the number that ends at `to`. */
+static const char *put_unit(char *to, const char *unit, char out[UNITS_BYTES])
+{
+	if (*unit)
+		*to++ = ' ';
+	memcpy(to, unit, strlen(unit) + 1);
+	return out;
+}
+
 /* Prints three significant digits. A whole value has no zeros behind a point. */
 static const char *three_digits(double value, const char *unit, char out[UNITS_BYTES])
 {
 	double size = fabs(value);
 	int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+	char *end;
 
 	if (value == rint(value))
 		decimals = 0;
+	*out = '-';
+	end = size < 999.5 ? put_decimal(out + (signbit(value) != 0), size, decimals) : NULL;
+	if (end)
+		return put_unit(end, unit, out);
 	snprintf(out, UNITS_BYTES, "%.*f%s%s", decimals, value, *unit ? " " : "", unit);
 	for (char *c = out; *c; c++)
 		if (*c == ',')
@@ -117,8 +161,7 @@ static const char *three_digits(double value, const char *unit, char out[UNITS_B
 
 static const char *units_unknown(char out[UNITS_BYTES])
 {
-	snprintf(out, UNITS_BYTES, "-");
-	return out;
+	return memcpy(out, "-", sizeof("-"));
 }
 
 /* Chooses the next unit where rounding would show a full step of this one. */
@@ -203,24 +246,28 @@ const char *units_instant(uint64_t real_ns, bool utc, unsigned int digits, char 
 {
 	time_t seconds = (time_t)(real_ns / 1000000000);
 	uint64_t fraction = real_ns % 1000000000;
-	size_t len;
 	struct tm tm;
 	long offset;
+	char *end;
 
 	if (!(utc ? gmtime_r(&seconds, &tm) : localtime_r(&seconds, &tm)))
 		return units_unknown(out);
-	len = strftime(out, UNITS_BYTES, "%Y-%m-%dT%H:%M:%S", &tm);
+	end = out + strftime(out, UNITS_BYTES, "%Y-%m-%dT%H:%M:%S", &tm);
 	digits = digits < 9 ? digits : 9;
 	for (unsigned int i = digits; i < 9; i++)
 		fraction /= 10;
-	if (digits)
-		len += (size_t)snprintf(out + len, UNITS_BYTES - len, ".%0*llu", (int)digits,
-					(unsigned long long)fraction);
-	offset = tm.tm_gmtoff / 60;
-	if (utc)
-		snprintf(out + len, UNITS_BYTES - len, "Z");
-	else
-		snprintf(out + len, UNITS_BYTES - len, "%c%02ld:%02ld", offset < 0 ? '-' : '+',
-			 labs(offset) / 60, labs(offset) % 60);
+	if (digits) {
+		*end++ = '.';
+		end = put_digits(end, fraction, digits);
+	}
+	if (utc) {
+		memcpy(end, "Z", sizeof("Z"));
+		return out;
+	}
+	offset = labs(tm.tm_gmtoff / 60);
+	*end++ = tm.tm_gmtoff / 60 < 0 ? '-' : '+';
+	end = put_digits(end, (uint64_t)offset / 60, 2);
+	*end++ = ':';
+	*put_digits(end, (uint64_t)offset % 60, 2) = '\0';
 	return out;
 }

@@ -64,8 +64,7 @@ judge() { # KIND READER MS MIB
 	local ms_most mib_most
 	ms_most=$(most 1000 $((10 * honest_ms[$2]))) mib_most=$(most 64 $((10 * honest_mib[$2])))
 	case "$2 $1" in
-	"compare mixed" | "compare blocks" | "retain mixed" | "retain blocks" | *" summary") ms_most=2000 ;;
-	windows*) ms_most=4000 ;; # 2.5 s in an hour in which the host gave half of its speed
+	"compare mixed" | "compare blocks" | "retain mixed" | "retain blocks" | *" summary" | windows*) ms_most=2000 ;;
 	esac
 	number "!$costs || ($3 <= $ms_most && $4 <= $mib_most)" "$1: $2 takes $3 ms of processor and $4 MiB"
 }

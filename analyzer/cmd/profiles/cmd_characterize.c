@@ -448,7 +448,8 @@ static int cmd_characterize_run(struct cli *cli)
 		return cli_usage(cli, "--together: expected without --window");
 	if (who_alone && (sum_alone || config.window_ns))
 		return cli_usage(cli, "--who: expected without --together and --window");
-	config.window.cheap = sum_alone || who_alone;
+	/* The lines of periods show counts and times alone (profile_text_line()). */
+	config.window.cheap = sum_alone || who_alone || (config.window_ns && !cli->json);
 	ret = cmd_characterize_perform(cli, &sel, &config, sum_alone || who_alone, who_alone);
 	selection_release(&sel);
 	return ret;

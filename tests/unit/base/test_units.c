@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/text/units.h"
@@ -153,12 +155,51 @@ static void instants(void)
 	tzset();
 }
 
+/* Compares the number without a unit with what printf() makes of it. */
+static void like_printf(double value, unsigned int *nr_wrong)
+{
+	char got[UNITS_BYTES], want[UNITS_BYTES];
+	double size = fabs(value);
+	int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+
+	if (value == rint(value))
+		decimals = 0;
+	snprintf(want, sizeof(want), "%.*f", decimals, value);
+	units_count(value, got);
+	if (!strcmp(got, want))
+		return;
+	if (!(*nr_wrong)++)
+		tap_note("%.17g: got %s, expected %s", value, got, want);
+}
+
+/* Goes through all thousandths, with the middles between two results, and their neighbours. */
+static void numbers_out(void)
+{
+	unsigned int nr_wrong = 0;
+
+	for (int i = -999499; i <= 999499; i++) {
+		double value = i / 1000.;
+
+		like_printf(value, &nr_wrong);
+		like_printf(nextafter(value, 1000), &nr_wrong);
+		like_printf(nextafter(value, -1000), &nr_wrong);
+	}
+	for (int i = 0; i < 2 * 99950;
+	     i++) /* halves, eighths and so on are exactly in the middle */
+		like_printf(i / 2048., &nr_wrong);
+	like_printf(0., &nr_wrong);
+	like_printf(-0., &nr_wrong);
+	like_printf(-1e-300, &nr_wrong);
+	ok_eq(nr_wrong, 0);
+}
+
 static const struct tap_test tests[] = {
 	{ "sizes are read in powers of 1024, or refused", sizes_in },
 	{ "times and counts are read with their units", times_in },
 	{ "times are shown in three digits", times_out },
 	{ "sizes and counts are shown in three digits", sizes_out },
 	{ "a size that is shown can be read back", what_goes_out_comes_in },
+	{ "numbers are those of printf", numbers_out },
 	{ "instants are ISO 8601 with their offset", instants },
 };
 
