@@ -94,7 +94,8 @@ for pair in 1 2; do
 	done
 done
 rows >"$OUT/replay.rows"
-# The bound of an answer is what all replays were off: half has no part of its own.
+# `half` is the part of an interval that comes from the number of requests. A replay measures all of them, so that it is
+# next to nothing here, and the interval is what the replays of the other applications were off.
 {
 	echo application,type,point,predicted,measured,half
 	awk -F, -v OFS=, '$6 <= 0.1 { print $1, $2, $3, $4, $5, 0.001 }' "$OUT/replay.rows"

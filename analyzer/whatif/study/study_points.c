@@ -8,6 +8,13 @@
 /* A percentile is used only if at least this many requests lie beyond it. */
 #define BEYOND_LEAST 10
 
+static const double study_quantiles[STUDY_POINTS] = {
+	[STUDY_MEAN] = NAN, /* not a quantile */
+	[STUDY_P50] = 0.5,
+	[STUDY_P95] = 0.95,
+	[STUDY_P99] = 0.99,
+};
+
 const char *study_type_name(unsigned int type)
 {
 	static const char *const names[STUDY_TYPES] = { "read", "write", "flush" };
@@ -45,14 +52,12 @@ bool study_points_asks(const char *response)
 
 bool study_points_knows(uint64_t nr, unsigned int point)
 {
-	static const double quantiles[STUDY_POINTS] = { 0, 0.5, 0.95, 0.99 };
-
-	return point == STUDY_MEAN ? nr > 0 : (double)nr * (1 - quantiles[point]) >= BEYOND_LEAST;
+	return point == STUDY_MEAN ? nr > 0
+				   : (double)nr * (1 - study_quantiles[point]) >= BEYOND_LEAST;
 }
 
 void study_points_measured(const struct profile *p, double out[STUDY_TYPES][STUDY_POINTS])
 {
-	static const double quantiles[STUDY_POINTS] = { NAN, 0.5, 0.95, 0.99 };
 	static const enum operation operations[STUDY_TYPES] = { OPERATION_READ, OPERATION_WRITE,
 								OPERATION_FLUSH };
 	const struct response_times *times[STUDY_TYPES] = { &p->read.response, &p->write.response,
@@ -65,7 +70,7 @@ void study_points_measured(const struct profile *p, double out[STUDY_TYPES][STUD
 		for (int point = STUDY_P50; point < STUDY_POINTS; point++)
 			out[type][point] =
 				has ? histogram_quantile_s(&times[type]->stage[STAGE_TOTAL],
-							   quantiles[point])
+							   study_quantiles[point])
 				    : NAN;
 	}
 }
