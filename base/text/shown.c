@@ -109,9 +109,20 @@ void shown_print_json(const char *json, FILE *out)
 	}
 }
 
+/* Returns how many of the nr bytes at the begin are ASCII without controls: they are shown as they are. */
+static size_t plain_bytes(const char *text, size_t nr)
+{
+	size_t at = 0;
+
+	while (at < nr && text[at] >= ' ' && text[at] < 0x7f)
+		at++;
+	return at;
+}
+
 void shown_put_json(const char *json, size_t nr, FILE *out)
 {
-	size_t at = 0, begin = 0;
+	size_t begin = 0;
+	size_t at = plain_bytes(json, nr);
 
 	while (at < nr) {
 		uint32_t code;
@@ -123,6 +134,7 @@ void shown_put_json(const char *json, size_t nr, FILE *out)
 			begin = at + len;
 		}
 		at += len ? len : 1;
+		at += plain_bytes(json + at, nr - at);
 	}
 	fwrite(json + begin, 1, nr - begin, out);
 }

@@ -61,11 +61,36 @@ static void json_stays_json(void)
 	free(text);
 }
 
+/* Returns what shown_put_json() prints; free() it. */
+static char *put_json(const char *json, size_t nr)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	shown_put_json(json, nr, out);
+	fclose(out);
+	return text;
+}
+
+static void json_keeps_its_lines(void)
+{
+	const char *const json = "{\n\"größe\": \"\x7f\x1b[1m\xc2\x9b\"\n}";
+	char *text = put_json(json, strlen(json));
+
+	ok_str(text, "{\n\"größe\": \"\\u007f\\u001b[1m\\u009b\"\n}");
+	free(text);
+	text = put_json(json, 0);
+	ok_str(text, "");
+	free(text);
+}
+
 static const struct tap_test tests[] = {
 	{ "what moves a terminal is escaped, text is not", hides },
 	{ "no character and no escape is cut in two", fits },
 	{ "the line of an error is shown", errors_are_shown },
 	{ "JSON stays JSON", json_stays_json },
+	{ "JSON of several lines keeps them", json_keeps_its_lines },
 };
 
 int main(void)
