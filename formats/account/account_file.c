@@ -32,9 +32,19 @@ void account_seal_stream(struct stream_half *h, uint64_t serial)
 	account_file_seal(&h->seal, serial, h, sizeof(*h));
 }
 
+/*
+ * Serials count changes and epochs are nanoseconds since 1970, so that neither comes near its
+ * limit. Larger ones would leave no room for the next: an agent could never change its account.
+ */
+static bool account_seal_is_sound(const struct account_seal *s, const void *half, size_t size)
+{
+	return s->serial && s->serial <= ACCOUNT_SEAL_MAX && s->epoch <= ACCOUNT_SEAL_MAX &&
+	       s->checksum == checksum_of(half, size);
+}
+
 static bool capture_is_sound(const struct capture_half *h)
 {
-	return h->seal.serial && h->seal.checksum == checksum_of(h, sizeof(*h)) &&
+	return account_seal_is_sound(&h->seal, h, sizeof(*h)) &&
 	       h->nr_devices <= ACCOUNT_MAX_DEVICES + 1;
 }
 
@@ -49,7 +59,7 @@ static bool account_loss_is_sound(const struct loss *l)
 
 static bool stream_is_sound(const struct stream_half *h)
 {
-	if (!h->seal.serial || h->seal.checksum != checksum_of(h, sizeof(*h)) ||
+	if (!account_seal_is_sound(&h->seal, h, sizeof(*h)) ||
 	    h->accounted.nr > ACCOUNT_MAX_DEVICES + 1 || h->prepared.nr > ACCOUNT_MAX_DEVICES + 1 ||
 	    h->nr_losses > ACCOUNT_MAX_LOSSES || h->nr_pending > ACCOUNT_MAX_LOSSES ||
 	    !memchr(h->boot_id, 0, SEGMENT_NAME_BYTES))

@@ -31,11 +31,12 @@
 #define ACCOUNT_MAX_LOSSES  64
 #define ACCOUNT_NOT_CARRIED UINT64_MAX
 #define ACCOUNT_COPIES	    4
+#define ACCOUNT_SEAL_MAX    (UINT64_MAX / 2) /* of a serial and of an epoch */
 
 struct account_seal {
 	uint64_t checksum; /* XXH3-64 of the rest of the copy */
-	uint64_t serial;   /* 1, 2, ... */
-	uint64_t epoch;
+	uint64_t serial;   /* 1, 2, ...; at most ACCOUNT_SEAL_MAX */
+	uint64_t epoch;	   /* at most ACCOUNT_SEAL_MAX */
 };
 
 struct seen_device {
