@@ -200,6 +200,17 @@ exits 2 "a device that is too small" "$blkcast" study migrate "$T/far" --run "$f
 like "$(cat "$T/err")" "$free_dev: the loads reach up to .* and the target has 16 MiB; name a target that is as large, or run mimics in its range by --by-profile --leave-out locality" \
 	"says so"
 
+# Of a disk of 1 TiB only what the requests touch is written: 100 pieces of 64 KiB fit into this file system.
+awk 'BEGIN { for (i = 0; i < 100; i++) printf "%d,%s,%.0f,4096,100\n", i * 1000, i % 2 ? "W" : "R", (i * 37 % 100) * 10 * 2097152 }' >"$T/wide.csv"
+"$blkcast" import -q --store "$T/wide" --map $columns "$T/wide.csv" >"$T/imported"
+exits 0 "a disk that is much larger than the target" timeout 60 "$blkcast" study migrate "$T/wide" --run "$T/mount" --duration 1s
+like "$(cat "$T/err")" "$T/mount .*: new files of 6.25 MiB are written, which are removed afterwards" "what is written is said"
+like "$(cat "$T/err")" "the requests reach up to 990 GiB; only what they touch is written, and may lie nearer together than where it was recorded" \
+	"and what is not"
+is "$(ls -A "$T/mount")" "lost+found" "nothing of it stays"
+exits 0 "a new file likewise" timeout 60 "$blkcast" study migrate "$T/wide" --run "$T/mount/new.img" --duration 1s
+is "$(ls -A "$T/mount")" "lost+found" "which is removed"
+
 # Interrupted, nothing stays: while it replays, and while fio runs.
 interrupted() { # NAME ARGS
 	local name=$1 pid

@@ -97,6 +97,21 @@ static void study_target_tell_parts(const struct study_target *t)
 	}
 }
 
+static void study_target_announce_files(const struct study_target *t, const char *what,
+					const char *written)
+{
+	char reach[UNITS_BYTES];
+
+	cli_note(t->cli, "%s (%s): new files of %s are written, which are removed afterwards",
+		 t->study->target.path, what, written);
+	if (t->reach_bytes)
+		cli_note(
+			t->cli,
+			"the requests reach up to %s; only what they touch is written, and may lie "
+			"nearer together than where it was recorded",
+			units_bytes((double)t->reach_bytes, reach));
+}
+
 /* Prints one line that says what will be written, where and how much. */
 static void study_target_announce(const struct study_target *t, uint64_t need, bool writes)
 {
@@ -115,15 +130,39 @@ static void study_target_announce(const struct study_target *t, uint64_t need, b
 			 units_bytes((double)bytes, written));
 	units_bytes((double)need, reach);
 	if (g->kind == TARGET_FOLDER || !g->exists)
-		cli_note(t->cli,
-			 "%s (%s): new files of %s are written, which are removed afterwards",
-			 g->path, what, reach);
+		study_target_announce_files(t, what, reach);
 	else if (writes)
 		cli_note(t->cli, "%s (%s) is overwritten now: %s within its first %s, in %zu runs",
 			 g->path, what, amount, reach, t->nr_cases);
 	else
 		cli_note(t->cli, "%s (%s) is read up to %s, and not written, in %zu runs", g->path,
 			 what, reach, t->nr_cases);
+}
+
+/*
+ * Finds what the replay of each load takes: of a target that is there the range up to its farthest
+ * request, of new files what is written into them.
+ */
+static int study_target_replay_bytes(struct study_target *t, uint64_t *bytes)
+{
+	const struct target_guard *g = &t->study->target;
+	const bool is_shared = g->kind != TARGET_FOLDER;
+	struct replay_parts parts[STUDY_LOADS_MAX];
+	int ret;
+
+	for (size_t i = 0; i < t->replay.nr; i++)
+		bytes[i] = t->replay.plans[i].end_bytes;
+	if (is_shared && g->exists)
+		return 0;
+	ret = study_replay_files(&t->replay, parts, is_shared);
+	for (size_t i = 0; i < t->replay.nr; i++) {
+		bytes[i] = parts[is_shared ? 0 : i].bytes;
+		if (replay_parts_have_holes(&parts[i]) && parts[i].end_bytes > t->reach_bytes)
+			t->reach_bytes = parts[i].end_bytes;
+	}
+	for (size_t i = 0; i < t->replay.nr; i++)
+		replay_parts_release(&parts[i]);
+	return ret;
 }
 
 /*
@@ -137,11 +176,11 @@ static int study_target_plan(struct study_target *t, uint64_t *bytes, struct err
 
 	if (!t->by_profile)
 		t->replays = study_replay_load(&t->replay, t->study, t->paths, &why) == 0;
-	for (size_t i = 0; i < t->replay.nr && t->replays; i++)
-		bytes[i] = t->replay.plans[i].end_bytes;
 	if (t->replays) {
+		t->replay.quiet = t->cli->quiet;
 		study_replay_compare(&t->replay, t->study);
-		return 0;
+		ret = study_target_replay_bytes(t, bytes);
+		return ret ? err_set(err, -ret, "no memory for the files of a replay") : 0;
 	}
 	ret = study_run_bytes(t->study, bytes, err);
 	if (!ret && !t->by_profile)

@@ -28,6 +28,7 @@ struct study_target {
 	size_t nr_cases;
 	/* The members below are results: */
 	bool replays, is_remote;
+	uint64_t reach_bytes; /* the farthest end of a new file with holes; 0: none has holes */
 	struct study_remote remote;
 	struct study_replay replay;
 };

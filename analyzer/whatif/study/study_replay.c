@@ -10,14 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyzer/models/num/rng.h"
 #include "analyzer/replay/causal_load.h"
 #include "analyzer/replay/causal_run.h"
 #include "analyzer/store/scan/selection.h"
 #include "analyzer/store/store.h"
 
-#define PATH_BYTES  4096
-#define PIECE_BYTES (1u << 20)
+#define PATH_BYTES 4096
 
 /*
  * By how much |ln(measured / replayed)| of applications was larger than chance explains, so that
@@ -70,51 +68,6 @@ int study_replay_load(struct study_replay *r, const struct study *s, const char 
 	return ret;
 }
 
-/* Writes that many random bytes to fd, through to the storage. */
-static int replay_fill(int fd, uint64_t bytes, const volatile sig_atomic_t *stop)
-{
-	uint64_t *piece = malloc(PIECE_BYTES);
-	struct rng rng;
-	int ret = 0;
-
-	if (!piece)
-		return -ENOMEM;
-	rng_seed(&rng, 1);
-	for (size_t i = 0; i < PIECE_BYTES / sizeof(*piece); i++)
-		piece[i] = rng_u64(&rng);
-	for (uint64_t at = 0; at < bytes;) {
-		size_t left = bytes - at < PIECE_BYTES ? (size_t)(bytes - at) : PIECE_BYTES;
-		ssize_t done = write(fd, piece, left);
-
-		if (stop && *stop)
-			ret = -EINTR;
-		else if (done < 0 && errno != EINTR)
-			ret = -errno;
-		at += done > 0 ? (uint64_t)done : 0;
-		if (ret)
-			goto out;
-	}
-	if (fsync(fd) < 0)
-		ret = -errno;
-out:
-	free(piece);
-	return ret;
-}
-
-/* Fills a file; flags: O_CREAT | O_EXCL if the file is to be created. */
-static int replay_lay_out(const char *path, int flags, uint64_t bytes,
-			  const volatile sig_atomic_t *stop, struct err *err)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0600);
-	int ret = fd < 0 ? -errno : replay_fill(fd, bytes, stop);
-
-	if (fd >= 0)
-		close(fd);
-	if (ret && fd >= 0 && flags & O_EXCL)
-		unlink(path);
-	return ret ? err_set(err, -ret, "%s: %s", path, strerror(-ret)) : 0;
-}
-
 uint64_t study_replay_written(const struct causal_plan *plan)
 {
 	uint64_t bytes = 0;
@@ -126,18 +79,48 @@ uint64_t study_replay_written(const struct causal_plan *plan)
 	return bytes;
 }
 
-/* Fills the new file that is the target up to the end of the farthest request of all loads. */
+int study_replay_files(const struct study_replay *r, struct replay_parts parts[STUDY_LOADS_MAX],
+		       bool is_shared)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < r->nr; i++)
+		parts[i] = (struct replay_parts){ 0 };
+	if (is_shared)
+		return replay_parts_make(&parts[0], r->plans, r->nr);
+	for (size_t i = 0; i < r->nr && ret == 0; i++)
+		ret = replay_parts_make(&parts[i], &r->plans[i], 1);
+	return ret;
+}
+
+/* Fills the new file that is the target wherever a request of any load reaches. */
 static int replay_target(struct study_replay *r, const struct study *s, struct err *err)
 {
-	uint64_t most = 0;
+	const struct replay_write how = { r->quiet, s->stop };
+	struct replay_parts parts;
 	int ret;
 
 	if (r->laid_out || !s->target.made)
 		return 0;
-	for (size_t i = 0; i < r->nr; i++)
-		most = r->plans[i].end_bytes > most ? r->plans[i].end_bytes : most;
-	ret = replay_lay_out(s->run.target, 0, most, s->stop, err);
-	r->laid_out = !ret;
+	ret = replay_parts_make(&parts, r->plans, r->nr);
+	if (ret == 0)
+		ret = replay_file_write(s->run.target, 0, &parts, &how, err);
+	r->laid_out = ret == 0;
+	replay_parts_release(&parts);
+	return ret;
+}
+
+/* Makes the file of one load in the folder that is the target. */
+static int replay_new_file(const struct study_replay *r, const struct study *s, const char *path,
+			   const struct causal_plan *plan, struct err *err)
+{
+	const struct replay_write how = { r->quiet, s->stop };
+	struct replay_parts parts;
+	int ret = replay_parts_make(&parts, plan, 1);
+
+	if (ret == 0)
+		ret = replay_file_write(path, O_CREAT | O_EXCL, &parts, &how, err);
+	replay_parts_release(&parts);
 	return ret;
 }
 
@@ -218,7 +201,7 @@ int study_by_replay(struct study_replay *r, const struct study *s, struct study_
 			continue;
 		snprintf(file, sizeof(file), "%.3900s/blkcast-study-%ld-%zu", s->run.target,
 			 (long)getpid(), i);
-		ret = replay_lay_out(file, O_CREAT | O_EXCL, plan->end_bytes, s->stop, err);
+		ret = replay_new_file(r, s, file, plan, err);
 		if (!ret) /* From here on this function must remove the file. */
 			memcpy(files[i], file, sizeof(file));
 		runs[i].target = files[i];

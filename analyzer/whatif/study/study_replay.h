@@ -8,12 +8,14 @@
 
 #include "analyzer/models/storage/device/device_load.h"
 #include "analyzer/replay/causal.h"
+#include "analyzer/whatif/study/replay_files.h"
 #include "analyzer/whatif/study/study.h"
 
 struct study_replay {
 	struct causal_plan plans[STUDY_LOADS_MAX]; /* by load */
 	size_t nr;
-	bool laid_out; /* the target is a new file that was written in full */
+	bool quiet;    /* no progress is shown while files are written */
+	bool laid_out; /* the target is a new file, and was written */
 };
 
 /*
@@ -33,9 +35,9 @@ int study_replay_plan(struct causal_plan *plan, const struct profile *p, const c
 /*
  * Measures a case: means, p50, p95 and p99 of reads, writes and flushes, each with the 90 %
  * interval in which the application itself would be, by what recorded applications were off and
- * by how many requests there are. In a folder each load has a file of its own, which is written in
- * full before and removed after. A target that is a new file is written in full before the first
- * case. Returns the errors of causal_runs() and of the files.
+ * by how many requests there are. In a folder each load has a file of its own, which is written
+ * before (replay_files.h) and removed after. A target that is a new file is written before the
+ * first case. Returns the errors of causal_runs() and of the files.
  */
 int study_by_replay(struct study_replay *r, const struct study *s, struct study_case *c,
 		    struct err *err);
@@ -49,6 +51,12 @@ void study_replay_recorded(const struct causal_plan *plan, struct device_times *
  * may be the beginning of what is stored.
  */
 void study_replay_compare(const struct study_replay *r, struct study *s);
+/*
+ * Finds what is written before a replay: by load, or, in a file that all of them share, into
+ * parts[0] alone. Release all of them whatever this returns: 0 or -ENOMEM.
+ */
+int study_replay_files(const struct study_replay *r, struct replay_parts parts[STUDY_LOADS_MAX],
+		       bool is_shared);
 /* Returns the bytes of a load's writes: the most that a replay of the load writes. */
 uint64_t study_replay_written(const struct causal_plan *plan);
 void study_replay_release(struct study_replay *r);
