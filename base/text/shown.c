@@ -109,7 +109,7 @@ void shown_print_json(const char *json, FILE *out)
 	}
 }
 
-/* Returns how many of the nr bytes at the begin are ASCII without controls: they are shown as they are. */
+/* Returns how many bytes at the begin are ASCII and no controls: they stay as they are. */
 static size_t plain_bytes(const char *text, size_t nr)
 {
 	size_t at = 0;
