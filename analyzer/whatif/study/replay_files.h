@@ -2,8 +2,8 @@
 /*
  * replay_files: this module makes the files on which stored requests are replayed.
  *
- * A request must meet data: a storage may answer the read of a hole without any access. So a file is
- * written wherever the requests of its plans reach, in pieces of REPLAY_PIECE_BYTES at their own
+ * A request must meet data: a storage may answer the read of a hole without any access. So a file
+ * is written wherever the requests of its plans reach, in pieces of REPLAY_PIECE_BYTES at their own
  * addresses. The disk of an application may be much larger than what it touched within a few
  * seconds, and the rest of the file stays a hole. Then data that were far apart on that disk may
  * lie near each other in the file system. A range of at most REPLAY_WHOLE_BYTES is written whole,
