@@ -74,11 +74,20 @@ static void on_insert(struct pairing *p, const struct block_event *e, uint64_t g
 
 /* ---- merges ---- */
 
+/*
+ * Parts that are joined may exceed what a request can have where no kernel wrote the trace: the
+ * size then stays at the limit (pairing_out.c has that of data).
+ */
+static void add_bytes(struct held *h, uint32_t bytes)
+{
+	h->bytes = bytes < REQUEST_MAX_BYTES - h->bytes ? h->bytes + bytes : REQUEST_MAX_BYTES;
+}
+
 static void pairing_grow(struct pairing *p, uint32_t i, uint64_t at, uint32_t bytes)
 {
 	struct held *h = &p->table.held[i];
 
-	h->bytes += bytes;
+	add_bytes(h, bytes);
 	if (h->at == h->sector)
 		h->sector = at;
 	held_table_change(&p->table, i, h->state, at, h->left + bytes);
@@ -156,7 +165,10 @@ static void set_length(struct pairing *p, uint32_t i, const struct block_event *
 		pairing_grow(p, i, h->at, nr);
 		pairing_absorb(p, i, taken);
 	}
-	h->bytes += e->bytes - h->left;
+	if (e->bytes > h->left)
+		add_bytes(h, e->bytes - h->left);
+	else
+		h->bytes -= h->left - e->bytes;
 	held_table_change(&p->table, i, HELD_ISSUED, h->at, e->bytes);
 }
 
