@@ -20,6 +20,8 @@
 #include "formats/ledger.h"
 #include "formats/request.h"
 
+/* Instants become nanoseconds in 64 bits, which end here: seconds since 1970. */
+#define PROFILE_END_S_MAX  18446744073.0
 #define PROFILE_SCHEMA	   "blkcast.profile/1"
 #define PROFILE_NAME_BYTES 64
 #define PROFILE_WHY_BYTES  256

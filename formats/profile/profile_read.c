@@ -274,9 +274,6 @@ static const json_t *profile_read_find(const json_t *root, const char *path)
 	return json_object_get(root, path);
 }
 
-/* Instants become nanoseconds in 64 bits, which end here. */
-#define PROFILE_END_S_MAX 18446744073.0
-
 static int get_all(const json_t *root, struct profile *p, struct err *err)
 {
 	struct profile_reading r = { .err = err };
