@@ -97,6 +97,8 @@ served() { # ATTRIBUTES: a queueing place
 <color-ref id='r' color-id='c1' priority='0' ranking='0' $1 xsi:type='queueing-color-reference'/></color-refs></place>"
 }
 refused_qpe "bytes that are no text" '[0-9]+' 'not XML' < <(printf "<?xml version='1.0' encoding='UTF-16'?><net>\\000\\377\\377\\000\\000</net>")
+refused_qpe "a compressed file" '[0-9]+' 'not XML' < <(qpe "" | gzip)
+refused_qpe "a file whose first bytes ask for a dictionary of 64 MiB" '[0-9]+' 'not XML' < <(printf '\0\0\0\0\004%018d' 0 | tr 0 '\0')
 refused_qpe "a service rate of 0" 5 'color-ref: no such distribution: exponential: mean' < <(served "distribution-function='Exponential' lambda='0'")
 refused_qpe "a distribution that is not of the schema" 5 'color-ref: distribution-function that is not taken: Replay' < <(served "distribution-function='Replay'")
 refused_qpe "a population of 10^9" 5 'place "P", colour "x": 1000000000 tokens' < <(served "distribution-function='Exponential' lambda='1' initial-population='1000000000'")

@@ -6,6 +6,7 @@
 
 #include "analyzer/models/net/qpe_import.h"
 #include "analyzer/models/net/qpe_xml.h"
+#include "analyzer/models/net/xml_file.h"
 
 int qpe_read_colour(struct qpe_importer *im, const xmlNode *node)
 {
@@ -221,18 +222,10 @@ static int qpe_import_parse(struct qpe_importer *im, const char *path)
 	if (!ctxt)
 		return qpe_out_of_memory(im);
 	xmlSetStructuredErrorFunc(NULL, keep_quiet);
-	doc = xmlCtxtReadFile(ctxt, path, NULL,
-			      XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
-				      XML_PARSE_BIG_LINES);
+	ret = xml_file_parse(ctxt, path, 0, &doc, im->err);
 	xmlSetStructuredErrorFunc(before_context, before);
-	if (!doc) {
-		const xmlError *e = xmlCtxtGetLastError(ctxt);
-
-		ret = err_set(im->err, EINVAL, "%s:%d: not XML: %.200s", path, e ? e->line : 0,
-			      e && e->message ? e->message : "cannot be read");
-	} else {
+	if (ret == 0)
 		ret = read_net(im, xmlDocGetRootElement(doc));
-	}
 	xmlFreeDoc(doc);
 	xmlFreeParserCtxt(ctxt);
 	return ret;
@@ -244,17 +237,10 @@ int qpe_import_set(struct net **out, const char *path, const struct net_setting 
 	struct qpe_importer im = {
 		.net = net_new(path), .err = err, .settings = settings, .nr_settings = nr_settings
 	};
-	FILE *file = fopen(path, "re");
 	int ret;
 
-	if (!file || !im.net) {
-		ret = file ? ENOMEM : errno;
-		net_free(im.net);
-		if (file)
-			fclose(file);
-		return err_set(err, ret, "%s: %s", path, strerror(ret));
-	}
-	fclose(file);
+	if (!im.net)
+		return err_set(err, ENOMEM, "%s: %s", path, strerror(ENOMEM));
 	im.net->name = strdup("");
 	ret = im.net->name ? qpe_import_parse(&im, path) : qpe_out_of_memory(&im);
 	qpe_release(&im);

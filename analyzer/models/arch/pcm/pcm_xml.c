@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/models/arch/pcm/pcm_xml.h"
+#include "analyzer/models/net/xml_file.h"
 
 #define XSI "http://www.w3.org/2001/XMLSchema-instance"
 
@@ -296,24 +297,17 @@ static void refuse_declaration(void *ctx, const xmlChar *name, const xmlChar *ex
 static int pcm_xml_parse(struct pcm_importer *im, const char *path, xmlDoc **out)
 {
 	xmlParserCtxt *ctxt = xmlNewParserCtxt();
-	const xmlError *e;
-	int ret = 0, declared = 0;
+	int ret, declared = 0;
 
 	if (!ctxt)
 		return pcm_out_of_memory(im);
 	ctxt->_private = &declared;
 	ctxt->sax->internalSubset = refuse_declaration;
-	*out = xmlCtxtReadFile(ctxt, path, NULL,
-			       XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
-				       XML_PARSE_BIG_LINES | XML_PARSE_NOENT);
-	e = xmlCtxtGetLastError(ctxt);
+	ret = xml_file_parse(ctxt, path, XML_PARSE_NOENT, out, im->err);
 	if (declared)
 		ret = err_set(im->err, EINVAL, "%s:%d: a document type declaration: expected none",
 			      path, declared);
-	else if (!*out)
-		ret = err_set(im->err, EINVAL, "%s:%d: not XML: %.200s", path, e ? e->line : 0,
-			      e && e->message ? e->message : "cannot be read");
-	else if (!xmlDocGetRootElement(*out))
+	else if (ret == 0 && !xmlDocGetRootElement(*out))
 		ret = err_set(im->err, EINVAL, "%s:1: no element", path);
 	if (ret) {
 		xmlFreeDoc(*out);
@@ -347,27 +341,26 @@ int pcm_root(struct pcm_importer *im, uint32_t file, const xmlNode **root)
 
 static int read_file(struct pcm_importer *im, char *path)
 {
-	FILE *f = fopen(path, "re");
-	char **name = f ? ARCH_ADD(im->m->files, im->m->nr_files) : NULL;
-	struct pcm_file *file = name ? ARCH_ADD(im->files, im->nr_files) : NULL;
-	int ret;
+	struct pcm_file *file;
+	char **name;
+	xmlDoc *doc;
+	int ret = pcm_xml_parse(im, path, &doc);
 
-	if (!f) {
-		ret = err_set(im->err, errno, "%s: %s", path, strerror(errno));
+	if (ret) {
 		free(path);
 		return ret;
 	}
-	fclose(f);
+	name = ARCH_ADD(im->m->files, im->m->nr_files);
+	file = name ? ARCH_ADD(im->files, im->nr_files) : NULL;
 	if (name)
 		*name = path;
 	if (!file) {
+		xmlFreeDoc(doc);
 		if (!name)
 			free(path);
 		return pcm_out_of_memory(im);
 	}
-	ret = pcm_xml_parse(im, path, &file->doc);
-	if (ret)
-		return ret;
+	file->doc = doc;
 	file->doc->_private = (void *)(uintptr_t)(im->nr_files - 1);
 	file->ids = xmlHashCreate(256);
 	if (!file->ids)
