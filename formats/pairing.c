@@ -75,19 +75,21 @@ static void on_insert(struct pairing *p, const struct block_event *e, uint64_t g
 /* ---- merges ---- */
 
 /*
- * Parts that are joined may exceed what a request can have where no kernel wrote the trace: the
- * size then stays at the limit (pairing_out.c has that of data).
+ * Returns whether the request may have so many bytes more. No kernel makes a larger one, so that an
+ * event that says so is damaged, or belongs to another request.
  */
-static void add_bytes(struct held *h, uint32_t bytes)
+static bool can_grow(const struct held *h, uint32_t bytes)
 {
-	h->bytes = bytes < REQUEST_MAX_BYTES - h->bytes ? h->bytes + bytes : REQUEST_MAX_BYTES;
+	bool is_data = h->operation <= OPERATION_WRITE || h->flags & REQUEST_NO_OPERATION;
+
+	return (uint64_t)h->bytes + bytes <= (is_data ? REQUEST_MAX_DATA_BYTES : REQUEST_MAX_BYTES);
 }
 
 static void pairing_grow(struct pairing *p, uint32_t i, uint64_t at, uint32_t bytes)
 {
 	struct held *h = &p->table.held[i];
 
-	add_bytes(h, bytes);
+	h->bytes += bytes;
 	if (h->at == h->sector)
 		h->sector = at;
 	held_table_change(&p->table, i, h->state, at, h->left + bytes);
@@ -120,7 +122,8 @@ static void on_backmerge(struct pairing *p, const struct block_event *e, uint64_
 	if (taken != HELD_NONE && held[taken].left != e->bytes)
 		taken = HELD_NONE;
 	into = held_table_ends(&p->table, e, taken);
-	if (taken == HELD_NONE && (into == HELD_NONE || e->kind == BLOCK_RQ_MERGE)) {
+	if ((taken == HELD_NONE && (into == HELD_NONE || e->kind == BLOCK_RQ_MERGE)) ||
+	    (into != HELD_NONE && !can_grow(&held[into], e->bytes))) {
 		p->counts.unmatched++;
 		return;
 	}
@@ -137,7 +140,7 @@ static void on_frontmerge(struct pairing *p, const struct block_event *e, uint64
 	uint64_t end = e->sector + e->bytes / SECTOR_BYTES;
 	uint32_t i = held_table_begins(&p->table, e, end, HELD_MADE, gap_ns);
 
-	if (i == HELD_NONE) {
+	if (i == HELD_NONE || !can_grow(&p->table.held[i], e->bytes)) {
 		p->counts.unmatched++;
 		return;
 	}
@@ -160,15 +163,17 @@ static void set_length(struct pairing *p, uint32_t i, const struct block_event *
 						   HELD_MADE, gap_ns);
 		uint32_t nr = taken == HELD_NONE ? 0 : p->table.held[taken].left;
 
-		if (!nr || taken == i || nr > e->bytes - h->left)
+		if (!nr || taken == i || nr > e->bytes - h->left || !can_grow(h, nr))
 			break;
 		pairing_grow(p, i, h->at, nr);
 		pairing_absorb(p, i, taken);
 	}
-	if (e->bytes > h->left)
-		add_bytes(h, e->bytes - h->left);
-	else
-		h->bytes -= h->left - e->bytes;
+	if (e->bytes > h->left && !can_grow(h, e->bytes - h->left)) {
+		p->counts.unmatched++;
+		held_table_change(&p->table, i, HELD_ISSUED, h->at, h->left);
+		return;
+	}
+	h->bytes += e->bytes - h->left;
 	held_table_change(&p->table, i, HELD_ISSUED, h->at, e->bytes);
 }
 

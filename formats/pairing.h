@@ -94,7 +94,8 @@ struct pairing_counts {
 	uint64_t shared_ends; /* LAYER_QUEUE: bios that one completion ended or cut, minus one */
 	uint64_t grown;	      /* bios put before or behind a request in flight */
 	uint64_t requeues;
-	uint64_t unmatched; /* merges and requeues of unknown requests */
+	/* merges and requeues of unknown requests, and growth to a size that no request has */
+	uint64_t unmatched;
 };
 
 /* Returns 0, -EINVAL or -ENOMEM. */

@@ -54,8 +54,6 @@ static void pairing_emit(struct pairing *p, const struct held *h, uint64_t end_n
 		.layer = p->layer,
 	};
 
-	if (request_is_data(&r) && r.bytes > REQUEST_MAX_DATA_BYTES)
-		r.bytes = REQUEST_MAX_DATA_BYTES; /* parts that no kernel joins */
 	if (has_end) {
 		set_times(&r, h, end_ns);
 	} else {

@@ -236,6 +236,37 @@ static void write_in_flush(void)
 	stop(&out);
 }
 
+/*
+ * Merges and a length beyond what a request can have are counted and left out. The request that is
+ * there ends as it began.
+ */
+static void impossible_growth(void)
+{
+	const uint32_t most = REQUEST_MAX_DATA_BYTES / SECTOR_BYTES;
+	struct pairing_counts counts;
+	struct out out;
+
+	start(&out, LAYER_DEVICE, 0);
+	event(&out, 1, BLOCK_GETRQ, "W", 800, most);
+	event(&out, 2, BLOCK_BACKMERGE, "W", 800 + most, 1);
+	event(&out, 3, BLOCK_FRONTMERGE, "W", 799, 1);
+	pairing_counts(out.p, &counts);
+	ok_eq(counts.unmatched, 2);
+	ok_eq(counts.grown, 0);
+	event(&out, 4, BLOCK_COMPLETE, "W", 800,
+	      8); /* a part, after which it is as long as before */
+	event(&out, 5, BLOCK_ISSUE, "W", 808, most);
+	event(&out, 6, BLOCK_COMPLETE, "W", 808, most - 8);
+	ok_eq(out.nr, 1);
+	ok_eq(out.r[0].sector, 800);
+	ok_eq(out.r[0].bytes, REQUEST_MAX_DATA_BYTES);
+	ok(request_check(&out.r[0]) == NULL);
+	pairing_counts(out.p, &counts);
+	ok_eq(counts.unmatched, 3);
+	stop(&out);
+	ok_eq(out.nr, 1);
+}
+
 static void discards_and_passthrough(void)
 {
 	struct out out;
@@ -480,6 +511,7 @@ static const struct tap_test tests[] = {
 	{ "merged requests are one, told or not", request_merges },
 	{ "an fsync is one flush, the block layer's own are none", flushes },
 	{ "a write in a flush ends with the flush", write_in_flush },
+	{ "growth that no request has is counted and left out", impossible_growth },
 	{ "discards of several ranges and commands without data", discards_and_passthrough },
 	{ "the same sector several times at once", same_sector },
 	{ "memory is bounded, and what it cost is counted", bounded },
