@@ -89,11 +89,7 @@ static void take_up(struct account *a)
 		return;
 	}
 	a->is_damaged = choice.is_damaged;
-	if (a->copies.file->published_capture >=
-	    ACCOUNT_SEAL_MAX) /* the next one would be refused */
-		a->copies.file->published_capture =
-			choice.capture < 0 ? 0
-					   : a->copies.file->capture[choice.capture].seal.serial;
+	account_file_make_room(a->copies.file, &choice);
 	a->copies.stream_now = (int)choice.stream;
 	atomic_store(&a->copies.capture_now, choice.capture < 0 ? 0 : choice.capture);
 	a->found = choice.capture < 0 ? &nothing_seen : copies_capture(&a->copies);

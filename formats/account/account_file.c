@@ -32,19 +32,9 @@ void account_seal_stream(struct stream_half *h, uint64_t serial)
 	account_file_seal(&h->seal, serial, h, sizeof(*h));
 }
 
-/*
- * Serials count changes and epochs are nanoseconds since 1970, so that neither comes near its
- * limit. Larger ones would leave no room for the next: an agent could never change its account.
- */
-static bool account_seal_is_sound(const struct account_seal *s, const void *half, size_t size)
-{
-	return s->serial && s->serial <= ACCOUNT_SEAL_MAX && s->epoch <= ACCOUNT_SEAL_MAX &&
-	       s->checksum == checksum_of(half, size);
-}
-
 static bool capture_is_sound(const struct capture_half *h)
 {
-	return account_seal_is_sound(&h->seal, h, sizeof(*h)) &&
+	return h->seal.serial && h->seal.checksum == checksum_of(h, sizeof(*h)) &&
 	       h->nr_devices <= ACCOUNT_MAX_DEVICES + 1;
 }
 
@@ -59,7 +49,7 @@ static bool account_loss_is_sound(const struct loss *l)
 
 static bool stream_is_sound(const struct stream_half *h)
 {
-	if (!account_seal_is_sound(&h->seal, h, sizeof(*h)) ||
+	if (!h->seal.serial || h->seal.checksum != checksum_of(h, sizeof(*h)) ||
 	    h->accounted.nr > ACCOUNT_MAX_DEVICES + 1 || h->prepared.nr > ACCOUNT_MAX_DEVICES + 1 ||
 	    h->nr_losses > ACCOUNT_MAX_LOSSES || h->nr_pending > ACCOUNT_MAX_LOSSES ||
 	    !memchr(h->boot_id, 0, SEGMENT_NAME_BYTES))
@@ -139,4 +129,23 @@ int account_file_choose(const struct account_file *f, struct account_choice *out
 	choose_capture(f, &c);
 	*out = c;
 	return 0;
+}
+
+void account_file_make_room(struct account_file *f, const struct account_choice *c)
+{
+	const struct stream_half *stream = &f->stream[c->stream];
+
+	if (stream->seal.serial <= ACCOUNT_SERIAL_MAX && f->published_capture <= ACCOUNT_SERIAL_MAX)
+		return;
+	for (int i = 0; i < ACCOUNT_COPIES; i++) {
+		if (i != (int)c->stream)
+			f->stream[i].seal.serial = 0;
+		if (i != c->capture)
+			f->capture[i].seal.serial = 0;
+	}
+	account_seal_stream(&f->stream[c->stream], 1);
+	if (c->capture >= 0)
+		account_seal_capture(&f->capture[c->capture], 1);
+	f->published_stream = 1;
+	f->published_capture = c->capture >= 0;
 }

@@ -31,12 +31,12 @@
 #define ACCOUNT_MAX_LOSSES  64
 #define ACCOUNT_NOT_CARRIED UINT64_MAX
 #define ACCOUNT_COPIES	    4
-#define ACCOUNT_SEAL_MAX    (UINT64_MAX / 2) /* of a serial and of an epoch */
+#define ACCOUNT_SERIAL_MAX  (UINT64_MAX / 2) /* when an account is opened */
 
 struct account_seal {
 	uint64_t checksum; /* XXH3-64 of the rest of the copy */
-	uint64_t serial;   /* 1, 2, ...; at most ACCOUNT_SEAL_MAX */
-	uint64_t epoch;	   /* at most ACCOUNT_SEAL_MAX */
+	uint64_t serial;   /* 1, 2, ... */
+	uint64_t epoch;
 };
 
 struct seen_device {
@@ -114,5 +114,12 @@ bool account_file_is_new(const struct account_file *f);
  * even then.
  */
 int account_file_choose(const struct account_file *f, struct account_choice *out, struct err *err);
+/*
+ * Numbers the chosen copies anew, from 1, if a serial is above ACCOUNT_SERIAL_MAX. An agent never
+ * comes that far, but a damaged file may say so, and the serial after the largest would be 0, which
+ * marks a copy as not written: no change could be stored any more. An agent that dies meanwhile
+ * leaves a file without a readable copy, which counts as damaged.
+ */
+void account_file_make_room(struct account_file *f, const struct account_choice *c);
 
 #endif

@@ -270,6 +270,50 @@ static void unsound_files_are_refused(void)
 	free(f);
 }
 
+/*
+ * Serials at their end leave no room for a change. The chosen copies are numbered anew, and nothing
+ * else of them changes.
+ */
+static void serials_at_their_end_are_numbered_anew(void)
+{
+	static const uint64_t ends[][3] = { /* of the stream, of the capture, published */
+					    { UINT64_MAX, 1, 1 },
+					    { 1, UINT64_MAX - 1, UINT64_MAX - 1 },
+					    { ACCOUNT_SERIAL_MAX + 1, 1, 1 },
+					    { 1, 1, UINT64_MAX }
+	};
+	struct account_file *f = aligned_alloc(_Alignof(struct account_file), sizeof(*f));
+	struct account_choice choice, again;
+	struct err err = { 0 };
+
+	for (size_t i = 0; i < TAP_NR(ends); i++) {
+		spoil(f, SOUND);
+		f->stream[2] = f->stream[0], f->stream[2].done_sequence = 77;
+		account_seal_stream(&f->stream[2], ends[i][0] + (ends[i][0] == 1));
+		f->capture[3] = f->capture[0], f->capture[3].realtime_ns = 55;
+		account_seal_capture(&f->capture[3], ends[i][1] + (ends[i][1] == 1));
+		f->published_stream = ends[i][0];
+		f->published_capture = ends[i][2];
+		ok_int(account_file_choose(f, &choice, &err), 0);
+		account_file_make_room(f, &choice);
+		ok_int(account_file_choose(f, &again, &err), 0);
+		ok(again.stream == 2 && again.capture == 3 && !again.is_damaged);
+		ok_eq(f->stream[2].seal.serial, 1);
+		ok_eq(f->capture[3].seal.serial, 1);
+		ok_eq(f->stream[2].done_sequence, 77);
+		ok_eq(f->capture[3].realtime_ns, 55);
+	}
+	/* Below the end nothing changes, and a copy that is missed stays missed. */
+	spoil(f, SOUND);
+	account_seal_stream(&f->stream[0], ACCOUNT_SERIAL_MAX);
+	f->published_stream = ACCOUNT_SERIAL_MAX + 1;
+	ok_int(account_file_choose(f, &choice, &err), 0);
+	account_file_make_room(f, &choice);
+	ok_eq(f->stream[0].seal.serial, ACCOUNT_SERIAL_MAX);
+	ok(choice.is_damaged);
+	free(f);
+}
+
 static const struct tap_test tests[] = {
 	{ "devices beyond the bound are counted together",
 	  devices_beyond_the_bound_are_counted_together },
@@ -279,6 +323,7 @@ static const struct tap_test tests[] = {
 	{ "pending losses are joined by cause, and add up", pending_losses_are_joined_by_cause },
 	{ "a ledger joins what touches and nothing else", ledger_joins_what_touches_alone },
 	{ "unsound copies of an account are refused", unsound_files_are_refused },
+	{ "serials at their end are numbered anew", serials_at_their_end_are_numbered_anew },
 };
 
 int main(void)
