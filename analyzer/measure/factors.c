@@ -129,6 +129,39 @@ static int factor_read_case(const struct fields_reader *r, struct level *l,
 	return 0;
 }
 
+/* Returns the first name that the other case sets and this one does not, or NULL. */
+static const char *case_lacks(const struct level *l, const struct level *other)
+{
+	for (size_t i = 0; i < other->settings.nr; i++) {
+		const char *name = other->settings.items[i].name;
+		bool is_set = false;
+
+		for (size_t k = 0; k < l->settings.nr; k++)
+			is_set |= strcmp(l->settings.items[k].name, name) == 0;
+		if (!is_set)
+			return name;
+	}
+	return NULL;
+}
+
+/*
+ * Refuses a case that does not set what the first one sets, because a text that uses it would have
+ * a value in some configurations only.
+ */
+static int factor_check_case(const struct fields_reader *r, const struct level *first,
+			     const struct level *l, const struct yaml_node *node)
+{
+	const char *lacks = case_lacks(l, first), *more = case_lacks(first, l);
+
+	if (lacks)
+		return fields_error(r, node, "expected a value of '%s', which the first case sets",
+				    lacks);
+	if (more)
+		return fields_error(r, node, "sets '%s': expected only what the first case sets",
+				    more);
+	return 0;
+}
+
 static int factor_read_cases(const struct fields_reader *r, const struct field *field,
 			     const struct yaml_node *node, void *to)
 {
@@ -144,6 +177,9 @@ static int factor_read_cases(const struct fields_reader *r, const struct field *
 		if (ret)
 			return ret;
 		ret = factor_read_case(r, &f->levels[i], node->items[i]);
+		if (ret)
+			return ret;
+		ret = factor_check_case(r, &f->levels[0], &f->levels[i], node->items[i]);
 		if (ret)
 			return ret;
 	}
@@ -169,7 +205,7 @@ static const struct field factor_fields[] = {
 	      .read = factor_read_levels, .expected = "a list of levels"),
 	FIELD(MAP, "cases", .item = &factor_case, .low = 1, .choice = 1, .read = factor_read_cases,
 	      .expected = "a mapping LEVEL: what it sets",
-	      .help = "levels that are words, and what else each sets"),
+	      .help = "levels that are words, and what else each sets, the same names in all"),
 	FIELD(NUMBER, "low", .offset = offsetof(struct factor, low), .low = -INFINITY,
 	      .computed = true, .choice = 1, .with = "high", .help = "least value of a range"),
 	FIELD(NUMBER, "high", .offset = offsetof(struct factor, high), .low = -INFINITY,

@@ -209,14 +209,6 @@ out:
 	return ret;
 }
 
-/* Returns whether a text used the parameter. Levels of one factor may set different ones. */
-static bool is_used(const struct params *params, const char *name)
-{
-	const struct param *found = params_find(params, name);
-
-	return found && found->used;
-}
-
 /* Expands every text of a target once, and marks the factors that the texts use. */
 static int check_target(const struct plan *p, const struct plan_target *t, const double *cells,
 			bool *used, struct err *err)
@@ -232,9 +224,9 @@ static int check_target(const struct plan *p, const struct plan_target *t, const
 	for (size_t k = 0; k < p->factors.nr; k++) {
 		const struct level *l = p->factors.items[k].levels;
 
-		used[k] |= is_used(&params, p->factors.items[k].name);
+		used[k] |= params_find(&params, p->factors.items[k].name)->used;
 		for (size_t s = 0; l && s < l->settings.nr; s++)
-			used[k] |= is_used(&params, l->settings.items[s].name);
+			used[k] |= params_find(&params, l->settings.items[s].name)->used;
 	}
 out:
 	if (ret)

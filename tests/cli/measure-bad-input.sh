@@ -28,6 +28,11 @@ bad "a missing job" "plan.yaml:3: load: fio: expected job or profile" "${ok}load
 bad "a full design of a range" "a full one needs levels" \
 	"${ok}load: {driver: command, command: 'echo {size}'}\nfactors: {size: {low: 1, high: 2}}\n"
 bad "a level twice" "size: level '1024' twice" "${ok}load: {driver: none}\nfactors: {size: [1k, 1024]}\n"
+cases="${ok}load: {driver: command, command: 'echo {pattern} {rw}'}\nfactors: {pattern: {cases: "
+bad "a case that sets less than another" "plan.yaml:4: .*sequential: expected a value of 'rw', which the first case sets" \
+	"$cases{random: {rw: randrw}, sequential: {sync: 1}}}}\n"
+bad "a case that sets more than another" "plan.yaml:4: .*sequential: sets 'sync': expected only what the first case sets" \
+	"$cases{random: {rw: randrw}, sequential: {rw: rw, sync: 1}}}}\n"
 bad "a relative folder" "expected an absolute path" \
 	"campaign: c\ntargets: {a: {directory: x}}\nload: {driver: none}\nfactors: {size: [1]}\n"
 bad "an ssh host that is an option" "ssh: expected USER@HOST" \
