@@ -232,13 +232,12 @@ static int fill_profile(const struct reading *r, const struct disk *d, const cha
 	p->begin_s = (double)begin_real_ns / 1e9;
 	p->end_s = p->begin_s + gap_s * (d->kind[INTERARRIVAL].count + 1);
 	if (!(p->end_s < PROFILE_END_S_MAX))
-		return err_set(
-			err, EBADMSG,
-			"%s: disk %" PRIu64 ": expected interarrival times that add up to "
-			"less than %.0f s, which is where clocks end, got %.0f requests with "
-			"%g s between them",
-			foreign_input_path(r->in), d->handle, PROFILE_END_S_MAX,
-			d->kind[INTERARRIVAL].count, gap_s);
+		return err_set(err, EBADMSG,
+			       "%s: disk %" PRIu64
+			       ": expected an end before %.0f s since 1970, got %.0f "
+			       "requests with %g s between them",
+			       foreign_input_path(r->in), d->handle, PROFILE_END_S_MAX,
+			       d->kind[INTERARRIVAL].count + 1, gap_s);
 	p->unknown = UNKNOWN_DISCARD | UNKNOWN_FLUSH | UNKNOWN_OTHER | UNKNOWN_ERRORS |
 		     UNKNOWN_REQUEUES | UNKNOWN_KERNEL_THREAD | UNKNOWN_OWN | UNKNOWN_DURABILITY;
 	fill_direction(d, LENGTH_READ, LATENCY_READ, OPERATION_READ, &p->read, p);

@@ -20,11 +20,11 @@
 #include "formats/ledger.h"
 #include "formats/request.h"
 
-/* Instants become nanoseconds in 64 bits, which end here: seconds since 1970. */
-#define PROFILE_END_S_MAX  18446744073.0
 #define PROFILE_SCHEMA	   "blkcast.profile/1"
 #define PROFILE_NAME_BYTES 64
 #define PROFILE_WHY_BYTES  256
+/* The end of a profile is below this, in seconds since 1970: nanoseconds in 64 bits end there. */
+#define PROFILE_END_S_MAX  18446744073.0
 #define PROFILE_MAX_PAUSES 16 /* number of pauses that a profile names one by one */
 
 /* The stages of a response time. For every request total = queue + device. */

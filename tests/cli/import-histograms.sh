@@ -54,6 +54,10 @@ like "$(cat "$T/out")" "read 750 \(75.0 %\), write 250" "as text, from standard 
 sed '/interarrival/,$d' "$T/stats.csv" >"$T/part.csv"
 exits 2 "without interarrival times: exit 2" "$b" import "$T/part.csv"
 like "$(cat "$T/err")" "part.csv: disk 8195: expected the histogram of interarrival times" "and it is said"
+sed '/interarrival/,$s/^mean,.*/mean,10000000000000000/' "$T/stats.csv" >"$T/long.csv"
+exits 2 "interarrival times that add up to centuries: exit 2" "$b" import "$T/long.csv"
+like "$(cat "$T/err")" "long.csv: disk 8195: expected an end before 18446744073 s since 1970, got 1000 requests with 1e\+10 s between them" \
+	"and it is said"
 sed '9s/.*/x,y/' "$T/stats.csv" >"$T/bad.csv"
 exits 2 "a bad bucket: exit 2" "$b" import "$T/bad.csv"
 is "$(cat "$T/err")" "blkcast import: $T/bad.csv:9: expected FREQUENCY,LIMIT" "with its line"
