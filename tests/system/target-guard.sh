@@ -205,7 +205,7 @@ awk 'BEGIN { for (i = 0; i < 100; i++) printf "%d,%s,%.0f,4096,100\n", i * 1000,
 "$blkcast" import -q --store "$T/wide" --map $columns "$T/wide.csv" >"$T/imported"
 exits 0 "a disk that is much larger than the target" timeout 60 "$blkcast" study migrate "$T/wide" --run "$T/mount" --duration 1s
 like "$(cat "$T/err")" "$T/mount .*: new files of 6.25 MiB are written, which are removed afterwards" "what is written is said"
-like "$(cat "$T/err")" "the requests reach up to 990 GiB; only what they touch is written, and may lie nearer together than where it was recorded" \
+like "$(cat "$T/err")" "the requests reach up to 990 GiB: only the parts that they touch are written, and these may lie nearer to each other than on the recorded device" \
 	"and what is not"
 is "$(ls -A "$T/mount")" "lost+found" "nothing of it stays"
 exits 0 "a new file likewise" timeout 60 "$blkcast" study migrate "$T/wide" --run "$T/mount/new.img" --duration 1s

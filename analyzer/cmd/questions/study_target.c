@@ -105,11 +105,10 @@ static void study_target_announce_files(const struct study_target *t, const char
 	cli_note(t->cli, "%s (%s): new files of %s are written, which are removed afterwards",
 		 t->study->target.path, what, written);
 	if (t->reach_bytes)
-		cli_note(
-			t->cli,
-			"the requests reach up to %s; only what they touch is written, and may lie "
-			"nearer together than where it was recorded",
-			units_bytes((double)t->reach_bytes, reach));
+		cli_note(t->cli,
+			 "the requests reach up to %s: only the parts that they touch are written, "
+			 "and these may lie nearer to each other than on the recorded device",
+			 units_bytes((double)t->reach_bytes, reach));
 }
 
 /* Prints one line that says what will be written, where and how much. */

@@ -59,20 +59,22 @@ static void add_requests(struct replay_parts *p, const struct causal_lane *lane)
 
 int replay_parts_make(struct replay_parts *out, const struct causal_plan *plans, size_t nr)
 {
-	size_t nr_requests = 1; /* never 0, which calloc() may answer with NULL */
+	size_t room = 1; /* of the whole range, or of each request */
+	bool is_whole;
 
 	*out = (struct replay_parts){ 0 };
-	for (size_t i = 0; i < nr; i++) {
-		for (size_t k = 0; k < plans[i].nr_lanes; k++)
-			nr_requests += plans[i].lanes[k].nr;
+	for (size_t i = 0; i < nr; i++)
 		if (plans[i].end_bytes > out->end_bytes)
 			out->end_bytes = plans[i].end_bytes;
-	}
 	out->end_bytes = round_up(out->end_bytes);
-	out->parts = calloc(nr_requests, sizeof(*out->parts));
+	is_whole = out->end_bytes <= REPLAY_WHOLE_BYTES;
+	for (size_t i = 0; i < nr && !is_whole; i++)
+		for (size_t k = 0; k < plans[i].nr_lanes; k++)
+			room += plans[i].lanes[k].nr;
+	out->parts = calloc(room, sizeof(*out->parts));
 	if (!out->parts)
 		return -ENOMEM;
-	if (out->end_bytes <= REPLAY_WHOLE_BYTES) {
+	if (is_whole) {
 		out->nr = out->end_bytes > 0;
 		out->parts[0] = (struct replay_part){ 0, out->end_bytes };
 		out->bytes = out->end_bytes;
@@ -132,6 +134,8 @@ static int fill_parts(int fd, const struct replay_parts *parts, const struct rep
 	struct rng rng;
 	int ret = 0;
 
+	if (parts->end_bytes > INT64_MAX) /* off_t ends there */
+		return -EFBIG;
 	f.random = malloc(BUFFER_BYTES);
 	if (!f.random)
 		return -ENOMEM;

@@ -168,12 +168,31 @@ static void what_is_interrupted_is_removed(void)
 	replay_parts_release(&parts);
 }
 
+static void no_file_is_that_long(void)
+{
+	char path[] = "/tmp/blkcast-replay-XXXXXX";
+	struct replay_parts parts;
+	struct err err = { 0 };
+
+	close(mkstemp(path));
+	unlink(path);
+	requests[0][0] = request_at((1ull << 63) - 4096, 4096);
+	plan_of(0, 1);
+	ok_int(replay_parts_make(&parts, plans, 1), 0);
+	ok_int(replay_file_write(path, O_CREAT | O_EXCL, &parts, &quietly, &err), -EFBIG);
+	ok(strstr(err.line, ", and the file system takes no file of that size; name a device that "
+			    "is as large") != NULL);
+	ok(access(path, F_OK) < 0);
+	replay_parts_release(&parts);
+}
+
 static const struct tap_test tests[] = {
 	{ "parts are the pieces that requests touch", parts_are_what_is_touched },
 	{ "a small range is written whole", a_small_range_is_whole },
 	{ "flushes touch nothing", nothing_is_no_part },
 	{ "a file has data where requests reach, and holes between", files_have_holes_between },
 	{ "what is interrupted is removed", what_is_interrupted_is_removed },
+	{ "a file that no file system takes is refused", no_file_is_that_long },
 };
 
 int main(void)
