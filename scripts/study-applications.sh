@@ -21,7 +21,7 @@
 # RECORD_ONLY=1: measures and records, and leaves calibration and predictions to a later call, which finds what is there.
 # BACKING=/dev/shm is where the files of the set-up lie.
 #
-# Volumes serve in memory, with a delay for each request (nbdkit), as a file through FUSE under a loop device
+# Volumes serve in memory by a known law (scripts/volume/study_volume.c, nbdkit), as a file through FUSE under a loop device
 # with ext4:
 #	old	four requests at a time, reads take 2 ms, writes 3 ms
 #	new	one request at a time, reads take 1 ms, writes 2 ms
@@ -124,8 +124,8 @@ results() {
 
 loads=$(cut -d' ' -f1 /proc/loadavg)
 make_volumes() {
-	volume old 2ms 3ms -t 4
-	volume new 1ms 2ms --filter=noparallel
+	volume old 4 2000 3000
+	volume new 1 1000 2000
 }
 campaign new
 [ -z "${OLD_CAMPAIGN:-}" ] || campaign old

@@ -16,7 +16,7 @@
 # predictions to a later call, which needs no quiet machine. SECONDS_EACH=, INTERVAL= and EVERY= (n: every n-th
 # configuration) of the campaign, SOURCES= the storages of the recordings.
 #
-# The storages serve in memory, with a delay for each request (scripts/study-volumes.sh):
+# The storages serve in memory by a known law (scripts/volume/study_volume.c):
 #	old	four requests at a time, reads take 2 ms, writes 3 ms
 #	new	one request at a time, reads take 1 ms, writes 2 ms
 set -euo pipefail
@@ -109,10 +109,10 @@ results() {
 loads=$(cut -d' ' -f1 /proc/loadavg)
 pairs=$(for a in $APPS; do for b in $APPS; do [ "$a" = "$b" ] && break; echo "$b+$a"; done; done)
 make_volumes() {
-	serve new 1ms 2ms --filter=noparallel
+	serve new 1 1000 2000
 	disk new new --sizelimit $((1 << 30))
 	disk second new --offset $((1 << 30))
-	[[ " $SOURCES " != *" old "* ]] || volume old 2ms 3ms -t 4
+	[[ " $SOURCES " != *" old "* ]] || volume old 4 2000 3000
 }
 campaign new
 for app in $APPS; do

@@ -100,7 +100,7 @@ results() {
 }
 
 loads=$(cut -d' ' -f1 /proc/loadavg)
-make_volumes() { volume new 1ms 2ms --filter=noparallel; }
+make_volumes() { volume new 1 1000 2000; }
 campaign new
 for ((round = 1; round <= ROUNDS; round++)); do
 	for app in $APPS; do

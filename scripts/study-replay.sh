@@ -19,9 +19,9 @@ SECONDS_EACH=5 INTERVAL=""
 [ -d "$OUT" ] || { echo "${0##*/}: $OUT is missing: call scripts/study-applications.sh before" >&2 && exit 2; }
 . scripts/study-volumes.sh
 
-# The delays of the new volume in scripts/study-applications.sh.
+# The law of the new volume in scripts/study-applications.sh.
 make_volumes() {
-	serve spare 1ms 2ms --filter=noparallel
+	serve spare 1 1000 2000
 	device[spare]=$(losetup -f --show --direct-io=on "$work/spare.img")
 	devices+=("${device[spare]}")
 }

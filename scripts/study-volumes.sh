@@ -1,4 +1,4 @@
-# Volumes with a delay for each request, applications that run on them, and campaigns that measure them: what
+# Volumes with a known time for each request, applications that run on them, and campaigns that measure them: what
 # scripts/study-applications.sh, study-consolidation.sh and study-headroom.sh share. They source this file, as root, with
 # OUT (a folder for what stays), SECONDS_EACH (the length of a run) and INTERVAL (of a campaign) set. All volumes and
 # devices go when the script ends. With PIECE_S= seconds nothing is begun that would end later than that: the script ends
@@ -6,6 +6,7 @@
 # shellcheck shell=bash
 EVERY=${EVERY:-1}
 BACKING=${BACKING:-/dev/shm}
+fuse=/sys/fs/fuse/connections
 blkcast=$PWD/build/blkcast
 agent=$PWD/build/blkcast-agent
 fileops=$PWD/build/tests/system/fileops
@@ -61,18 +62,22 @@ room() {
 
 # ---- volumes ----
 
-# Serves a volume of 2 GiB as the file $work/NAME.img.
-serve() { # NAME READ-TIME WRITE-TIME [OPTION...]: options of nbdkit
-	local name=$1 read=$2 write=$3 serialize=()
-	shift 3
-	[ "$1" != --filter=noparallel ] || serialize=(serialize=all-requests)
+# Serves a volume of 2 GiB as the file $work/NAME.img, by a law that scripts/volume/study_volume.c states. FUSE passes on only
+# 12 requests at a time by default, and nbdfuse's thread of a connection can wait for another one of it, so that many
+# connections, and as many requests as a queue of the block layer holds, keep the file from having a law of its own.
+serve() { # NAME SERVERS READ-TIME WRITE-TIME: in microseconds
+	local name=$1 connection
 	touch "$work/$name.img"
-	$prior nbdkit -f -U "$work/$name.socket" "$@" --filter=delay memory 2G rdelay="$read" wdelay="$write" "${serialize[@]}" &
+	$prior nbdkit -f -t 16 -U "$work/$name.socket" cc scripts/volume/study_volume.c size=2G servers="$2" read_us="$3" write_us="$4" &
 	servers+=($!)
 	while [ ! -S "$work/$name.socket" ]; do kill -0 "${servers[-1]}" || exit 1; sleep 0.1; done
-	$prior nbdfuse "$work/$name.img" --unix "$work/$name.socket" &
+	$prior nbdfuse -C 32 "$work/$name.img" --unix "$work/$name.socket" &
 	servers+=($!)
 	while [ ! -s "$work/$name.img" ]; do kill -0 "${servers[-1]}" || exit 1; sleep 0.1; done
+	mountpoint -q "$fuse" || mount -t fusectl none "$fuse"
+	connection=$fuse/$(stat -c %Ld "$work/$name.img")
+	echo 128 >"$connection/max_background"
+	echo 128 >"$connection/congestion_threshold"
 }
 
 # Makes a disk with a file system of a part of a volume, by default of all of it.
@@ -86,7 +91,7 @@ disk() { # NAME VOLUME [OPTION...]: options of losetup
 	mount -o noatime "${device[$name]}" "$work/$name"
 	chmod 777 "$work/$name"
 }
-volume() { # NAME READ-TIME WRITE-TIME [OPTION...]: one disk on a volume of its own
+volume() { # NAME SERVERS READ-TIME WRITE-TIME: one disk on a volume of its own
 	serve "$@"
 	disk "$1" "$1"
 }
@@ -536,6 +541,7 @@ run_copy() {
 }
 
 . scripts/study-cases-4.sh
+. scripts/study-cases-5.sh
 
 # ---- recording ----
 
