@@ -2,7 +2,6 @@
 #include "analyzer/cmd/cli/cli.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +9,6 @@
 #include <string.h>
 
 #include "analyzer/answer/progress.h"
-#include "analyzer/cmd/cli/option_value.h"
 #include "analyzer/models/num/ranks.h"
 #include "analyzer/store/damage.h"
 #include "base/system/clock.h"
@@ -19,15 +17,9 @@
 
 #define CLI_DATE_LAST_S 16725225600ull /* 2500-01-01, which nanoseconds in 64 bits can hold */
 
-#define MAX_OPTIONS	64
-#define MAX_VERBS	16
+#define MAX_COMMANDS	64
 /* Names are shorter than this; a longer word is not a misspelling of one. */
 #define NEAREST_LETTERS 32
-#define HELP_COLUMN	28
-
-struct common {
-	bool help;
-};
 
 /*
  * The line goes to the kernel in one piece, so that a reader of the file never sees half of it and
@@ -100,257 +92,6 @@ const char *cli_nearest(const char *got, const char *const *names, size_t nr)
 	return len > NEAREST_LETTERS ? NULL : word_list_within(got, names, nr, (len + 2) / 3);
 }
 
-static size_t count_options(const struct cli_option *options)
-{
-	size_t nr = 0;
-
-	while (options[nr].kind != CLI_KIND_END)
-		nr++;
-	return nr;
-}
-
-static void help_option(const struct cli_option *o)
-{
-	char left[80];
-	int len;
-
-	if (o->letter)
-		len = snprintf(left, sizeof(left), "  -%c, --%s%s%s", o->letter, o->name,
-			       o->arg ? " " : "", o->arg ? o->arg : "");
-	else
-		len = snprintf(left, sizeof(left), "      --%s%s%s", o->name, o->arg ? " " : "",
-			       o->arg ? o->arg : "");
-	if (len >= HELP_COLUMN)
-		printf("%s\n%*s%s\n", left, HELP_COLUMN, "", o->help);
-	else
-		printf("%-*s%s\n", HELP_COLUMN, left, o->help);
-}
-
-/* Prints each line of text behind a prefix. */
-static void help_lines(const char *prefix, const char *text)
-{
-	while (*text) {
-		size_t len = strcspn(text, "\n");
-
-		printf("%s%.*s\n", prefix, (int)len, text);
-		text += len + (text[len] == '\n');
-	}
-}
-
-static void help_print(const struct command *command, const struct cli_option *options)
-{
-	char prefix[64];
-
-	printf("blkcast %s: %s\n\nusage:\n", command->name, command->summary);
-	snprintf(prefix, sizeof(prefix), "  blkcast %s ", command->name);
-	help_lines(prefix, command->usage);
-	if (command->example) {
-		printf("\nexample:\n");
-		help_lines("  ", command->example);
-	}
-	if (options->kind == CLI_KIND_END)
-		printf("\noptions: `blkcast %s VERB --help` lists those of a verb.\n",
-		       command->name);
-	else
-		printf("\noptions:\n");
-	for (; options->kind != CLI_KIND_END; options++)
-		help_option(options);
-	if (command->details)
-		printf("\n%s\n", command->details);
-}
-
-/* Joins the command's table with the options that every command has. */
-static bool join_options(struct cli *cli, struct common *common, const struct cli_option *options,
-			 struct cli_option all[static MAX_OPTIONS])
-{
-	const struct cli_option shared[] = {
-		CLI_FLAG("json", 0, &cli->json, "results as JSON"),
-		CLI_FLAG("utc", 0, &cli->utc, "times in UTC instead of local time"),
-		CLI_FLAG("quiet", 'q', &cli->quiet, "no progress, no remarks"),
-		CLI_FLAG("help", 'h', &common->help, "this text"),
-		CLI_END,
-	};
-	size_t nr = count_options(options), nr_shared = count_options(shared) + 1;
-
-	if (nr + nr_shared > MAX_OPTIONS) {
-		cli->status = cli_usage(cli, "has more than %d options", MAX_OPTIONS);
-		return false;
-	}
-	memcpy(all, options, nr * sizeof(*all));
-	memcpy(all + nr, shared, nr_shared * sizeof(*all));
-	return true;
-}
-
-/* Converts the table to getopt's two forms. */
-static void getopt_tables(const struct cli_option *all, struct option *longs, char *shorts)
-{
-	size_t i, at = 0;
-
-	shorts[at++] = ':';
-	for (i = 0; all[i].kind != CLI_KIND_END; i++) {
-		longs[i] = (struct option){
-			.name = all[i].name,
-			.has_arg = all[i].kind == CLI_KIND_FLAG ? no_argument : required_argument,
-			.val = 256 + (int)i,
-		};
-		if (!all[i].letter)
-			continue;
-		shorts[at++] = all[i].letter;
-		if (all[i].kind != CLI_KIND_FLAG)
-			shorts[at++] = ':';
-	}
-	longs[i] = (struct option){ 0 };
-	shorts[at] = '\0';
-}
-
-static const struct cli_option *option_of(const struct cli_option *all, int got)
-{
-	if (got >= 256)
-		return &all[got - 256];
-	for (; all->kind != CLI_KIND_END; all++)
-		if (all->letter == got)
-			return all;
-	return NULL;
-}
-
-static int unknown_option(const struct cli *cli, const struct cli_option *all, const char *word)
-{
-	const char *names[MAX_OPTIONS];
-	const char *near = NULL;
-	char given[NEAREST_LETTERS + 1];
-	size_t nr;
-
-	if (strncmp(word, "--", 2) != 0)
-		return cli_usage(cli, "-%c: no such option; --help lists them", optopt);
-	for (nr = 0; all[nr].kind != CLI_KIND_END; nr++)
-		names[nr] = all[nr].name;
-	snprintf(given, sizeof(given), "%.*s", (int)strcspn(word + 2, "="), word + 2);
-	near = cli_nearest(given, names, nr);
-	if (near)
-		return cli_usage(cli, "--%s: no such option; did you mean --%s?", given, near);
-	return cli_usage(cli, "--%s: no such option; --help lists them", given);
-}
-
-/*
- * Adds the comma-separated parts of value, which is split in place, because the strings of argv may
- * be changed.
- */
-static int list_add(const struct cli *cli, const struct cli_option *o, char *value)
-{
-	struct word_list *list = o->out;
-	char *save = NULL;
-
-	/* A list without a value would select everything. */
-	if (!value[strspn(value, ",")])
-		return cli_usage(cli, "--%s: expected at least one value", o->name);
-	for (char *part = strtok_r(value, ",", &save); part; part = strtok_r(NULL, ",", &save)) {
-		if (list->nr == WORD_LIST_MAX)
-			return cli_usage(cli, "--%s: expected at most %d values", o->name,
-					 WORD_LIST_MAX);
-		list->items[list->nr++] = part;
-	}
-	return 0;
-}
-
-/* Returns 0, or the exit code after reporting what is wrong. */
-static int option_set(const struct cli *cli, const struct cli_option *o, char *value)
-{
-	const char *expected;
-
-	switch (o->kind) {
-	case CLI_KIND_FLAG:
-		*(bool *)o->out = true;
-		return 0;
-	case CLI_KIND_STRING:
-		*(const char **)o->out = value;
-		return 0;
-	case CLI_KIND_LIST:
-		return list_add(cli, o, value);
-	default:
-		expected = option_value_parse(o->kind, value, o->out);
-		if (expected)
-			return cli_usage(cli, "--%s: expected %s, got '%s'", o->name, expected,
-					 value);
-		return 0;
-	}
-}
-
-bool cli_parse(struct cli *cli, const struct cli_option *options)
-{
-	struct cli_option all[MAX_OPTIONS];
-	struct option longs[MAX_OPTIONS];
-	char shorts[2 * MAX_OPTIONS + 2];
-	struct common common = { 0 };
-	char **words = cli->argv - 1; /* getopt skips the command's name */
-	int got;
-
-	if (!join_options(cli, &common, options, all))
-		return false;
-	getopt_tables(all, longs, shorts);
-	optind = 0;
-	opterr = 0;
-	while ((got = getopt_long(cli->argc + 1, words, shorts, longs, NULL)) != -1) {
-		const struct cli_option *o;
-
-		if (got == '?') {
-			cli->status = unknown_option(cli, all, words[optind - 1]);
-			return false;
-		}
-		o = option_of(all, got == ':' ? optopt : got);
-		if (got == ':') {
-			cli->status = cli_usage(cli, "--%s: expected %s after it", o->name, o->arg);
-			return false;
-		}
-		cli->status = option_set(cli, o, optarg);
-		if (cli->status)
-			return false;
-		if (common.help) {
-			help_print(cli->command, all);
-			cli->status = CLI_DONE;
-			return false;
-		}
-	}
-	cli->argc -= optind - 1;
-	cli->argv = words + optind;
-	return true;
-}
-
-int cli_verb(struct cli *cli, const struct cli_verb *verbs)
-{
-	static const struct cli_option none[] = { CLI_END };
-	const char *word = cli->argc > 0 ? cli->argv[0] : NULL;
-	const char *near, *names[MAX_VERBS];
-	size_t nr;
-
-	for (nr = 0; verbs[nr].name && nr < MAX_VERBS; nr++) {
-		names[nr] = verbs[nr].name;
-		if (!word || strcmp(word, names[nr]) != 0)
-			continue;
-		cli->argc--;
-		cli->argv++;
-		return (int)nr;
-	}
-	if (word && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
-		help_print(cli->command, none);
-		cli->status = CLI_DONE;
-		return -1;
-	}
-	near = word ? cli_nearest(word, names, nr) : NULL;
-	if (near)
-		cli->status = cli_usage(cli, "%s: no such verb; did you mean %s?", word, near);
-	else
-		cli->status = cli_usage(cli, "expected a verb, got %s; --help lists them",
-					word ? word : "nothing");
-	return -1;
-}
-
-int cli_run_verb(struct cli *cli, const struct cli_verb *verbs)
-{
-	int verb = cli_verb(cli, verbs);
-
-	return verb < 0 ? cli->status : verbs[verb].run(cli);
-}
-
 static void help_commands(const struct command *const *commands, size_t nr)
 {
 	printf("blkcast: measure, characterize and predict the block I/O of live guests\n\n"
@@ -374,12 +115,12 @@ static const struct command *command_find(const char *name, const struct command
 
 static int command_unknown(const char *name, const struct command *const *commands, size_t nr)
 {
-	const char *names[MAX_OPTIONS];
+	const char *names[MAX_COMMANDS];
 	const char *near;
 
-	for (size_t i = 0; i < nr && i < MAX_OPTIONS; i++)
+	for (size_t i = 0; i < nr && i < MAX_COMMANDS; i++)
 		names[i] = commands[i]->name;
-	near = cli_nearest(name, names, nr < MAX_OPTIONS ? nr : MAX_OPTIONS);
+	near = cli_nearest(name, names, nr < MAX_COMMANDS ? nr : MAX_COMMANDS);
 	fprintf(stderr, "blkcast: ");
 	shown_print(name, stderr);
 	fprintf(stderr, ": no such command");

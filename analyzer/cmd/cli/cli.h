@@ -20,7 +20,14 @@
  *	}
  *
  * --help, --json, --quiet and --utc are every command's. Results go to standard output, words to
- * standard error.
+ * standard error. The table is the only place that knows an option: cli_parse() sets its default,
+ * checks its range and what must stand beside it, and prints all of that in the help:
+ *
+ *	CLI_U64("folds", 0, "K", &folds, "of the cross-validation", .standard = "10",
+ *		.from = "2", .to = "1000000"),
+ *	CLI_STRING("campaign", 0, "NAME", &campaign, "of --db", .with = "db"),
+ *	CLI_CHOICE(1, 1, "model db"),
+ *	CLI_OPERANDS(1, 1, "one table"),
  */
 #ifndef ANALYZER_CLI_H
 #define ANALYZER_CLI_H
@@ -68,6 +75,7 @@ enum cli_kind {
 	CLI_KIND_END,
 	CLI_KIND_FLAG,	 /* bool */
 	CLI_KIND_STRING, /* const char *, borrowed from argv */
+	CLI_KIND_WORD,	 /* one of words, as its index: an enum */
 	/* struct word_list: the option is repeated, or its values are separated by commas */
 	CLI_KIND_LIST,
 	CLI_KIND_U64,	   /* uint64_t */
@@ -75,6 +83,8 @@ enum cli_kind {
 	CLI_KIND_SIZE,	   /* uint64_t, in bytes: "4k", "16MiB" */
 	CLI_KIND_DURATION, /* double, in seconds: "10ms", "1s", "5m" */
 	CLI_KIND_TIME,	   /* uint64_t, CLOCK_REALTIME in ns: ISO 8601, or @seconds */
+	CLI_KIND_OPERANDS, /* no option: least to most operands are expected, which help names */
+	CLI_KIND_CHOICE,   /* no option: least to most of the options in help must be given */
 };
 
 struct cli_option {
@@ -84,25 +94,45 @@ struct cli_option {
 	const char *arg; /* placeholder in the help; NULL for flags */
 	void *out;	 /* where the value goes; it is unchanged where the option is not given */
 	const char *help;
+	/*
+	 * The members below may be left out. A value is text as a user writes it: "10ms". The
+	 * default is stored before parsing; the bounds hold for what the user gives.
+	 */
+	const char *standard;
+	const char *from, *to, *above, *below; /* bounds of a number */
+	const char *const *words;	       /* CLI_KIND_WORD: ended by NULL */
+	bool required;
+	/* Names of options, separated by blanks: one of `with` and none of `without` is beside. */
+	const char *with, *without;
+	size_t least, most; /* CLI_KIND_OPERANDS, CLI_KIND_CHOICE; most 0: any number */
 };
 
 /*
  * Each of these macros makes one line of a table of options. Its arguments are name, letter, arg,
- * out and help of struct cli_option; a flag has no arg.
+ * out and help of struct cli_option, and further members by name; a flag has no arg.
  */
-#define CLI_OPTION(kind, name, letter, arg, out, help)        \
-	{                                                     \
-		name, letter, CLI_KIND_##kind, arg, out, help \
+#define CLI_OPTION(k, n, l, a, o, ...)                                            \
+	{                                                                         \
+		.name = n, .letter = l, .kind = CLI_KIND_##k, .arg = a, .out = o, \
+		.help = __VA_ARGS__                                               \
 	}
-#define CLI_FLAG(name, letter, out, help) CLI_OPTION(FLAG, name, letter, NULL, out, help)
-#define CLI_STRING(...)			  CLI_OPTION(STRING, __VA_ARGS__)
-#define CLI_LIST(...)			  CLI_OPTION(LIST, __VA_ARGS__)
-#define CLI_U64(...)			  CLI_OPTION(U64, __VA_ARGS__)
-#define CLI_DOUBLE(...)			  CLI_OPTION(DOUBLE, __VA_ARGS__)
-#define CLI_SIZE(...)			  CLI_OPTION(SIZE, __VA_ARGS__)
-#define CLI_DURATION(...)		  CLI_OPTION(DURATION, __VA_ARGS__)
-#define CLI_TIME(...)			  CLI_OPTION(TIME, __VA_ARGS__)
-#define CLI_END				  CLI_OPTION(END, NULL, 0, NULL, NULL, NULL)
+#define CLI_FLAG(name, letter, out, ...) CLI_OPTION(FLAG, name, letter, NULL, out, __VA_ARGS__)
+#define CLI_STRING(...)			 CLI_OPTION(STRING, __VA_ARGS__)
+#define CLI_WORD(...)			 CLI_OPTION(WORD, __VA_ARGS__)
+#define CLI_LIST(...)			 CLI_OPTION(LIST, __VA_ARGS__)
+#define CLI_U64(...)			 CLI_OPTION(U64, __VA_ARGS__)
+#define CLI_DOUBLE(...)			 CLI_OPTION(DOUBLE, __VA_ARGS__)
+#define CLI_SIZE(...)			 CLI_OPTION(SIZE, __VA_ARGS__)
+#define CLI_DURATION(...)		 CLI_OPTION(DURATION, __VA_ARGS__)
+#define CLI_TIME(...)			 CLI_OPTION(TIME, __VA_ARGS__)
+#define CLI_END				 CLI_OPTION(END, NULL, 0, NULL, NULL, NULL)
+/* Rules of a table: how many operands there are ("one net"), and how many of the options. */
+#define CLI_OPERANDS(least, most, help)	 CLI_RULE(OPERANDS, least, most, help)
+#define CLI_CHOICE(least, most, options) CLI_RULE(CHOICE, least, most, options)
+#define CLI_RULE(k, from, to, text)                                           \
+	{                                                                     \
+		.kind = CLI_KIND_##k, .help = text, .least = from, .most = to \
+	}
 
 struct cli {
 	const struct command *command;

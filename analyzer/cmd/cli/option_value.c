@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory/buf.h"
 #include "base/text/units.h"
 #include "base/text/when.h"
 
@@ -75,4 +76,84 @@ const char *option_value_parse(enum cli_kind kind, const char *text, void *out)
 	default:
 		return "another kind of option";
 	}
+}
+
+/* Returns -1, 0 or 1 as the value of the option is less than a bound, equal to it or above it. */
+static int option_value_compare(const struct cli_option *o, const void *value, const char *bound)
+{
+	bool real = o->kind == CLI_KIND_DOUBLE || o->kind == CLI_KIND_DURATION;
+	uint64_t count = 0;
+	double number = 0;
+
+	if (option_value_parse(o->kind, bound, real ? (void *)&number : (void *)&count))
+		return 0; /* a bound that is no value of this kind is a defect of the table */
+	if (real)
+		return (*(const double *)value > number) - (*(const double *)value < number);
+	return (*(const uint64_t *)value > count) - (*(const uint64_t *)value < count);
+}
+
+static bool option_value_fits(const struct cli_option *o, const void *value)
+{
+	return (!o->from || option_value_compare(o, value, o->from) >= 0) &&
+	       (!o->to || option_value_compare(o, value, o->to) <= 0) &&
+	       (!o->above || option_value_compare(o, value, o->above) > 0) &&
+	       (!o->below || option_value_compare(o, value, o->below) < 0);
+}
+
+void option_value_bounds(const struct cli_option *o, struct buf *words)
+{
+	const char *low = o->from ? o->from : o->above, *high = o->to ? o->to : o->below;
+
+	if (low)
+		buf_printf(words, " %s %s", o->from ? "from" : "above", low);
+	if (high)
+		buf_printf(words, "%s%s %s", low && !(o->from && o->to) ? " and" : "",
+			   !o->to    ? " below"
+			   : o->from ? " to"
+				     : " up to",
+			   high);
+}
+
+static bool option_value_word(const struct cli_option *o, const char *text, struct buf *expected)
+{
+	unsigned int i;
+
+	for (i = 0; o->words[i]; i++)
+		if (strcmp(o->words[i], text) == 0) {
+			*(unsigned int *)o->out = i;
+			return true;
+		}
+	for (i = 0; o->words[i]; i++)
+		buf_printf(expected, "%s%s",
+			   !i		     ? ""
+			   : o->words[i + 1] ? ", "
+					     : " or ",
+			   o->words[i]);
+	return false;
+}
+
+bool option_value_store(const struct cli_option *o, const char *text, struct buf *expected)
+{
+	union {
+		uint64_t count;
+		double number;
+	} value = { .count = 0 };
+	const char *wrong;
+
+	if (o->kind == CLI_KIND_WORD)
+		return option_value_word(o, text, expected);
+	wrong = option_value_parse(o->kind, text, &value);
+	if (!wrong && option_value_fits(o, &value)) {
+		/* Numbers of both kinds have eight bytes. */
+		memcpy(o->out, &value, sizeof(value));
+		return true;
+	}
+	if (!wrong)
+		wrong = o->kind == CLI_KIND_U64	     ? "a whole number"
+			: o->kind == CLI_KIND_SIZE   ? "a size"
+			: o->kind == CLI_KIND_DOUBLE ? "a number"
+						     : "a time";
+	buf_printf(expected, "%s", wrong);
+	option_value_bounds(o, expected);
+	return false;
 }

@@ -7,6 +7,7 @@
 #include "analyzer/answer/grid.h"
 #include "analyzer/cmd/cli/cli.h"
 #include "analyzer/cmd/cli/option_value.h"
+#include "base/memory/buf.h"
 #include "base/text/when.h"
 #include "tests/support/tap.h"
 
@@ -64,6 +65,114 @@ static void values(void)
 	ok_eq(n, 4096);
 	ok(option_value_parse(CLI_KIND_DURATION, "soon", &x) != NULL);
 	ok_near(x, 0.25, 0);
+}
+
+static const char *refused(struct cli_option o, const char *text)
+{
+	static char words[256];
+	uint64_t value[2] = { 7, 7 };
+	struct buf expected;
+
+	o.out = value;
+	buf_init(&expected);
+	snprintf(words, sizeof(words), "%s", "");
+	if (!option_value_store(&o, text, &expected)) {
+		snprintf(words, sizeof(words), "%.*s", (int)expected.len,
+			 (const char *)expected.data);
+		ok_eq(value[0], 7);
+	}
+	buf_release(&expected);
+	return words;
+}
+
+static void bounds(void)
+{
+	static const char *const words[] = { "red", "green", "blue", NULL };
+	const struct cli_option folds = CLI_U64("folds", 0, "K", NULL, "", .from = "2", .to = "10");
+	const struct cli_option share =
+		CLI_DOUBLE("share", 0, "X", NULL, "", .above = "0", .below = "1");
+	const struct cli_option reads =
+		CLI_DOUBLE("reads", 0, "X", NULL, "", .above = "0", .to = "100");
+	const struct cli_option time =
+		CLI_DURATION("time", 0, "T", NULL, "", .from = "1ms", .to = "1h");
+	const struct cli_option size = CLI_SIZE("size", 0, "S", NULL, "", .to = "2GiB");
+	const struct cli_option colour = CLI_WORD("colour", 0, "C", NULL, "", .words = words);
+
+	ok_str(refused(folds, "2"), "");
+	ok_str(refused(folds, "10"), "");
+	ok_str(refused(folds, "11"), "a whole number from 2 to 10");
+	ok_str(refused(folds, "x"), "a whole number from 2 to 10");
+	ok_str(refused(share, "0.5"), "");
+	ok_str(refused(share, "0"), "a number above 0 and below 1");
+	ok_str(refused(share, "1"), "a number above 0 and below 1");
+	ok_str(refused(reads, "100"), "");
+	ok_str(refused(reads, "101"), "a number above 0 and up to 100");
+	ok_str(refused(time, "1ms"), "");
+	ok_str(refused(time, "999us"), "a time from 1ms to 1h");
+	ok_str(refused(size, "2GiB"), "");
+	ok_str(refused(size, "3GiB"), "a size up to 2GiB");
+	ok_str(refused(colour, "blue"), "");
+	ok_str(refused(colour, "pink"), "red, green or blue");
+}
+
+static int run_rules(struct cli *cli)
+{
+	static const char *const words[] = { "red", "green", NULL };
+	const char *a = NULL, *b = NULL, *c = NULL;
+	unsigned int colour = 9;
+	double share = 0;
+	const struct cli_option options[] = {
+		CLI_STRING("a", 'a', "A", &a, "an a"),
+		CLI_STRING("b", 'b', "B", &b, "a b", .with = "a"),
+		CLI_STRING("c", 'c', "C", &c, "a c", .standard = "sea"),
+		CLI_FLAG("d", 'd', &(bool){ false }, "a d", .without = "c json"),
+		CLI_WORD("colour", 0, "C", &colour, "a colour", .words = words,
+			 .standard = "green"),
+		CLI_DOUBLE("share", 0, "X", &share, "a share", .standard = "0.25"),
+		CLI_CHOICE(1, 1, "a d"),
+		CLI_OPERANDS(1, 2, "one or two files"),
+		CLI_END,
+	};
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	ok_str(c, "sea");
+	ok_int((int)colour, 1);
+	ok_near(share, 0.25, 0);
+	return CLI_DONE;
+}
+
+/* Runs the words as a command line of a command that has these rules. */
+static int ruled(const char *line)
+{
+	static const struct command probe = {
+		.name = "probe", .summary = "a probe", .usage = "", .run = run_rules
+	};
+	static const struct command *const commands[] = { &probe };
+	char text[128], *argv[16], *save = NULL;
+	int argc = 0;
+
+	snprintf(text, sizeof(text), "blkcast probe %s", line);
+	for (char *at = strtok_r(text, " ", &save); at; at = strtok_r(NULL, " ", &save))
+		argv[argc++] = at;
+	argv[argc] = NULL;
+	return cli_main(argc, argv, commands, 1);
+}
+
+static void rules(void)
+{
+	ok_int(ruled("-a 1 file"), CLI_DONE);
+	ok_int(ruled("-a 1 -b 2 one two"), CLI_DONE);
+	ok_int(ruled("-d file"), CLI_DONE);
+	ok_int(ruled("-a 1"), CLI_BAD_INPUT);
+	ok_int(ruled("-a 1 one two three"), CLI_BAD_INPUT);
+	ok_int(ruled("file"), CLI_BAD_INPUT);
+	ok_int(ruled("-a 1 -d file"), CLI_BAD_INPUT);
+	ok_int(ruled("-d -b 2 file"), CLI_BAD_INPUT);
+	ok_int(ruled("-d -c x file"), CLI_BAD_INPUT);
+	ok_int(ruled("-d --json file"), CLI_BAD_INPUT);
+	ok_int(ruled("-a 1 --colour blue file"), CLI_BAD_INPUT);
+	ok_int(ruled("-a 1 --colour green file"), CLI_DONE);
 }
 
 static void nearest(void)
@@ -153,6 +262,8 @@ static void grids(void)
 static const struct tap_test tests[] = {
 	{ "instants are read with and without zone, and nothing else is", times },
 	{ "values of options are whole, finite and in range", values },
+	{ "bounds of values are kept, and named where a value is refused", bounds },
+	{ "options have defaults, and rules on what stands beside them", rules },
 	{ "the nearest name is suggested, no far one", nearest },
 	{ "bad input and failed work have exit codes of their own", statuses },
 	{ "options may stand anywhere, be joined, repeated and parted by commas", parses },
