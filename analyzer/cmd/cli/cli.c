@@ -48,11 +48,16 @@ void cli_note(const struct cli *cli, const char *fmt, ...)
 {
 	va_list args;
 
-	if (cli->quiet)
+	if (cli->teller.quiet)
 		return;
 	va_start(args, fmt);
 	cli_say(cli, fmt, args);
 	va_end(args);
+}
+
+static void cli_tell(void *ctx, const char *line)
+{
+	cli_usage(ctx, "%s", line);
 }
 
 int cli_status_of(int code)
@@ -190,11 +195,14 @@ static int cli_run(struct cli *cli)
 		mallopt(M_ARENA_MAX, 1);
 	buf_init(&line);
 	cli_line(cli, &line);
-	cli->maker = (struct page_maker){ .command = line.error ? NULL : (const char *)line.data,
-					  .made_s = cli_date_s(),
-					  .origins = &origins };
+	cli->teller.maker =
+		(struct page_maker){ .command = line.error ? NULL : (const char *)line.data,
+				     .made_s = cli_date_s(),
+				     .origins = &origins };
+	cli->teller.note = cli_tell;
+	cli->teller.ctx = cli;
 	ret = output_close(cli->command->run(cli));
-	cli->maker = (struct page_maker){ .command = NULL };
+	cli->teller.maker = (struct page_maker){ .command = NULL };
 	page_origins_release(&origins);
 	buf_release(&line);
 	if (damage_count() == 0)

@@ -36,7 +36,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyzer/answer/page_shell.h"
+#include "analyzer/answer/teller.h"
 #include "base/text/err.h"
 #include "base/text/word_list.h"
 
@@ -139,9 +139,9 @@ struct cli {
 	/* number of operands; before cli_parse() of everything after the command's name */
 	int argc;
 	char **argv; /* argv[0..argc-1], without a program name in front */
-	bool json, quiet, utc;
-	struct page_maker maker; /* this command line, for the foot of pages */
-	int status;		 /* exit code to return where cli_parse() returned false */
+	bool json;
+	struct teller teller; /* for library code; its maker names this command line */
+	int status;	      /* exit code to return where cli_parse() returned false */
 };
 
 /*

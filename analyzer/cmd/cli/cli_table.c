@@ -95,8 +95,8 @@ static bool table_join(struct cli *cli, struct cli_table *t, const struct cli_op
 {
 	const struct cli_option shared[] = {
 		CLI_FLAG("json", 0, &cli->json, "results as JSON"),
-		CLI_FLAG("utc", 0, &cli->utc, "times in UTC instead of local time"),
-		CLI_FLAG("quiet", 'q', &cli->quiet, "no progress, no remarks"),
+		CLI_FLAG("utc", 0, &cli->teller.utc, "times in UTC instead of local time"),
+		CLI_FLAG("quiet", 'q', &cli->teller.quiet, "no progress, no remarks"),
 		CLI_FLAG("help", 'h', &t->help, "this text"),
 		CLI_END,
 	};

@@ -59,14 +59,15 @@ int load_options_read(const struct load_options *o, const struct cli *cli, const
 	struct progress progress;
 	int ret;
 
-	progress_begin(&progress, cli->command->name, 0, cli->quiet);
+	progress_begin(&progress, cli->command->name, 0, cli->teller.quiet);
 	set->progress = load_options_progress;
 	set->progress_ctx = &progress;
 	ret = profile_set_load(set, path, &o->sel, err);
 	progress_end(&progress);
 	set->progress = NULL;
 	if (!ret)
-		ret = origins_loads(cli->maker.origins, path, set, nr_before, cli->utc);
+		ret = origins_loads(cli->teller.maker.origins, path, set, nr_before,
+				    cli->teller.utc);
 	return ret == -ENODATA ? selection_nothing_of(&o->sel, cli, path, err) : ret;
 }
 
@@ -246,5 +247,5 @@ int predictor_open(struct predictor *p, const struct predictor_options *o, const
 		if (ret)
 			return ret;
 	}
-	return predictor_origins(o, cli->maker.origins, err);
+	return predictor_origins(o, cli->teller.maker.origins, err);
 }

@@ -36,16 +36,16 @@ void selection_note_retained(const struct cli *cli, const struct scan_retained *
 	char begin[UNITS_BYTES], end[UNITS_BYTES];
 
 	if (r->nr_summarized) {
-		units_instant(r->begin_real_ns, cli->utc, 0, begin);
-		units_instant(r->end_real_ns, cli->utc, 0, end);
+		units_instant(r->begin_real_ns, cli->teller.utc, 0, begin);
+		units_instant(r->end_real_ns, cli->teller.utc, 0, end);
 		cli_note(cli,
 			 "%llu requests of %s to %s are only summarized (retention): "
 			 "`blkcast characterize` has them",
 			 (unsigned long long)r->nr_summarized, begin, end);
 	}
 	if (r->nr_dropped) {
-		units_instant(r->dropped_begin_real_ns, cli->utc, 0, begin);
-		units_instant(r->dropped_end_real_ns, cli->utc, 0, end);
+		units_instant(r->dropped_begin_real_ns, cli->teller.utc, 0, begin);
+		units_instant(r->dropped_end_real_ns, cli->teller.utc, 0, end);
 		cli_note(cli, "%llu requests of %s to %s were dropped (retention)",
 			 (unsigned long long)r->nr_dropped, begin, end);
 	}

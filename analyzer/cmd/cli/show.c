@@ -16,7 +16,7 @@ static int show_page(const struct cli *cli, const struct answer *a, const char *
 	int ret;
 
 	buf_init(&page);
-	ret = answer_html(a, &cli->maker, &page);
+	ret = answer_html(a, &cli->teller.maker, &page);
 	if (ret)
 		goto out;
 	ret = output_file_save(&page, path, err);
@@ -27,10 +27,10 @@ out:
 
 void cli_show_provenance(const struct cli *cli, struct answer *a)
 {
-	const struct page_origins *o = cli->maker.origins;
+	const struct page_origins *o = cli->teller.maker.origins;
 
 	if (o && (o->nr || o->devices) && !answer_is_for_page())
-		answer_member(a, "provenance", provenance_json(&cli->maker));
+		answer_member(a, "provenance", provenance_json(&cli->teller.maker));
 }
 
 int cli_show(const struct cli *cli, struct answer *a, const char *report_path, struct err *err)

@@ -2,7 +2,7 @@
 /*
  * show: the last steps of a command: it shows its answer and turns its result into an exit status.
  *
- *	int ret = cli_show(cli, study_answer(&result, cli->utc), report_path, &err);
+ *	int ret = cli_show(cli, study_answer(&result, cli->teller.utc), report_path, &err);
  *
  *	return cli_finish(cli, ret, &err, CLI_DONE);
  */

@@ -187,7 +187,7 @@ static int arch_run_solve(struct arch_recorded *to, const struct solve_options *
 
 	shown.progress = on_progress;
 	shown.ctx = &w;
-	progress_begin(&w.progress, "arch", 0, cli->quiet);
+	progress_begin(&w.progress, "arch", 0, cli->teller.quiet);
 	ret = arch_solve(to->s, to->m, &shown, err);
 	progress_end(&w.progress);
 	*to->seconds = clock_monotonic_s() - begin;

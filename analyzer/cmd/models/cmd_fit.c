@@ -57,13 +57,13 @@ static int fit_update_print(const struct fit_update *u, const struct update_fact
 		printf("RMSE on held-out rows %.4g\n", m->quality.cv_rmse);
 		return 0;
 	}
-	return cli_show_json(
-		json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:b, s:f, s:o}", "schema",
-			  "blkcast.update/1", "rows_added", (json_int_t)facts->nr_rows, "rows",
-			  (json_int_t)m->data.nr_rows, "outside", (json_int_t)facts->nr_outside,
-			  "inside_ratio", json_number(facts->inside_ratio), "ks_p",
-			  json_number(facts->ks_p), "drift", facts->drift, "cv_rmse",
-			  m->quality.cv_rmse, "provenance", provenance_json(&u->cli->maker)));
+	return cli_show_json(json_pack(
+		"{s:s, s:I, s:I, s:I, s:o, s:o, s:b, s:f, s:o}", "schema", "blkcast.update/1",
+		"rows_added", (json_int_t)facts->nr_rows, "rows", (json_int_t)m->data.nr_rows,
+		"outside", (json_int_t)facts->nr_outside, "inside_ratio",
+		json_number(facts->inside_ratio), "ks_p", json_number(facts->ks_p), "drift",
+		facts->drift, "cv_rmse", m->quality.cv_rmse, "provenance",
+		provenance_json(&u->cli->teller.maker)));
 }
 
 static int fit_update_read(const struct fit_update *u, struct model *m, struct err *err)
@@ -129,11 +129,11 @@ static int fit_update(const struct fit_update *u, struct err *err)
 		goto out;
 	ret = fit_update_write(u, &new, err);
 	if (!ret)
-		ret = origins_model(u->cli->maker.origins, u->model, err);
+		ret = origins_model(u->cli->teller.maker.origins, u->model, err);
 	if (!ret)
-		ret = origins_rows(u->cli->maker.origins, u->table, u->db, u->campaign, err);
+		ret = origins_rows(u->cli->teller.maker.origins, u->table, u->db, u->campaign, err);
 	if (!ret && u->report)
-		ret = model_page_save(&new, u->report, &u->cli->maker, err);
+		ret = model_page_save(&new, u->report, &u->cli->teller.maker, err);
 	if (!ret)
 		ret = fit_update_print(u, &facts, &new);
 out:
@@ -155,7 +155,7 @@ static void on_progress(void *ctx, const struct technique *t, uint64_t done, uin
 		 t->name, (unsigned long long)bound,
 		 f->config.nr_bootstraps ? f->config.nr_bootstraps : f->data.nr_folds,
 		 f->config.nr_bootstraps ? "bootstrap samples" : "folds");
-	progress_begin(&f->progress, t->name, bound, f->cli->quiet);
+	progress_begin(&f->progress, t->name, bound, f->cli->teller.quiet);
 }
 
 /*
@@ -310,9 +310,10 @@ static int cmd_fit_perform(struct fit *f, const char *path, struct answer **out)
 	summary.output = f->o.output;
 	ret = make_model(f, summary.best, &m);
 	if (!ret)
-		ret = origins_rows(f->cli->maker.origins, path, f->o.db, f->o.campaign, &f->err);
+		ret = origins_rows(f->cli->teller.maker.origins, path, f->o.db, f->o.campaign,
+				   &f->err);
 	if (!ret && f->o.report)
-		ret = model_page_save(&m, f->o.report, &f->cli->maker, &f->err);
+		ret = model_page_save(&m, f->o.report, &f->cli->teller.maker, &f->err);
 	if (!ret)
 		*out = fit_answer(&summary, &m);
 	model_release(&m);

@@ -160,7 +160,7 @@ static int cmd_measure_campaign(struct measure *m)
 	if (ret)
 		return ret;
 	m->runner.stop = stop_catch();
-	progress_begin(&m->progress, "measure", m->nr_runs, m->cli->quiet);
+	progress_begin(&m->progress, "measure", m->nr_runs, m->cli->teller.quiet);
 	ret = runner_run(&m->runner, &m->err);
 	progress_end(&m->progress);
 	if (ret == -EINTR)

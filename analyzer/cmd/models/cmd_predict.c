@@ -351,11 +351,11 @@ static int cmd_predict_perform(struct predict *p, const char *model, const char 
 	if (p->is_storage)
 		return predict_storage(p, table);
 	if (p->report)
-		ret = origins_model(p->cli->maker.origins, model, &p->err);
+		ret = origins_model(p->cli->teller.maker.origins, model, &p->err);
 	if (ret)
 		return ret;
 	if (p->report)
-		return model_page_save(&p->model, p->report, &p->cli->maker, &p->err);
+		return model_page_save(&p->model, p->report, &p->cli->teller.maker, &p->err);
 	if (p->show || p->c)
 		return print_model(p);
 	ret = check_set(p);

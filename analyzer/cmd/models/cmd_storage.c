@@ -61,7 +61,8 @@ static int storage_calibrate_show(const struct storage_job *j, struct err *err)
 	const struct device_error *e = r->nr ? r : w;
 
 	if (j->report)
-		answer_fail(a, origins_campaign(j->cli->maker.origins, j->db, j->campaign, err));
+		answer_fail(a, origins_campaign(j->cli->teller.maker.origins, j->db, j->campaign,
+						err));
 	/* A person gets only the means. */
 	device_answer_held_out(a, &j->rows, j->held, j->cli->json);
 	answer_fact_words(a, "file", "written to", j->output);
@@ -109,7 +110,7 @@ static int storage_calibrate_work(struct storage_job *j, struct err *err)
 
 	if (ret)
 		return ret;
-	progress_begin(&j->progress, "calibrating", 1000, j->cli->quiet);
+	progress_begin(&j->progress, "calibrating", 1000, j->cli->teller.quiet);
 	ret = device_calibrate(&j->model, &j->rows, &j->task, j->held, err);
 	progress_end(&j->progress);
 	if (ret) {

@@ -68,7 +68,7 @@ static int calibration_solve(const struct cli *cli, const struct calibration *ta
 		return calibrate_cached(m, rows, task->saturated, err);
 	if (task->kind == STORAGE_HARDWARE)
 		return calibrate_hardware(m, rows, err);
-	progress_begin(&progress, "qpn", rows->nr_configs, cli->quiet);
+	progress_begin(&progress, "qpn", rows->nr_configs, cli->teller.quiet);
 	ret = calibrate_mix(m, task->kind, rows, &o, err);
 	progress_end(&progress);
 	return ret;

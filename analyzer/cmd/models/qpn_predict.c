@@ -75,7 +75,7 @@ static int qpn_predict_answer(struct predict *p)
 
 	p->ask.progress = on_progress;
 	p->ask.ctx = &progress;
-	progress_begin(&progress, "qpn", p->rows.storage.nr_configs, p->cli->quiet);
+	progress_begin(&progress, "qpn", p->rows.storage.nr_configs, p->cli->teller.quiet);
 	ret = storage_rows_predict(&p->rows, &p->model, &p->ask, &p->err);
 	progress_end(&progress);
 	if (ret)

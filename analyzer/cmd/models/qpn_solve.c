@@ -242,7 +242,8 @@ static int qpn_simulate(const struct cli *cli, const struct net *n, const struct
 	so.nr_wanted = o->wanted.nr;
 	so.progress = qpn_solve_progress;
 	so.ctx = &watch;
-	progress_begin(&watch.progress, "qpn", model_time > 0 ? 0 : o->run.max_events, cli->quiet);
+	progress_begin(&watch.progress, "qpn", model_time > 0 ? 0 : o->run.max_events,
+		       cli->teller.quiet);
 	ret = solve_net(&s, n, &so, err);
 	progress_end(&watch.progress);
 	if (ret)

@@ -62,12 +62,12 @@ static int print_text(struct output *o, const struct profile *p)
 	if (o->windows) {
 		if (o->nr == 0)
 			profile_text_line_head(stdout);
-		profile_text_line(p, o->cli->utc, stdout);
+		profile_text_line(p, o->cli->teller.utc, stdout);
 		return 0;
 	}
 	if (o->nr)
 		fputs("\n", stdout);
-	return profile_text_print(p, o->cli->utc, stdout);
+	return profile_text_print(p, o->cli->teller.utc, stdout);
 }
 
 static int print_profile(void *ctx, struct profile *p)
@@ -167,7 +167,7 @@ static int print_rest(struct output *o)
 		fputs(o->nr ? "\n]\n" : "[]\n", stdout);
 	} else if (o->sum_alone || (together_nr(o->together) > 1 && !o->windows)) {
 		fputs(o->sum_alone ? "" : "\n", stdout);
-		ret = together_print(o->together, o->cli->utc, stdout);
+		ret = together_print(o->together, o->cli->teller.utc, stdout);
 	}
 	return ret == 0 && ferror(stdout) ? -EIO : ret;
 }
@@ -379,7 +379,7 @@ static int cmd_characterize_perform(struct cli *cli, struct selection *sel,
 	bool is_empty;
 	int ret;
 
-	progress_begin(&o.progress, "characterize", 0, cli->quiet);
+	progress_begin(&o.progress, "characterize", 0, cli->teller.quiet);
 	if (ranks_nr() == 1)
 		ret = characterize_read(&o, sel, config, &r);
 	else if (o.windows)

@@ -166,7 +166,7 @@ static int print_end(struct job *job, char **paths)
 		(json_int_t)v[VERDICT_SAME], "better", (json_int_t)v[VERDICT_BETTER], "worse",
 		(json_int_t)v[VERDICT_WORSE], "different", (json_int_t)v[VERDICT_DIFFERENT],
 		"cannot_tell", (json_int_t)v[VERDICT_CANNOT_TELL], "pairs", job->pairs,
-		"provenance", provenance_json(&job->cli->maker)));
+		"provenance", provenance_json(&job->cli->teller.maker)));
 }
 
 /* Writes the page, with what was compared at its end. */
@@ -189,7 +189,7 @@ static int cmd_compare_save(struct job *job, const char *path, struct err *err)
 		"Intervals are of 95 %%, differences of up to %.3g %% do not matter.",
 		paths[0], paths[1], 100 * job->tolerance_ratio);
 	buf_init(&page);
-	ret = answer_html(job->page, &job->cli->maker, &page);
+	ret = answer_html(job->page, &job->cli->teller.maker, &page);
 	if (ret == 0)
 		ret = output_file_save(&page, path, err);
 	buf_release(&page);
@@ -203,7 +203,7 @@ static int cmd_compare_load(const struct cli *cli, struct profile_set *set, cons
 	int ret = profile_set_load(set, path, sel, err);
 
 	if (!ret)
-		ret = origins_loads(cli->maker.origins, path, set, 0, cli->utc);
+		ret = origins_loads(cli->teller.maker.origins, path, set, 0, cli->teller.utc);
 	return ret == -ENODATA ? selection_nothing_of(sel, cli, path, err) : ret;
 }
 

@@ -258,7 +258,7 @@ static int cmd_report_replay(struct gather *g, struct scan *scan, const struct c
 					.window.mrc_samples = REUSE_SAMPLES };
 	int ret;
 
-	progress_begin(&g->progress, "report", 0, cli->quiet);
+	progress_begin(&g->progress, "report", 0, cli->teller.quiet);
 	ret = report_share_replay(&g->share, scan, &config, g->retired.retained, err);
 	progress_end(&g->progress);
 	return ret;
@@ -319,12 +319,12 @@ int report_reading_report(struct report **out, struct report_reading *reading,
 	left = retained_missing(g->retired.retained, scan);
 	selection_note_retained(cli, &left);
 	selection_note_kept_back(cli, scan, 0);
-	ret = make_report(out, g, scan, cli->utc, err);
+	ret = make_report(out, g, scan, cli->teller.utc, err);
 	if (ret)
 		return ret;
 	(*out)->nr_left_out = left.nr_summarized + left.nr_dropped;
 	issuers_rank(&reading->issuers);
 	(*out)->issuers = &reading->issuers;
-	(*out)->maker = cli->maker;
+	(*out)->maker = cli->teller.maker;
 	return 0;
 }

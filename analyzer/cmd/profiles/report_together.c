@@ -90,7 +90,7 @@ static int report_together_read(struct gather_together *g, struct cli *cli, stru
 	if (ret)
 		return ret;
 	retained_set_scan(g->retained, g->scan);
-	progress_begin(&g->progress, "report", 0, cli->quiet);
+	progress_begin(&g->progress, "report", 0, cli->teller.quiet);
 	ret = report_share_replay(&g->share, g->scan, &config, g->retained, err);
 	progress_end(&g->progress);
 	return ret;
@@ -162,7 +162,7 @@ int report_together(struct cli *cli, struct selection *sel, const char *output, 
 	is_empty = !ret && !is_done && fleet_is_empty(g.fleet);
 	if (ret || is_done || is_empty)
 		goto out;
-	a = fleet_answer(g.fleet, g.scan, first, cli->utc);
+	a = fleet_answer(g.fleet, g.scan, first, cli->teller.utc);
 	report_together_note(&g, a);
 	if (csv) {
 		ret = answer_print(a, ANSWER_CSV, stdout);

@@ -220,7 +220,7 @@ static int cmd_study_solve(struct job *job)
 /* Shows the answer with its picture, and frees it. */
 static int cmd_study_show(struct job *job, const struct study_result *r)
 {
-	struct answer *a = study_answer(r, job->cli->utc);
+	struct answer *a = study_answer(r, job->cli->teller.utc);
 	struct buf svg;
 
 	buf_init(&svg);

@@ -61,7 +61,7 @@ static void study_device_widen(struct study_device *d)
 
 int study_device_open(struct study_device *d, struct err *err)
 {
-	struct page_origins *origins = d->cli->maker.origins;
+	struct page_origins *origins = d->cli->teller.maker.origins;
 	int ret = device_model_load(&d->target, d->storage, err);
 
 	if (!ret && d->from)

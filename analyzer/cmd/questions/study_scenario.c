@@ -14,7 +14,7 @@
 static int study_scenario_show(const struct scenario_result *r, const struct cli *cli,
 			       const char *report, struct err *err)
 {
-	struct answer *a = scenario_answer(r, cli->utc);
+	struct answer *a = scenario_answer(r, cli->teller.utc);
 	struct buf svg;
 
 	buf_init(&svg);
@@ -123,7 +123,7 @@ static int study_scenario_work(struct cli *cli, struct scenario_result *r, struc
 		return ret;
 	scenario_judge(r);
 	study_scenario_note(cli, r);
-	ret = scenario_files_origins(f, cli->maker.origins, cli->utc, err);
+	ret = scenario_files_origins(f, cli->teller.maker.origins, cli->teller.utc, err);
 	return ret ? ret : study_scenario_show(r, cli, ask->report, err);
 }
 

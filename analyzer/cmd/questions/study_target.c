@@ -120,7 +120,7 @@ static void study_target_announce(const struct study_target *t, uint64_t need, b
 	uint64_t bytes = 0;
 
 	target_guard_describe(g, what, sizeof(what));
-	page_origins_add(t->cli->maker.origins, "Target %s: %s.", g->path, what);
+	page_origins_add(t->cli->teller.maker.origins, "Target %s: %s.", g->path, what);
 	for (size_t i = 0; i < t->nr_cases && t->replays; i++)
 		for (size_t k = 0; k < t->cases[i].nr; k++)
 			bytes += study_replay_written(&t->replay.plans[t->cases[i].loads[k]]);
@@ -176,7 +176,7 @@ static int study_target_plan(struct study_target *t, uint64_t *bytes, struct err
 	if (!t->by_profile)
 		t->replays = study_replay_load(&t->replay, t->study, t->paths, &why) == 0;
 	if (t->replays) {
-		t->replay.quiet = t->cli->quiet;
+		t->replay.quiet = t->cli->teller.quiet;
 		study_replay_compare(&t->replay, t->study);
 		ret = study_target_replay_bytes(t, bytes);
 		return ret ? err_set(err, -ret, "no memory for the files of a replay") : 0;
@@ -217,7 +217,7 @@ static int study_target_open_remote(struct study_target *t, struct err *err)
 	cli_note(t->cli, "%s (on %s): new files of %s are written, which are removed afterwards",
 		 t->remote.target.directory, t->remote.target.ssh,
 		 units_bytes((double)study_target_need(t, bytes), reach));
-	page_origins_add(t->cli->maker.origins,
+	page_origins_add(t->cli->teller.maker.origins,
 			 "Target %s on %s: a folder of another machine, reached over ssh.",
 			 t->remote.target.directory, t->remote.target.ssh);
 	s->stop = stop_catch();

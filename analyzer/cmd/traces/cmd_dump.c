@@ -45,7 +45,7 @@ static int dump_requests(struct cli *cli, struct scan *scan, enum dump_format fo
 			const struct scan_stream *st = scan_stream(scan, batch[i].stream);
 
 			if (format == DUMP_TEXT)
-				request_text_print(stdout, &batch[i], st, cli->utc);
+				request_text_print(stdout, &batch[i], st, cli->teller.utc);
 			else if (format == DUMP_CSV)
 				request_csv_print(stdout, &batch[i], st);
 			else

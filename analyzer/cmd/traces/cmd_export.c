@@ -18,7 +18,7 @@ static int write_requests(struct cli *cli, struct scan *scan, struct exporter *e
 	struct progress progress;
 	int ret;
 
-	progress_begin(&progress, "export", scan_total_requests(scan), cli->quiet);
+	progress_begin(&progress, "export", scan_total_requests(scan), cli->teller.quiet);
 	ret = exporter_write(e, scan, &progress, err);
 	progress_end(&progress);
 	return ret;

@@ -113,7 +113,7 @@ static int cmd_import_json(const struct import_result *r)
 
 static int cmd_import_perform(struct cli *cli, struct import_options *o, const char *dir)
 {
-	struct shown shown = { .quiet = cli->quiet };
+	struct shown shown = { .quiet = cli->teller.quiet };
 	struct import_result result;
 	struct err err = { 0 };
 	int ret;
@@ -133,7 +133,7 @@ static int cmd_import_perform(struct cli *cli, struct import_options *o, const c
 		ret = cli_finish(cli, ret, &err, CLI_DONE);
 	} else {
 		ret = cli->json ? cmd_import_json(&result)
-				: import_print(&result, cli->utc, stdout);
+				: import_print(&result, cli->teller.utc, stdout);
 		ret = cli_finish(cli, ret, &err, CLI_DONE);
 		if (!cli->json)
 			print_notes(cli, &result);
@@ -216,7 +216,7 @@ static int print_profile(const struct cli *cli, const struct profile *p, bool fi
 	int ret;
 
 	if (!cli->json)
-		return profile_text_print(p, cli->utc, stdout);
+		return profile_text_print(p, cli->teller.utc, stdout);
 	buf_init(&b);
 	ret = profile_to_json(p, PROFILE_JSON_PRETTY, &b);
 	if (ret == 0) {

@@ -118,7 +118,8 @@ static int print_text(const struct listing *l, const struct inventory *v, struct
 
 	for (size_t i = 0; i < v->nr_hosts; i++)
 		if (host_wanted(l, v->hosts[i].host))
-			hidden += inventory_host_print(&v->hosts[i], l->cli->utc, l->all, stdout);
+			hidden += inventory_host_print(&v->hosts[i], l->cli->teller.utc, l->all,
+						       stdout);
 	if (hidden)
 		cli_note(l->cli, "%zu idle device%s hidden; --all shows %s", hidden,
 			 hidden == 1 ? "" : "s", hidden == 1 ? "it" : "them");

@@ -218,7 +218,7 @@ static int run_probe(struct cli *cli)
 	ok_str(name, "x");
 	ok_eq(n, 9);
 	ok(flag);
-	ok(cli->json && cli->quiet && !cli->utc);
+	ok(cli->json && cli->teller.quiet && !cli->teller.utc);
 	ok_int(cli->argc, 2);
 	ok_str(cli->argv[0], "one");
 	ok_str(cli->argv[1], "--two");
