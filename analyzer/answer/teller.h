@@ -5,7 +5,7 @@
  * have one that keeps the remarks.
  *
  *	teller_note(t, "%s: extrapolated", name);
- *	progress_begin(&progress, "fit", nr, t->quiet);
+ *	progress_begin(&progress, t->work, nr, t->quiet);
  *	ret = origins_model(t->maker.origins, path, err);
  */
 #ifndef ANALYZER_ANSWER_TELLER_H
@@ -18,6 +18,7 @@
 struct teller {
 	void (*note)(void *ctx, const char *line); /* NULL: remarks are not told */
 	void *ctx;
+	const char *work;	 /* what progress is called: the name of the command */
 	bool quiet;		 /* no remarks and no progress are wanted */
 	bool utc;		 /* times are told in UTC instead of local time */
 	struct page_maker maker; /* what stands at the foot of pages; has the origins */

@@ -201,6 +201,7 @@ static int cli_run(struct cli *cli)
 				     .origins = &origins };
 	cli->teller.note = cli_tell;
 	cli->teller.ctx = cli;
+	cli->teller.work = cli->command->name;
 	ret = output_close(cli->command->run(cli));
 	cli->teller.maker = (struct page_maker){ .command = NULL };
 	page_origins_release(&origins);

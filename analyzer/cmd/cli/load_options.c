@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/cmd/cli/load_options.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "analyzer/answer/progress.h"
-#include "analyzer/cmd/cli/cli.h"
-#include "analyzer/cmd/cli/selection_options.h"
 #include "analyzer/models/storage/device/device_model.h"
-#include "analyzer/store/store.h"
-#include "analyzer/whatif/predict/load_facts.h"
-#include "analyzer/whatif/predict/origins.h"
-#include "analyzer/whatif/predict/predictor.h"
-#include "base/memory/array.h"
 
-bool load_options_take(struct load_options *o, struct cli *cli)
+bool load_options_take(struct load_choice *o, struct cli *cli)
 {
 	size_t nr = (size_t)cli->argc + o->profiles.nr + (o->store != NULL), at = (size_t)cli->argc;
 
+	o->operands = cli->argv;
+	o->nr = at;
 	if (nr == at)
 		return true;
 	o->argv = calloc(nr + 1, sizeof(*o->argv));
@@ -33,178 +25,16 @@ bool load_options_take(struct load_options *o, struct cli *cli)
 		o->argv[at++] = (char *)o->profiles.items[i];
 	if (o->store)
 		o->argv[at++] = (char *)o->store;
-	cli->argv = o->argv;
-	cli->argc = (int)at;
+	cli->argv = o->operands = o->argv;
+	cli->argc = (int)(o->nr = at);
 	return true;
 }
 
-void load_options_release(struct load_options *o)
+void load_options_release(struct load_choice *o)
 {
 	free(o->argv);
-	o->argv = NULL;
-}
-
-static void load_options_progress(void *ctx, uint64_t done, uint64_t total)
-{
-	struct progress *progress = ctx;
-
-	progress->total = total;
-	progress_update(progress, done);
-}
-
-int load_options_read(const struct load_options *o, const struct cli *cli, const char *path,
-		      struct profile_set *set, struct err *err)
-{
-	size_t nr_before = set->nr_groups;
-	struct progress progress;
-	int ret;
-
-	progress_begin(&progress, cli->command->name, 0, cli->teller.quiet);
-	set->progress = load_options_progress;
-	set->progress_ctx = &progress;
-	ret = profile_set_load(set, path, &o->sel, err);
-	progress_end(&progress);
-	set->progress = NULL;
-	if (!ret)
-		ret = origins_loads(cli->teller.maker.origins, path, set, nr_before,
-				    cli->teller.utc);
-	return ret == -ENODATA ? selection_nothing_of(&o->sel, cli, path, err) : ret;
-}
-
-/*
- * Returns whether this = belongs to a parameter of a cluster's URL ("pg://db?objects=http://..."):
- * it is the first one after the ? or & before it.
- */
-static bool load_operand_is_parameter(const char *text, const char *equals)
-{
-	const char *at = equals;
-
-	if (store_is_folder(text))
-		return false;
-	while (at > text && at[-1] != '?' && at[-1] != '&' && at[-1] != '=')
-		at--;
-	return at > text && at[-1] != '=';
-}
-
-int load_operand_count(const char *text, size_t least, size_t *len, size_t *count, struct err *err)
-{
-	const char *equals = strrchr(text, '=');
-	char *end;
-
-	*len = strlen(text);
-	*count = 1;
-	if (!equals || !access(text, F_OK) || load_operand_is_parameter(text, equals))
-		return 0;
-	*len = (size_t)(equals - text);
-	*count = strtoul(equals + 1, &end, 10);
-	if (*end || !isdigit((unsigned char)equals[1]) || *count < least ||
-	    *count > LOAD_COPIES_MAX)
-		return err_set(err, EINVAL, "%.80s: expected LOAD=COUNT, %zu to %d", text, least,
-			       LOAD_COPIES_MAX);
-	return 0;
-}
-
-/* Appends copies of one load. */
-static int loads_append(struct loads *l, const struct profile_group *group, const char *path,
-			size_t len, size_t count)
-{
-	size_t nr = l->nr + count, first = l->nr;
-	int ret = array_grow(&l->groups, &l->cap_groups, nr, sizeof(*l->groups));
-
-	if (!ret)
-		ret = array_grow(&l->paths, &l->cap_paths, nr, sizeof(*l->paths));
-	if (!ret)
-		ret = array_grow(&l->copy_of, &l->cap_copy_of, nr, sizeof(*l->copy_of));
-	for (size_t i = 0; i < count && !ret; i++) {
-		l->paths[l->nr] = strndup(path, len);
-		l->groups[l->nr] = group;
-		l->copy_of[l->nr] = first;
-		if (l->paths[l->nr++])
-			continue;
-		ret = -ENOMEM;
-	}
-	return ret;
-}
-
-/* Reads the profiles of an operand into a set of its own. */
-static int loads_read_set(struct loads *l, const struct load_options *o, const struct cli *cli,
-			  const char *operand, size_t len, struct err *err)
-{
-	char *path = strndup(operand, len);
-	int ret = path ? array_grow(&l->sets, &l->cap_sets, l->nr_sets + 1, sizeof(*l->sets))
-		       : -ENOMEM;
-
-	if (ret)
-		goto out;
-	profile_set_init(&l->sets[l->nr_sets++]);
-	ret = load_options_read(o, cli, path, &l->sets[l->nr_sets - 1], err);
-out:
-	free(path);
-	return ret;
-}
-
-int loads_add(struct loads *l, const struct load_options *o, const struct cli *cli,
-	      const char *operand, size_t most, struct err *err)
-{
-	size_t len, count, nr;
-	int ret = load_operand_count(operand, 1, &len, &count, err);
-
-	if (ret)
-		return ret;
-	ret = loads_read_set(l, o, cli, operand, len, err);
-	if (ret)
-		return ret;
-	nr = l->sets[l->nr_sets - 1].nr_groups;
-	if (l->nr + nr * count > most)
-		return err_set(err, EINVAL, "%s: expected up to %zu loads", operand, most);
-	for (size_t g = 0; g < nr && !ret; g++)
-		ret = loads_append(l, &l->sets[l->nr_sets - 1].groups[g], operand, len, count);
-	return ret;
-}
-
-int loads_read(struct loads *l, const struct load_options *o, const struct cli *cli, size_t most,
-	       struct err *err)
-{
-	int ret = 0;
-
-	for (int i = 0; i < cli->argc && !ret; i++)
-		ret = loads_add(l, o, cli, cli->argv[i], most, err);
-	return ret;
-}
-
-void loads_study(const struct loads *l, struct study *s)
-{
-	for (size_t i = 0; i < l->nr; i++) {
-		struct study_load *load = &s->loads[s->nr++];
-
-		load->group = l->groups[i];
-		load_facts_of_group(load->group, &load->facts);
-	}
-}
-
-void loads_release(struct loads *l)
-{
-	for (size_t i = 0; i < l->nr_sets; i++)
-		profile_set_release(&l->sets[i]);
-	free(l->sets);
-	for (size_t i = 0; i < l->nr; i++)
-		free((char *)l->paths[i]);
-	free(l->groups);
-	free(l->paths);
-	free(l->copy_of);
-	*l = (struct loads){ 0 };
-}
-
-void load_options_note(const struct cli *cli, const char *name, unsigned int missing)
-{
-	char words[256];
-
-	load_facts_say_missing(missing, words, sizeof(words));
-	if (words[0])
-		cli_note(cli,
-			 "%s: the profile does not tell: %s; the answer rests on the rest, and is "
-			 "less certain",
-			 name, words);
+	o->argv = o->operands = NULL;
+	o->nr = 0;
 }
 
 int predictor_options_take(struct predictor_options *o, const char **storage, const struct cli *cli)
@@ -219,33 +49,4 @@ int predictor_options_take(struct predictor_options *o, const char **storage, co
 				 "a measurement store has",
 				 o->campaign ? "campaign" : "target");
 	return 0;
-}
-
-/* Adds what the options name to the lines at the foot of a page. */
-static int predictor_origins(const struct predictor_options *o, struct page_origins *origins,
-			     struct err *err)
-{
-	int ret = o->db ? origins_campaign(origins, o->db, o->campaign, err) : 0;
-
-	for (size_t i = 0; i < o->models.nr && !ret; i++)
-		ret = origins_model(origins, o->models.items[i], err);
-	return ret;
-}
-
-int predictor_open(struct predictor *p, const struct predictor_options *o, const struct cli *cli,
-		   struct err *err)
-{
-	int ret = 0;
-
-	p->db = o->db;
-	p->campaign = o->campaign;
-	p->target = o->target;
-	p->set = o->set.items;
-	p->nr_set = o->set.nr;
-	for (size_t i = 0; i < o->models.nr; i++) {
-		ret = predictor_add(p, o->models.items[i], err);
-		if (ret)
-			return ret;
-	}
-	return predictor_origins(o, cli->teller.maker.origins, err);
 }

@@ -6,8 +6,8 @@
  *	struct selection sel = { 0 };
  *	const struct cli_option options[] = { SELECTION_OPTIONS(&sel), ..., CLI_END };
  *
- *	if (!cli_parse(cli, options)) ...
- *	ret = selection_open(&sel, cli, &scan, &hooks, &err);
+ *	if (!cli_parse(cli, options) || !selection_take(cli, &sel)) ...
+ *	ret = selection_open(&sel, &cli->teller, &scan, &hooks, &err);
  *	...
  *	scan_close(scan);
  *	selection_release(&sel);
@@ -16,7 +16,7 @@
 #define ANALYZER_CMD_CLI_SELECTION_OPTIONS_H
 
 #include "analyzer/cmd/cli/cli.h"
-#include "analyzer/store/scan/selection.h"
+#include "analyzer/store/scan/selection_told.h"
 
 #define SELECTION_OPTIONS(sel)                                                                    \
 	CLI_STRING("store", 's', "DIR", &(sel)->dir, "a store to read instead of segment files"), \
@@ -36,45 +36,14 @@
 			 "leave out the agent's own requests")
 
 /*
- * Opens the scan of the store or, without --store, of the segment files that are cli's operands.
- * hooks may be NULL; where they take no summaries, a note says what retention left of the
- * selection. Returns 0, or -errno with one line in err.
+ * Gives the selection the operands as its files. Returns false, with cli->status set, where both a
+ * store and files were given, or none of them.
  */
-int selection_open(struct selection *sel, const struct cli *cli, struct scan **out,
-		   const struct scan_hooks *hooks, struct err *err);
-/* Prints a line about requests of the selection that retention has summarized or dropped. */
-void selection_note_retained(const struct cli *cli, const struct scan_retained *r);
+bool selection_take(struct cli *cli, struct selection *sel);
 /*
- * After the scan was read: return how many requests the hosts' agents kept back on purpose, and
- * print a line about them. nr_in_profiles of them are in the profiles that were shown. The scan may
- * be NULL.
+ * Ends a command whose selection has no request (selection_nothing()): returns the exit status for
+ * wrong use, or CLI_DONE where the source is empty.
  */
-uint64_t selection_kept_back(const struct scan *scan);
-void selection_note_kept_back(const struct cli *cli, const struct scan *scan,
-			      uint64_t nr_in_profiles);
-/*
- * For a scan that found no request, after scan_close(): says which devices exist, and returns the
- * exit status for wrong use. Where nothing was selected the source is empty, which gives a note and
- * CLI_DONE.
- */
-int selection_nothing(const struct selection *sel, const struct cli *cli);
-/*
- * Does the same for one path, a store's folder or a segment file, for commands with several paths.
- * Returns -EINVAL with a line in err that names the path and its devices.
- */
-int selection_nothing_of(const struct selection *sel, const struct cli *cli, const char *path,
-			 struct err *err);
-/*
- * Does the same for a command that fails anyway without requests. Returns true where something was
- * selected; err then has -EINVAL and a line that names the existing devices.
- */
-bool selection_says_nothing(const struct selection *sel, const struct cli *cli, struct err *err);
-
-/*
- * Reads a scan to its end without using the requests: after that the scan knows all streams and
- * traces, and has called all hooks. *nr receives the number of requests. Returns 0 or -errno with
- * one line in err.
- */
-int selection_read_all(struct scan *s, uint64_t *nr, struct err *err);
+int selection_end(struct cli *cli, const struct selection *sel);
 
 #endif

@@ -179,7 +179,7 @@ static int print_rest(struct output *o)
 static void note_missing(const struct cli *cli, struct scan_retained missing, bool sum_alone)
 {
 	if (sum_alone)
-		selection_note_retained(cli, &missing);
+		selection_note_retained(&cli->teller, &missing);
 	else if (missing.nr_summarized)
 		cli_note(cli,
 			 "%llu requests are not in it: they are only summarized, in periods, or "
@@ -187,7 +187,7 @@ static void note_missing(const struct cli *cli, struct scan_retained missing, bo
 			 (unsigned long long)missing.nr_summarized);
 	missing.nr_summarized = 0;
 	if (!sum_alone)
-		selection_note_retained(cli, &missing);
+		selection_note_retained(&cli->teller, &missing);
 }
 
 /* What is open while the selection is read. */
@@ -258,7 +258,7 @@ static int characterize_read(struct output *o, struct selection *sel, struct rep
 		hooks.taken_ctx = &o->issuers;
 	}
 	if (ret == 0)
-		ret = selection_open(sel, o->cli, &r->scan, &hooks, &r->err);
+		ret = selection_open(sel, &o->cli->teller, &r->scan, &hooks, &r->err);
 	if (ret == 0 && o->share)
 		ret = share_begin(o->share, r->scan);
 	if (ret == 0)
@@ -395,12 +395,12 @@ static int cmd_characterize_perform(struct cli *cli, struct selection *sel,
 	if (ret == 0)
 		note_missing(cli, retained_missing(o.retained, r.scan), sum_alone);
 	if (ret == 0)
-		selection_note_kept_back(cli, r.scan,
+		selection_note_kept_back(&cli->teller, r.scan,
 					 sum_alone ? 0 : retained_nr_kept_back(o.retained));
 	err = r.err;
 	reading_release(&r, &o);
 	if (is_empty)
-		return selection_nothing(sel, cli);
+		return selection_end(cli, sel);
 	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
@@ -430,7 +430,7 @@ static int cmd_characterize_run(struct cli *cli)
 	};
 	int ret;
 
-	if (!cli_parse(cli, options))
+	if (!cli_parse(cli, options) || !selection_take(cli, &sel))
 		return cli->status;
 	if (!(phi > 0 && phi <= 1000))
 		return cli_usage(cli, "--phi: expected above 0, at most 1000");

@@ -204,7 +204,7 @@ static int cmd_compare_load(const struct cli *cli, struct profile_set *set, cons
 
 	if (!ret)
 		ret = origins_loads(cli->teller.maker.origins, path, set, 0, cli->teller.utc);
-	return ret == -ENODATA ? selection_nothing_of(sel, cli, path, err) : ret;
+	return ret == -ENODATA ? selection_nothing_of(sel, path, err) : ret;
 }
 
 /* Returns how many groups of a are compared with one of b. */

@@ -199,7 +199,7 @@ out:
 	buf_release(&source);
 	buf_release(&selection);
 	if (ret && is_empty)
-		return selection_nothing(sel, cli) == CLI_DONE ? CLI_FAILED : CLI_BAD_INPUT;
+		return selection_end(cli, sel) == CLI_DONE ? CLI_FAILED : CLI_BAD_INPUT;
 	return cli_finish(cli, ret, &err, verdict);
 }
 
@@ -224,7 +224,7 @@ static int cmd_report_run(struct cli *cli)
 	struct buf names;
 	int ret;
 
-	if (!cli_parse(cli, options))
+	if (!cli_parse(cli, options) || !selection_take(cli, &sel))
 		return cli->status;
 	if (o.together) {
 		if (o.slo.nr || o.objectives_file)

@@ -288,7 +288,7 @@ static int report_reading_once(struct report_reading *r, struct cli *cli, struct
 	ret = cmd_report_gather(&r->gather, sel, objectives);
 	if (ret)
 		return ret;
-	ret = selection_open(sel, cli, &r->scan, &hooks, err);
+	ret = selection_open(sel, &cli->teller, &r->scan, &hooks, err);
 	return ret ? ret : cmd_report_replay(&r->gather, r->scan, cli, err);
 }
 
@@ -317,8 +317,8 @@ int report_reading_report(struct report **out, struct report_reading *reading,
 
 	*is_empty = g->collect->nr_requests == 0;
 	left = retained_missing(g->retired.retained, scan);
-	selection_note_retained(cli, &left);
-	selection_note_kept_back(cli, scan, 0);
+	selection_note_retained(&cli->teller, &left);
+	selection_note_kept_back(&cli->teller, scan, 0);
 	ret = make_report(out, g, scan, cli->teller.utc, err);
 	if (ret)
 		return ret;

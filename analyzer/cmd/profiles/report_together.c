@@ -86,7 +86,7 @@ static int report_together_read(struct gather_together *g, struct cli *cli, stru
 	if (ret)
 		return ret;
 	hooks.ctx = hooks.summary_ctx = g->retained;
-	ret = selection_open(sel, cli, &g->scan, &hooks, err);
+	ret = selection_open(sel, &cli->teller, &g->scan, &hooks, err);
 	if (ret)
 		return ret;
 	retained_set_scan(g->retained, g->scan);
@@ -173,6 +173,6 @@ int report_together(struct cli *cli, struct selection *sel, const char *output, 
 out:
 	gather_together_release(&g);
 	if (is_empty)
-		return selection_nothing(sel, cli);
+		return selection_end(cli, sel);
 	return cli_finish(cli, ret, &err, CLI_DONE);
 }

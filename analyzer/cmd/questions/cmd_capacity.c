@@ -56,7 +56,7 @@ static void capacity_warn(const struct cli *cli, const struct capacity_result *r
 }
 
 struct job {
-	struct load_options options;
+	struct load_choice options;
 	struct predictor_options by;
 	struct word_list measure, mix, sizes, where, slo;
 	const char *storage, *size, *mix_column;
@@ -107,7 +107,7 @@ static int read_device(struct job *job, struct err *err)
 
 static int read_models(const struct cli *cli, struct job *job, struct err *err)
 {
-	int ret = predictor_open(&job->predictor, &job->by, cli, err);
+	int ret = predictor_open(&job->predictor, &job->by, &cli->teller, err);
 
 	return ret ? ret : capacity_of_models(&job->r.capacity, &job->predictor, &job->limits, err);
 }
@@ -251,7 +251,7 @@ static int cmd_capacity_work(struct cli *cli, struct job *job, struct err *err)
 	if (!ret)
 		ret = cmd_capacity_take_sizes(job, read_ratio, err);
 	if (!ret)
-		ret = loads_read(&job->loads, &job->options, cli, SIZE_MAX, err);
+		ret = loads_read(&job->loads, &job->options, &cli->teller, SIZE_MAX, err);
 	if (ret)
 		return ret;
 	if (job->slo.nr)

@@ -35,15 +35,15 @@ struct headroom_storage {
 
 /* Reads the loads, their requests and the device. Release s whatever this returns. */
 static int headroom_storage_open(struct headroom_storage *s, const struct cli *cli,
-				 const struct load_options *options, struct err *err)
+				 const struct load_choice *options, struct err *err)
 {
-	int ret = loads_read(&s->loads, options, cli, STUDY_LOADS_MAX, err);
+	int ret = loads_read(&s->loads, options, &cli->teller, STUDY_LOADS_MAX, err);
 
 	if (!ret && s->intervals)
 		ret = application_errors_read(&s->errors, s->intervals, PREDICTOR_LEVEL, err);
 	if (ret)
 		return ret;
-	loads_study(&s->loads, &s->study);
+	study_take_loads(&s->study, &s->loads);
 	s->study.simulated = true;
 	s->study.run.duration_s = s->duration_s;
 	s->target = (struct study_device){ .cli = cli,
@@ -70,7 +70,7 @@ static void headroom_storage_release(struct headroom_storage *s)
 
 struct job {
 	const struct cli *cli;
-	struct load_options options;
+	struct load_choice options;
 	struct word_list slo;
 	struct predictor_options by;
 	struct headroom_storage *storage; /* --storage */
@@ -206,7 +206,7 @@ static int cmd_headroom_show(struct job *job)
 static int cmd_headroom_read_loads(struct job *job)
 {
 	struct loads read = { 0 };
-	int ret = loads_read(&read, &job->options, job->cli, SIZE_MAX, &job->err);
+	int ret = loads_read(&read, &job->options, &job->cli->teller, SIZE_MAX, &job->err);
 
 	if (ret)
 		goto out;
@@ -234,7 +234,7 @@ static int cmd_headroom_open(struct job *job)
 	if (job->storage->path)
 		return headroom_storage_open(job->storage, job->cli, &job->options, &job->err);
 	ret = cmd_headroom_read_loads(job);
-	return ret ? ret : predictor_open(&job->predictor, &job->by, job->cli, &job->err);
+	return ret ? ret : predictor_open(&job->predictor, &job->by, &job->cli->teller, &job->err);
 }
 
 static int cmd_headroom_work(struct job *job)
@@ -269,7 +269,7 @@ static int cmd_headroom_work(struct job *job)
 	}
 	ret = cmd_headroom_show(job);
 	if (!ret)
-		load_options_note(job->cli, "the load", job->missing);
+		loads_note_missing(&job->cli->teller, "the load", job->missing);
 	return ret;
 }
 

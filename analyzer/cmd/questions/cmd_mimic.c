@@ -125,13 +125,13 @@ static int mimic_causal(const struct cli *cli, struct selection *sel, const stru
 
 	if (o->directory)
 		return err_set(err, EISDIR, "%s: expected a device or a file", o->target);
-	ret = selection_open(sel, cli, &scan, NULL, err);
+	ret = selection_open(sel, &cli->teller, &scan, NULL, err);
 	if (ret)
 		return ret;
 	ret = causal_load(&plan, scan, o->duration_s, err);
 	scan_close(scan);
 	if (ret == -EINVAL && !plan.nr && !plan.nr_left_out)
-		selection_says_nothing(sel, cli, err);
+		selection_says_nothing(sel, err);
 	if (ret)
 		goto out;
 	ret = causal_target(cli, &guard, &plan, o->target, overwrite, err);
@@ -265,7 +265,7 @@ static int cmd_mimic_load(struct job *job, struct profile_set *set, const char *
 	profile_set_init(set);
 	ret = profile_set_load(set, path, sel, &job->err);
 	if (ret == -ENODATA)
-		ret = selection_nothing_of(sel, job->cli, path, &job->err);
+		ret = selection_nothing_of(sel, path, &job->err);
 	if (ret)
 		return ret;
 	*p = cmd_mimic_choose(set, sel, &job->err);
@@ -353,13 +353,13 @@ static int cmd_mimic_replay(struct job *job)
 	struct scan *scan = NULL;
 	int ret;
 
-	ret = selection_open(&job->sel, job->cli, &scan, NULL, &job->err);
+	ret = selection_open(&job->sel, &job->cli->teller, &scan, NULL, &job->err);
 	if (ret)
 		return ret;
 	ret = cmd_mimic_log(job, &e, scan);
 	scan_close(scan);
 	if (ret == -ENODATA && !e.nr_left_out)
-		selection_says_nothing(&job->sel, job->cli, &job->err);
+		selection_says_nothing(&job->sel, &job->err);
 	if (ret == -ENODATA)
 		ret = -EINVAL;
 	if (ret)
@@ -447,6 +447,8 @@ static int cmd_mimic_run(struct cli *cli)
 	if (!job.replay && (cli->argc != 1 || job.sel.dir))
 		return cli_usage(cli,
 				 "expected one operand: a profile (JSON), a store or a segment");
+	if (job.replay && !selection_take(cli, &job.sel))
+		return cli->status;
 	buf_init(&job.text);
 	ret = read_options(&job);
 	if (!ret)

@@ -32,7 +32,7 @@ static const struct cli_verb verbs[] = {
 struct job {
 	struct cli *cli;
 	enum study_verb verb;
-	struct load_options options;
+	struct load_choice options;
 	struct word_list slo;
 	struct study_slo objectives;
 	enum study_slo_verdict slo_verdict;
@@ -66,11 +66,12 @@ static void times_of(const struct profile *p, double s[2])
 static int read_loads(struct job *job)
 {
 	struct study *s = &job->study;
-	int ret = loads_read(&job->loads, &job->options, job->cli, STUDY_LOADS_MAX, &job->err);
+	int ret = loads_read(&job->loads, &job->options, &job->cli->teller, STUDY_LOADS_MAX,
+			     &job->err);
 
 	if (ret)
 		return ret;
-	loads_study(&job->loads, s);
+	study_take_loads(s, &job->loads);
 	for (size_t i = 0; i < s->nr; i++) {
 		times_of(&s->loads[i].group->whole, s->loads[i].base_s);
 		study_points_measured(&s->loads[i].group->whole, s->loads[i].measured_s);
@@ -140,7 +141,7 @@ static int read_target(struct job *job)
 	if (job->target.path)
 		return study_target_open(&job->target, &job->err);
 	job->study.predictor = &job->predictor;
-	ret = predictor_open(&job->predictor, &job->by, job->cli, &job->err);
+	ret = predictor_open(&job->predictor, &job->by, &job->cli->teller, &job->err);
 	if (ret)
 		return ret;
 	if (job->from_db) {
@@ -149,7 +150,7 @@ static int read_target(struct job *job)
 						       .campaign = job->by.campaign,
 						       .target = job->from_target };
 		job->study.from = &job->from;
-		ret = predictor_open(&job->from, &job->old, job->cli, &job->err);
+		ret = predictor_open(&job->from, &job->old, &job->cli->teller, &job->err);
 		if (ret)
 			return ret;
 	}
@@ -400,7 +401,7 @@ static int cmd_study_work(struct job *job)
 		char name[128];
 
 		study_name(&job->study, i, name);
-		load_options_note(job->cli, name, job->study.loads[i].facts.missing);
+		loads_note_missing(&job->cli->teller, name, job->study.loads[i].facts.missing);
 	}
 out:
 	study_result_release(&r);

@@ -16,7 +16,7 @@
 
 struct job {
 	struct cli *cli;
-	struct load_options options;
+	struct load_choice options;
 	uint64_t size_bytes;
 	double hit_ratio, hit_s, miss_s;
 	const char *report;
@@ -83,7 +83,7 @@ static int study_cache_open(struct job *job)
 {
 	if (!job->storage) {
 		job->study.predictor = &job->predictor;
-		return predictor_open(&job->predictor, &job->by, job->cli, &job->err);
+		return predictor_open(&job->predictor, &job->by, &job->cli->teller, &job->err);
 	}
 	job->study.simulated = true;
 	job->target = (struct study_device){ .cli = job->cli,
@@ -118,7 +118,7 @@ static int study_cache_target(struct job *job, size_t nr)
 		return err_set(&job->err, EINVAL,
 			       "--storage, --model, --db: expected up to %d loads, got %zu",
 			       STUDY_LOADS_MAX, nr);
-	loads_study(&job->loads, &job->study);
+	study_take_loads(&job->study, &job->loads);
 	ret = study_cache_open(job);
 	if (ret)
 		return ret;
@@ -254,7 +254,8 @@ static int study_cache_work(struct job *job)
 	int ret = study_cache_objectives(job, &r.slo);
 
 	if (!ret)
-		ret = loads_read(&job->loads, &job->options, job->cli, LOADS_MAX, &job->err);
+		ret = loads_read(&job->loads, &job->options, &job->cli->teller, LOADS_MAX,
+				 &job->err);
 
 	r.loads = job->loads.groups;
 	r.nr = job->loads.nr;

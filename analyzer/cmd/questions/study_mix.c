@@ -16,7 +16,7 @@
 
 struct job {
 	struct cli *cli;
-	struct load_options options;
+	struct load_choice options;
 	struct predictor_options by;
 	struct word_list slo, measure;
 	const char *report;
@@ -44,7 +44,8 @@ static int read_load(struct job *job, const char *text)
 	if (ret)
 		return ret;
 	path = strndup(text, len);
-	ret = path ? loads_add(&job->loads, &job->options, job->cli, path, SIZE_MAX, &job->err)
+	ret = path ? loads_add(&job->loads, &job->options, &job->cli->teller, path, SIZE_MAX,
+			       &job->err)
 		   : -ENOMEM;
 	free(path);
 	if (ret)
@@ -70,7 +71,7 @@ static int study_mix_device(struct job *job)
 	struct study *s = &job->study;
 	int ret;
 
-	loads_study(&job->loads, s);
+	study_take_loads(s, &job->loads);
 	s->simulated = true;
 	job->target = (struct study_device){
 		.cli = job->cli, .study = s, .paths = job->loads.paths, .storage = job->storage
@@ -109,7 +110,7 @@ static int read_all(struct job *job)
 	if (!ret && job->storage)
 		ret = study_mix_device(job);
 	else if (!ret && job->slo.nr)
-		ret = predictor_open(&job->predictor, &job->by, job->cli, &job->err);
+		ret = predictor_open(&job->predictor, &job->by, &job->cli->teller, &job->err);
 	m->predictor = &job->predictor;
 	if (ret)
 		return ret;
@@ -179,8 +180,8 @@ static int study_mix_work(struct job *job)
 			 job->r.mix.outside);
 	ret = study_mix_show(job);
 	for (size_t i = 0; i < job->r.mix.nr && !ret; i++)
-		load_options_note(job->cli, job->r.mix.loads[i].name,
-				  job->r.mix.loads[i].facts.missing);
+		loads_note_missing(&job->cli->teller, job->r.mix.loads[i].name,
+				   job->r.mix.loads[i].facts.missing);
 	return ret;
 }
 

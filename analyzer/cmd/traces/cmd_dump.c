@@ -221,7 +221,9 @@ static int cmd_dump_run(struct cli *cli)
 		return cli_usage(cli, "--columns: expected segment files");
 	if (columns)
 		return dump_columns(cli);
-	ret = selection_open(&sel, cli, &scan, profiles ? &hooks : NULL, &err);
+	if (!selection_take(cli, &sel))
+		return cli->status;
+	ret = selection_open(&sel, &cli->teller, &scan, profiles ? &hooks : NULL, &err);
 	if (ret < 0) {
 		ret = cli_finish(cli, ret, &err, CLI_DONE);
 	} else if (profiles) {
@@ -231,7 +233,7 @@ static int cmd_dump_run(struct cli *cli)
 	}
 	scan_close(scan);
 	if (is_empty)
-		ret = selection_nothing(&sel, cli);
+		ret = selection_end(cli, &sel);
 	selection_release(&sel);
 	return ret;
 }

@@ -49,7 +49,7 @@ static int cmd_export_perform(struct cli *cli, struct selection *sel, struct exp
 {
 	struct scan *scan = NULL;
 	struct err err = { 0 };
-	int status = selection_open(sel, cli, &scan, NULL, &err);
+	int status = selection_open(sel, &cli->teller, &scan, NULL, &err);
 
 	if (status == 0 && output)
 		status = write_file(cli, scan, e, output, &err);
@@ -59,7 +59,7 @@ static int cmd_export_perform(struct cli *cli, struct selection *sel, struct exp
 	if (status < 0)
 		return cli_finish(cli, status, &err, CLI_DONE);
 	if (!e->nr_written && !e->nr_left_out)
-		return selection_nothing(sel, cli);
+		return selection_end(cli, sel);
 	if (e->nr_left_out)
 		cli_note(cli, "%" PRIu64 " requests left out: %s has no such operation",
 			 e->nr_left_out, e->format->name);
@@ -82,6 +82,7 @@ static int export_segments(struct cli *cli, const struct selection *sel, const c
 					    .nr_hosts = sel->hosts.nr,
 					    .begin_real_ns = sel->begin_real_ns,
 					    .end_real_ns = sel->end_real_ns };
+	struct selection whole = *sel;
 	struct whole_segments from = { .store = sel->dir,
 				       .paths = (const char *const *)cli->argv,
 				       .nr_paths = (size_t)cli->argc,
@@ -94,14 +95,14 @@ static int export_segments(struct cli *cli, const struct selection *sel, const c
 	    sel->leave_out_own)
 		return cli_usage(cli, "--format segments: whole segments are taken: expected no "
 				      "selection but --host, --begin and --end");
-	if (!sel->dir == !cli->argc)
-		return cli_usage(cli, "expected --store DIR or segment files");
+	if (!selection_take(cli, &whole))
+		return cli->status;
 	if (sel->end_real_ns && sel->end_real_ns <= sel->begin_real_ns)
 		return cli_usage(cli, "--end: expected a time after --begin");
 	ret = output ? whole_segments_write_file(&from, NULL, output, &counts, &err)
 		     : whole_segments_write(&from, NULL, stdout, &counts, &err);
 	if (ret == -ENODATA)
-		ret = selection_says_nothing(sel, cli, &err) ? -EINVAL : ret;
+		ret = selection_says_nothing(&whole, &err) ? -EINVAL : ret;
 	if (ret)
 		return cli_finish(cli, ret, &err, CLI_DONE);
 	if (cli->json)
@@ -144,6 +145,8 @@ static int cmd_export_run(struct cli *cli)
 	if (e.target && strpbrk(e.target, " \t\n"))
 		return cli_usage(cli, "--target: expected a path without blanks: fio's logs "
 				      "cannot hold them");
+	if (!selection_take(cli, &sel))
+		return cli->status;
 	ret = cmd_export_perform(cli, &sel, &e, output);
 	selection_release(&sel);
 	return ret;

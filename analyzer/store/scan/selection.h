@@ -19,7 +19,9 @@
 #include "base/text/word_list.h"
 
 struct selection {
-	const char *dir; /* folder of the store, or NULL: segment files */
+	const char *dir;	  /* folder of the store, or NULL: segment files */
+	const char *const *files; /* these segment files, where there is no store */
+	size_t nr_files;
 	struct word_list hosts, devices, cgroups, processes, operations;
 	/* completed at or after begin and before end; 0: any time */
 	uint64_t begin_real_ns, end_real_ns;

@@ -237,3 +237,13 @@ int study_peak(const struct study *s, struct align_sum *sum)
 		loads[i] = (struct peak_load){ s->loads[i].group, 1 };
 	return peak_find(loads, s->nr, sum);
 }
+
+void study_take_loads(struct study *s, const struct loads *l)
+{
+	for (size_t i = 0; i < l->nr; i++) {
+		struct study_load *load = &s->loads[s->nr++];
+
+		load->group = l->groups[i];
+		load_facts_of_group(load->group, &load->facts);
+	}
+}

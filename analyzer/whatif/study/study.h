@@ -25,6 +25,7 @@
 #include "analyzer/characterize/profile_set.h"
 #include "analyzer/replay/mimic.h"
 #include "analyzer/replay/target_guard.h"
+#include "analyzer/whatif/predict/loads.h"
 #include "analyzer/whatif/predict/peak.h"
 #include "analyzer/whatif/predict/predictor.h"
 #include "analyzer/whatif/study/study_points.h"
@@ -80,6 +81,8 @@ struct study {
 	const volatile sig_atomic_t *stop;
 };
 
+/* Adds loads, of which there are at most STUDY_LOADS_MAX, with their facts. */
+void study_take_loads(struct study *s, const struct loads *l);
 /* Returns 0, -EINVAL for a load that cannot be mimicked or asked about, -EIO with the message of
  * fio, -ETIMEDOUT or -EINTR. */
 int study_predict(const struct study *s, struct study_case *c, struct err *err);
