@@ -21,7 +21,7 @@ analyzer/models/regression/use
 analyzer/models/net analyzer/models/sim analyzer/models/solve
 analyzer/models/storage/fit analyzer/models/storage/net analyzer/models/storage/calibration
 analyzer/models/storage/device
-analyzer/models/arch analyzer/models/arch/pcm
+analyzer/models/arch analyzer/models/arch/pcm analyzer/models/arch/ask
 analyzer/store/index analyzer/store/engine analyzer/store analyzer/store/folder
 analyzer/store/intake analyzer/store/cluster analyzer/store/scan analyzer/store/ask
 analyzer/store/check
@@ -31,6 +31,7 @@ analyzer/whatif/predict analyzer/whatif/study analyzer/whatif/simulate analyzer/
 analyzer/whatif/capacity analyzer/whatif/mix analyzer/whatif/cache analyzer/whatif/scenario
 analyzer/report/draw analyzer/report/picture analyzer/report/curve analyzer/report/collect
 analyzer/report/fleet analyzer/report/page
+analyzer/question
 analyzer/serve/access analyzer/serve/http analyzer/serve/period analyzer/serve/fleet
 analyzer/serve/question analyzer/serve/page
 analyzer/cmd/cli analyzer/cmd/traces analyzer/cmd/profiles analyzer/cmd/models

@@ -32,7 +32,7 @@ for c in $commands; do
 	for v in $(_blkcast_verbs "$BUILD/blkcast" "$c"); do
 		got=$(echo "$got" "$(offered _blkcast "$BUILD/blkcast" "$c" "$v" --)" | sorted)
 	done
-	want=$(grep -ohE 'CLI_(FLAG|STRING|LIST|U64|DOUBLE|SIZE|DURATION|TIME)\("[a-z0-9-]+"' analyzer/cmd/*/cmd_"$c".c |
+	want=$(grep -ohE 'CLI_(FLAG|STRING|WORD|LIST|UINT|U64|DOUBLE|SIZE|DURATION|TIME)\("[a-z0-9-]+"' analyzer/cmd/*/cmd_"$c".c |
 		sed 's/.*("/--/; s/"//' | sort -u)
 	missing=""
 	for o in $want --help --json --quiet; do

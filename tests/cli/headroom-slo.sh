@@ -95,9 +95,9 @@ bad() { # NAME REGEX ARGS
 	like "$(cat "$T/err")" "$regex" "$name is named"
 	is "$(wc -l <"$T/err")$(cat "$T/out")" 1 "$name: one line, no output"
 }
-bad "no model" "expected --slo, either --model, --db or --storage" "$T/today.json" --slo read.p95=20ms
+bad "no model" "expected one of --model, --db and --storage" "$T/today.json" --slo read.p95=20ms
 bad "an objective that is none" "as read.p95=20ms, got 'p95=20'" "$T/today.json" --model "$T/exact.json" --slo p95=20
-bad "an objective without a model" "no --model of write_s is given" "$T/today.json" --model "$T/exact.json" --slo write.mean=1ms
+bad "an objective without a model" "no model of write_s is given" "$T/today.json" --model "$T/exact.json" --slo write.mean=1ms
 bad "a model that is none" "today.json" "$T/today.json" --model "$T/today.json" --slo read.p95=20ms
 bad "a variable nobody has" "has no such variable" "$T/today.json" --model "$T/exact.json" --slo read.p95=20ms --set x=1
 bad "a load nobody has" "no number clients" "$T/today.json" --model "$T/exact.json" --slo read.p95=20ms --load clients

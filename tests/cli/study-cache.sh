@@ -48,8 +48,8 @@ jq '.locality.miss_ratio_curve = null' "$T/knee.json" >"$T/none.json"
 bad "a profile without a curve" "none.json: knee has no miss-ratio curve" "$T/none.json"
 jq '[., (.begin_s += 1 | .end_s += 1)]' "$T/knee.json" >"$T/windows.json"
 bad "a profile of windows" "windows.json: the 2 windows of knee have a miss-ratio curve each, which cannot be merged" "$T/windows.json"
-bad "more than all" "a percentage above 0, up to 100" "$T/knee.json" --hits 101
-bad "nobody" "expected 1 to 64 profiles"
+bad "more than all" "a number above 0 and up to 100" "$T/knee.json" --hits 101
+bad "nobody" "expected a load: a profile, a store or a segment"
 
 # What misses meet by models of another storage, and objectives: 0.8 x 100 us + 0.2 x 5 ms is 1.08 ms.
 awk 'BEGIN { print "clients,read_s,write_s"; for (i = 1; i <= 40; i++) printf "%d,0.005,0.009\n", i }' </dev/null >"$T/table.csv"
@@ -75,9 +75,9 @@ like "$(jq -r .conclusion "$T/out")" " read.mean=1500us of log knee holds with 1
 cached "$T/loop.json=2" --slo read.mean=200us
 is "$? $(jq -c '[(.loads | length), .shared.hit_ratio > 0.99]' "$T/out")" '0 [2,true]' "copies of a load share the cache"
 bad "a percentile" "a cache tells means" "$T/knee.json" --hit-time 1us --slo read.p95=1ms
-bad "an objective without a time of hits" "expected --hit-time beside it" "$T/knee.json" --slo read.mean=1ms
+bad "an objective without a time of hits" "expected --hit-time with it" "$T/knee.json" --slo read.mean=1ms
 bad "writes that no model tells" "both.json: the storage tells no time of its writes that miss: expected a model of write_s" "$T/both.json" -q --hit-time 1us --model "$T/read_s.json"
-bad "two storages" "expected one of --miss-time, --model, --db and --storage" "$T/knee.json" --miss-time 1ms --model "$T/read_s.json"
+bad "two storages" "expected at most one of --miss-time, --model, --db and --storage" "$T/knee.json" --miss-time 1ms --model "$T/read_s.json"
 
 data=${BLKCAST_DATA:-../shared/data}
 if [ -r "$data/cloudphysics.vscsi" ]; then

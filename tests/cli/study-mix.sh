@@ -65,7 +65,7 @@ bad() { # NAME REGEX ARGS
 	like "$(cat "$T/err")" "$regex" "$name is named"
 	is "$(wc -l <"$T/err")$(cat "$T/out")" 1 "$name: one line, no output"
 }
-bad "nothing to keep" "expected --slo, --measure or both" "$T/a.json"
+bad "nothing to keep" "expected --slo or --measure" "$T/a.json"
 bad "an objective without a predictor" "expected one of --model, --db and --storage beside --slo" "$T/a.json" --slo read.mean=1ms
 bad "three to find" "up to two loads without a count" "$T/a.json" "$T/b.json" "$T/a.json" --measure 4k:read=1000,write=500
 bad "a count that is none" "expected LOAD=COUNT, 0 to 256" "$T/a.json=two" --measure 4k:read=1000,write=500

@@ -70,7 +70,7 @@ exits 0 "objectives that hold" "$blkcast" study scenario "$T/today.yaml" --slo r
 exits 1 "an objective that is broken" "$blkcast" study scenario "$T/today.yaml" --slo read.mean=5ms --json -q
 like "$(jq -r .conclusion "$T/out")" " read.mean=5ms of a in today does not hold: 6(\.00)? ms\.$" "is named with VM and scenario"
 exits 2 "a percentile is refused" "$blkcast" study scenario "$T/today.yaml" --slo read.p95=5ms
-like "$(cat "$T/err")" "--slo read.p95=5ms: a scenario tells means" "by name"
+like "$(cat "$T/err")" "objective read.p95=5ms: a scenario tells means" "by name"
 
 cp "$T/then.yaml" "$T/base.yaml"
 printf 'scenario: stacked\nbase: base.yaml\nchanges: [{migrate: {vm: a, to: old}}, {scale: {vm: b, load: 2}}]\n' >"$T/stacked.yaml"

@@ -44,7 +44,7 @@ free_dev=$loop_dev
 exits 0 "a free device is used" timeout 60 "$blkcast" study migrate "$T/writes" --run "$free_dev" --duration 300ms
 like "$(cat "$T/err")" "^blkcast study: $free_dev \(block device of 16 MiB\) is overwritten now: replays write up to .* within its first .*, in 1 runs$" \
 	"what is written where is said before"
-like "$(cat "$T/err")" "^blkcast study: $T/writes: only the first 300 ms of .* are replayed; --duration says how much$" "and which part is replayed"
+like "$(cat "$T/err")" "^blkcast study: $T/writes: only the first 300 ms of .* are replayed; the duration says how much$" "and which part is replayed"
 exits 0 "by a replay as well" timeout 60 "$blkcast" mimic --replay --run --store "$T/writes" --target "$free_dev"
 like "$(cat "$T/err")" "$free_dev \(block device of 16 MiB\) is overwritten now: up to 1.17 MiB are written" "which says what it writes"
 
@@ -197,7 +197,7 @@ like "$(cat "$T/err")" "$T/mount: the load needs .* of new space, and the file s
 is "$(wc -l <"$T/err")" 1 "in one line"
 is "$(ls -A "$T/mount")" "lost+found" "and makes nothing"
 exits 2 "a device that is too small" "$blkcast" study migrate "$T/far" --run "$free_dev" --duration 300ms
-like "$(cat "$T/err")" "$free_dev: the loads reach up to .* and the target has 16 MiB; name a target that is as large, or run mimics in its range by --by-profile --leave-out locality" \
+like "$(cat "$T/err")" "$free_dev: the loads reach up to .* and the target has 16 MiB; name a target that is as large, or run mimics of the profiles that leave out locality in its range" \
 	"says so"
 
 # Of a disk of 1 TiB only what the requests touch is written: 100 pieces of 64 KiB fit into this file system.

@@ -89,6 +89,11 @@ int cli_fail(const struct cli *cli, const struct err *err)
 	return cli_status_of(err->code);
 }
 
+int cli_no_memory(const struct cli *cli)
+{
+	return cli_fail(cli, &(struct err){ ENOMEM, "out of memory" });
+}
+
 const char *cli_nearest(const char *got, const char *const *names, size_t nr)
 {
 	size_t len = strlen(got);

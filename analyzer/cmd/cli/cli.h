@@ -78,6 +78,7 @@ enum cli_kind {
 	CLI_KIND_WORD,	 /* one of words, as its index: an enum */
 	/* struct word_list: the option is repeated, or its values are separated by commas */
 	CLI_KIND_LIST,
+	CLI_KIND_UINT,	   /* unsigned int */
 	CLI_KIND_U64,	   /* uint64_t */
 	CLI_KIND_DOUBLE,   /* double, finite */
 	CLI_KIND_SIZE,	   /* uint64_t, in bytes: "4k", "16MiB" */
@@ -120,6 +121,7 @@ struct cli_option {
 #define CLI_STRING(...)			 CLI_OPTION(STRING, __VA_ARGS__)
 #define CLI_WORD(...)			 CLI_OPTION(WORD, __VA_ARGS__)
 #define CLI_LIST(...)			 CLI_OPTION(LIST, __VA_ARGS__)
+#define CLI_UINT(...)			 CLI_OPTION(UINT, __VA_ARGS__)
 #define CLI_U64(...)			 CLI_OPTION(U64, __VA_ARGS__)
 #define CLI_DOUBLE(...)			 CLI_OPTION(DOUBLE, __VA_ARGS__)
 #define CLI_SIZE(...)			 CLI_OPTION(SIZE, __VA_ARGS__)
@@ -183,6 +185,7 @@ int cli_run_verb(struct cli *cli, const struct cli_verb *verbs);
  */
 int cli_usage(const struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int cli_fail(const struct cli *cli, const struct err *err);
+int cli_no_memory(const struct cli *cli);
 /* Prints a sentence for a person, unless --quiet was given. */
 void cli_note(const struct cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Returns the exit code for an errno, as cli_fail() chooses it. */

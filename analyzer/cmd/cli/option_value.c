@@ -61,6 +61,7 @@ static const char *parse_size(const char *text, uint64_t *out)
 const char *option_value_parse(enum cli_kind kind, const char *text, void *out)
 {
 	switch (kind) {
+	case CLI_KIND_UINT:
 	case CLI_KIND_U64:
 		return parse_u64(text, out) ? NULL : "a whole number";
 	case CLI_KIND_DOUBLE:
@@ -94,6 +95,8 @@ static int option_value_compare(const struct cli_option *o, const void *value, c
 
 static bool option_value_fits(const struct cli_option *o, const void *value)
 {
+	if (o->kind == CLI_KIND_UINT && *(const uint64_t *)value > UINT32_MAX)
+		return false;
 	return (!o->from || option_value_compare(o, value, o->from) >= 0) &&
 	       (!o->to || option_value_compare(o, value, o->to) <= 0) &&
 	       (!o->above || option_value_compare(o, value, o->above) > 0) &&
@@ -104,14 +107,12 @@ void option_value_bounds(const struct cli_option *o, struct buf *words)
 {
 	const char *low = o->from ? o->from : o->above, *high = o->to ? o->to : o->below;
 
-	if (low)
+	if (o->from && o->to)
+		buf_printf(words, " %s to %s", low, high);
+	else if (low)
 		buf_printf(words, " %s %s", o->from ? "from" : "above", low);
-	if (high)
-		buf_printf(words, "%s%s %s", low && !(o->from && o->to) ? " and" : "",
-			   !o->to    ? " below"
-			   : o->from ? " to"
-				     : " up to",
-			   high);
+	if (high && !(o->from && o->to))
+		buf_printf(words, "%s %s %s", low ? " and" : "", o->to ? "up to" : "below", high);
 }
 
 static bool option_value_word(const struct cli_option *o, const char *text, struct buf *expected)
@@ -144,16 +145,23 @@ bool option_value_store(const struct cli_option *o, const char *text, struct buf
 		return option_value_word(o, text, expected);
 	wrong = option_value_parse(o->kind, text, &value);
 	if (!wrong && option_value_fits(o, &value)) {
-		/* Numbers of both kinds have eight bytes. */
-		memcpy(o->out, &value, sizeof(value));
+		/* Other numbers have eight bytes. */
+		if (o->kind == CLI_KIND_UINT)
+			*(unsigned int *)o->out = (unsigned int)value.count;
+		else
+			memcpy(o->out, &value, sizeof(value));
 		return true;
 	}
 	if (!wrong)
-		wrong = o->kind == CLI_KIND_U64	     ? "a whole number"
-			: o->kind == CLI_KIND_SIZE   ? "a size"
-			: o->kind == CLI_KIND_DOUBLE ? "a number"
-						     : "a time";
-	buf_printf(expected, "%s", wrong);
-	option_value_bounds(o, expected);
+		wrong = o->kind == CLI_KIND_U64 || o->kind == CLI_KIND_UINT ? "a whole number"
+			: o->kind == CLI_KIND_SIZE			    ? "a size"
+			: o->kind == CLI_KIND_DOUBLE			    ? "a number"
+									    : "a time";
+	if (o->from && o->to) { /* two bounds say enough */
+		buf_printf(expected, "%s to %s", o->from, o->to);
+	} else {
+		buf_printf(expected, "%s", wrong);
+		option_value_bounds(o, expected);
+	}
 	return false;
 }

@@ -9,7 +9,8 @@
 #include "analyzer/cmd/cli/cli.h"
 
 /*
- * Parses a value of kind CLI_KIND_U64 to CLI_KIND_TIME into out. Returns NULL, or a static string
+ * Parses a value of kind CLI_KIND_UINT to CLI_KIND_TIME into out, which is a uint64_t for
+ * CLI_KIND_UINT as well. Returns NULL, or a static string
  * that says what was expected; out is then untouched.
  */
 const char *option_value_parse(enum cli_kind kind, const char *text, void *out);
@@ -19,7 +20,7 @@ const char *option_value_parse(enum cli_kind kind, const char *text, void *out);
  * appended what was expected to the words, where the text is no such value or out of bounds.
  */
 bool option_value_store(const struct cli_option *o, const char *text, struct buf *expected);
-/* Appends the bounds of a number in words, " from 2 to 100"; nothing where it has none. */
+/* Appends the bounds of a number in words, " 2 to 100"; nothing where it has none. */
 void option_value_bounds(const struct cli_option *o, struct buf *words);
 
 #endif

@@ -6,8 +6,8 @@ bool selection_take(struct cli *cli, struct selection *sel)
 	sel->files = (const char *const *)cli->argv;
 	sel->nr_files = (size_t)cli->argc;
 	if (sel->dir && cli->argc)
-		cli->status = cli_usage(cli, "%s: expected --store or files, not both",
-					cli->argv[0]);
+		cli->status =
+			cli_usage(cli, "%s: expected --store or files, not both", cli->argv[0]);
 	else if (!sel->dir && !cli->argc)
 		cli->status = cli_usage(cli, "expected --store DIR or segment files");
 	else

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * study_device: --storage of blkcast study: stored requests are simulated on a device. A migration
- * is answered by device_study.h, loads that share a device by study_simulate.h.
+ * study_device: stored requests of loads, simulated on a device. A migration is answered by device_study.h, loads that share a device by study_simulate.h.
  *
  *	ret = study_device_open(&d, &err);
  *	if (!ret)
- *		ret = study_device_migrate(&d, &err);	or study_device_cases()
+ *		ret = study_device_migrate(&answer, &d, &err);	or study_device_cases()
  *	study_device_release(&d);
  */
-#ifndef ANALYZER_CMD_QUESTIONS_STUDY_DEVICE_H
-#define ANALYZER_CMD_QUESTIONS_STUDY_DEVICE_H
+#ifndef ANALYZER_WHATIF_HEADROOM_STUDY_DEVICE_H
+#define ANALYZER_WHATIF_HEADROOM_STUDY_DEVICE_H
 
-#include "analyzer/cmd/cli/cli.h"
+#include "analyzer/answer/teller.h"
 #include "analyzer/models/storage/device/device_model.h"
 #include "analyzer/whatif/headroom/study_slo.h"
 #include "analyzer/whatif/simulate/study_simulate.h"
@@ -19,12 +18,12 @@
 #include "analyzer/whatif/study/study_answer.h"
 
 struct study_device {
-	const struct cli *cli;
+	const struct teller *teller;
 	struct study *study;
 	const char *const *paths; /* by load: the path that it was read from */
 	/* by load: means that were measured on the target; NaN: none */
 	const double (*measured)[2];
-	const char *storage, *from, *report;	 /* paths; from and report may be NULL */
+	const char *storage, *from;		 /* paths; from may be NULL */
 	const struct application_errors *errors; /* NULL: intervals cover configurations alone */
 	const struct study_slo *slo;		 /* of a migration; may be empty */
 	/* The three are set by study_device_migrate(). */
@@ -41,8 +40,8 @@ struct study_device {
  * requests; or the -errno of the files. Release d whatever this returns.
  */
 int study_device_open(struct study_device *d, struct err *err);
-/* Predicts a migration and shows the answer. */
-int study_device_migrate(struct study_device *d, struct err *err);
+/* Predicts a migration. Where it returns 0, *out receives the answer, which the caller frees. */
+int study_device_migrate(struct answer **out, struct study_device *d, struct err *err);
 /* Simulates the cases and fills their answers. Returns 0 or -errno with one line in err. */
 int study_device_cases(struct study_device *d, struct study_case *cases, size_t nr,
 		       struct err *err);

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * study_target: --run of blkcast study: how the loads are run on a real target, and whether that is
- * permitted.
+ * study_target: how the loads of a study are run on a real target, and whether that is permitted.
  *
  * Stored requests are replayed. Profiles, and requests that cannot be replayed, are run as mimics.
  * Before anything is written, the target is checked (target_guard.h), the room for everything is
  * checked, and one line says what will be written where. On another machine only mimics run, in a
  * folder (study_remote.h).
  */
-#ifndef ANALYZER_CMD_QUESTIONS_STUDY_TARGET_H
-#define ANALYZER_CMD_QUESTIONS_STUDY_TARGET_H
+#ifndef ANALYZER_WHATIF_STUDY_STUDY_TARGET_H
+#define ANALYZER_WHATIF_STUDY_STUDY_TARGET_H
 
-#include "analyzer/cmd/cli/cli.h"
+#include "analyzer/answer/teller.h"
 #include "analyzer/whatif/study/study.h"
 #include "analyzer/whatif/study/study_remote.h"
 #include "analyzer/whatif/study/study_replay.h"
 
 struct study_target {
-	const struct cli *cli;
+	const struct teller *teller;
 	struct study *study;
-	const char *path;	  /* --run; NULL: the loads are not run */
-	const char *overwrite;	  /* --overwrite, or NULL */
-	const char *ssh_config;	  /* --ssh-config, or NULL */
+	const char *path;	  /* NULL: the loads are not run */
+	const char *overwrite;	  /* the path again, where what it carries may be destroyed */
+	const char *ssh_config;	  /* of ssh to another machine, or NULL */
 	bool by_profile;	  /* also use mimics for stored requests */
 	const char *const *paths; /* by load: the path that it was read from */
 	const struct study_case *cases;
@@ -33,8 +32,6 @@ struct study_target {
 	struct study_replay replay;
 };
 
-/* Returns NULL, or what is wrong with the options of a target. */
-const char *study_target_bad(const struct study_target *t);
 /*
  * Returns 0; -EINVAL or -EFBIG with what must change before the loads can be run; or an error of
  * the files.

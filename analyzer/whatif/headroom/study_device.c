@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cmd/questions/study_device.h"
+#include "analyzer/whatif/headroom/study_device.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cmd/cli/show.h"
 #include "analyzer/whatif/predict/origins.h"
 #include "analyzer/whatif/simulate/device_study.h"
 
@@ -26,8 +25,8 @@ void study_device_say_intervals(const struct application_errors *errors, bool de
 			    "held-out configurations, widened by those of recorded applications");
 	else
 		answer_line(a, "The intervals cover",
-			    "configurations that were held out, not other applications; "
-			    "--intervals TABLE takes those");
+			    "configurations that were held out, not other applications; a "
+			    "table of recorded ones widens them");
 }
 
 /*
@@ -61,7 +60,7 @@ static void study_device_widen(struct study_device *d)
 
 int study_device_open(struct study_device *d, struct err *err)
 {
-	struct page_origins *origins = d->cli->teller.maker.origins;
+	struct page_origins *origins = d->teller->maker.origins;
 	int ret = device_model_load(&d->target, d->storage, err);
 
 	if (!ret && d->from)
@@ -81,11 +80,11 @@ int study_device_open(struct study_device *d, struct err *err)
 		return ret == -ENODATA ? -EINVAL : ret;
 	for (size_t i = 0; i < d->study->nr; i++)
 		if (d->replay->plans[i].nr_left_out)
-			cli_note(d->cli,
-				 "%s: %" PRIu64
-				 " requests are left out: they are no reads, writes or "
-				 "flushes, or have no times",
-				 d->paths[i], d->replay->plans[i].nr_left_out);
+			teller_note(d->teller,
+				    "%s: %" PRIu64
+				    " requests are left out: they are no reads, writes or "
+				    "flushes, or have no times",
+				    d->paths[i], d->replay->plans[i].nr_left_out);
 	d->sim = (struct study_simulate){
 		.target = &d->target, .replay = d->replay, .seed = 1, .errors_given = d->errors
 	};
@@ -109,7 +108,7 @@ static void study_device_loads(const struct study_device *d, struct device_study
 	}
 }
 
-int study_device_migrate(struct study_device *d, struct err *err)
+int study_device_migrate(struct answer **out, struct study_device *d, struct err *err)
 {
 	struct device_study_load *loads = calloc(d->study->nr, sizeof(*loads));
 	struct device_study s = { .target = &d->target,
@@ -117,7 +116,6 @@ int study_device_migrate(struct study_device *d, struct err *err)
 				  .loads = loads,
 				  .nr = d->study->nr,
 				  .seed = 1 };
-	struct answer *a;
 	size_t used;
 	int ret = loads ? 0 : -ENOMEM;
 
@@ -134,9 +132,8 @@ int study_device_migrate(struct study_device *d, struct err *err)
 	for (size_t i = 0; i < s.nr; i++)
 		d->overloaded |=
 			s.results[i].target_per_s < LOAD_CARRIES_RATIO * s.results[i].offered_per_s;
-	a = device_study_answer(&s);
-	study_device_say_intervals(d->errors, true, a);
-	ret = cli_show(d->cli, a, d->report, err);
+	*out = device_study_answer(&s);
+	study_device_say_intervals(d->errors, true, *out);
 out:
 	device_study_release(&s);
 	free(loads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cmd/questions/study_target.h"
+#include "analyzer/whatif/study/study_target.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,13 +9,6 @@
 #include "analyzer/replay/mimic_target.h"
 #include "base/system/stop.h"
 #include "base/text/units.h"
-
-const char *study_target_bad(const struct study_target *t)
-{
-	if (t->ssh_config && !(t->path && study_remote_is(t->path)))
-		return "--ssh-config: expected with --run HOST:/FOLDER";
-	return t->overwrite && !t->path ? "--overwrite: expected with --run" : NULL;
-}
 
 static bool study_target_writes(const struct study *s)
 {
@@ -68,8 +61,8 @@ static int study_target_room(const struct study_target *t, uint64_t need, struct
 			"is as large%s",
 			g->path, units_bytes((double)need, wanted),
 			units_bytes((double)g->bytes, have),
-			t->replays ? ", or run mimics in its range by --by-profile --leave-out "
-				     "locality"
+			t->replays ? ", or run mimics of the profiles that leave out locality in "
+				     "its range"
 				   : "");
 	return ret;
 }
@@ -83,17 +76,17 @@ static void study_target_tell_parts(const struct study_target *t)
 		double all_s = p->end_s - p->begin_s;
 
 		if (t->replay.plans[i].nr_left_out)
-			cli_note(t->cli,
-				 "%s: %" PRIu64
-				 " requests are left out: they are no reads, writes or "
-				 "flushes, or have no times",
-				 t->paths[i], t->replay.plans[i].nr_left_out);
+			teller_note(t->teller,
+				    "%s: %" PRIu64
+				    " requests are left out: they are no reads, writes or "
+				    "flushes, or have no times",
+				    t->paths[i], t->replay.plans[i].nr_left_out);
 		if (t->study->run.duration_s < all_s)
-			cli_note(t->cli,
-				 "%s: only the first %s of %s are replayed; --duration says how "
-				 "much",
-				 t->paths[i], units_time(t->study->run.duration_s, part),
-				 units_time(all_s, whole));
+			teller_note(t->teller,
+				    "%s: only the first %s of %s are replayed; the duration says "
+				    "how much",
+				    t->paths[i], units_time(t->study->run.duration_s, part),
+				    units_time(all_s, whole));
 	}
 }
 
@@ -102,13 +95,14 @@ static void study_target_announce_files(const struct study_target *t, const char
 {
 	char reach[UNITS_BYTES];
 
-	cli_note(t->cli, "%s (%s): new files of %s are written, which are removed afterwards",
-		 t->study->target.path, what, written);
+	teller_note(t->teller, "%s (%s): new files of %s are written, which are removed afterwards",
+		    t->study->target.path, what, written);
 	if (t->reach_bytes)
-		cli_note(t->cli,
-			 "the requests reach up to %s: only the parts that they touch are written, "
-			 "and these may lie nearer to each other than on the recorded device",
-			 units_bytes((double)t->reach_bytes, reach));
+		teller_note(
+			t->teller,
+			"the requests reach up to %s: only the parts that they touch are written, "
+			"and these may lie nearer to each other than on the recorded device",
+			units_bytes((double)t->reach_bytes, reach));
 }
 
 /* Prints one line that says what will be written, where and how much. */
@@ -120,7 +114,7 @@ static void study_target_announce(const struct study_target *t, uint64_t need, b
 	uint64_t bytes = 0;
 
 	target_guard_describe(g, what, sizeof(what));
-	page_origins_add(t->cli->teller.maker.origins, "Target %s: %s.", g->path, what);
+	page_origins_add(t->teller->maker.origins, "Target %s: %s.", g->path, what);
 	for (size_t i = 0; i < t->nr_cases && t->replays; i++)
 		for (size_t k = 0; k < t->cases[i].nr; k++)
 			bytes += study_replay_written(&t->replay.plans[t->cases[i].loads[k]]);
@@ -131,11 +125,12 @@ static void study_target_announce(const struct study_target *t, uint64_t need, b
 	if (g->kind == TARGET_FOLDER || !g->exists)
 		study_target_announce_files(t, what, reach);
 	else if (writes)
-		cli_note(t->cli, "%s (%s) is overwritten now: %s within its first %s, in %zu runs",
-			 g->path, what, amount, reach, t->nr_cases);
+		teller_note(t->teller,
+			    "%s (%s) is overwritten now: %s within its first %s, in %zu runs",
+			    g->path, what, amount, reach, t->nr_cases);
 	else
-		cli_note(t->cli, "%s (%s) is read up to %s, and not written, in %zu runs", g->path,
-			 what, reach, t->nr_cases);
+		teller_note(t->teller, "%s (%s) is read up to %s, and not written, in %zu runs",
+			    g->path, what, reach, t->nr_cases);
 }
 
 /*
@@ -176,14 +171,15 @@ static int study_target_plan(struct study_target *t, uint64_t *bytes, struct err
 	if (!t->by_profile)
 		t->replays = study_replay_load(&t->replay, t->study, t->paths, &why) == 0;
 	if (t->replays) {
-		t->replay.quiet = t->cli->teller.quiet;
+		t->replay.quiet = t->teller->quiet;
 		study_replay_compare(&t->replay, t->study);
 		ret = study_target_replay_bytes(t, bytes);
 		return ret ? err_set(err, -ret, "no memory for the files of a replay") : 0;
 	}
 	ret = study_run_bytes(t->study, bytes, err);
 	if (!ret && !t->by_profile)
-		cli_note(t->cli, "the loads are run as mimics of their profiles: %s", why.line);
+		teller_note(t->teller, "the loads are run as mimics of their profiles: %s",
+			    why.line);
 	else if (ret && why.code && why.code != ENODATA)
 		err_prefix(err, "the loads cannot be replayed (%s), nor mimicked", why.line);
 	return ret;
@@ -200,8 +196,9 @@ static int study_target_open_remote(struct study_target *t, struct err *err)
 	t->is_remote = true;
 	if (t->overwrite)
 		return err_set(err, EINVAL,
-			       "--overwrite: not beside a folder of another machine, in which only "
-			       "new files are made");
+			       "%s: expected no path to overwrite beside a folder of another "
+			       "machine, in which only new files are made",
+			       t->path);
 	ret = study_remote_parse(&t->remote, t->path, t->ssh_config, err);
 	if (ret)
 		return ret;
@@ -212,12 +209,13 @@ static int study_target_open_remote(struct study_target *t, struct err *err)
 	if (ret)
 		return ret;
 	if (!t->by_profile)
-		cli_note(t->cli, "on another machine the loads are run as mimics of their "
-				 "profiles, not replayed");
-	cli_note(t->cli, "%s (on %s): new files of %s are written, which are removed afterwards",
-		 t->remote.target.directory, t->remote.target.ssh,
-		 units_bytes((double)study_target_need(t, bytes), reach));
-	page_origins_add(t->cli->teller.maker.origins,
+		teller_note(t->teller, "on another machine the loads are run as mimics of their "
+				       "profiles, not replayed");
+	teller_note(t->teller,
+		    "%s (on %s): new files of %s are written, which are removed afterwards",
+		    t->remote.target.directory, t->remote.target.ssh,
+		    units_bytes((double)study_target_need(t, bytes), reach));
+	page_origins_add(t->teller->maker.origins,
 			 "Target %s on %s: a folder of another machine, reached over ssh.",
 			 t->remote.target.directory, t->remote.target.ssh);
 	s->stop = stop_catch();

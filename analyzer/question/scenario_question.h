@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scenario_question: machines on storages as several files describe them (whatif/scenario). */
+#ifndef ANALYZER_QUESTION_SCENARIO_QUESTION_H
+#define ANALYZER_QUESTION_SCENARIO_QUESTION_H
+
+#include "analyzer/answer/teller.h"
+#include "analyzer/question/question.h"
+#include "analyzer/whatif/scenario/scenario_answer.h"
+
+struct scenario_question {
+	struct question of;	  /* of which the teller, the objectives and the verdict are used */
+	const char *const *paths; /* of the scenarios, at most SCENARIOS_MAX */
+	size_t nr;
+	/* "DEVICE.json" or "NAME=DEVICE.json": what is simulated in place of the files' storages */
+	struct word_list storages;
+};
+
+/* Returns 0 with *out, which the caller frees, or -errno. */
+int scenario_question_answer(struct answer **out, struct scenario_question *q, struct err *err);
+
+#endif
