@@ -93,13 +93,13 @@ is "$(cat "$T/err")" "blkcast arch: $T/good.yaml: no parameter \"m\" to set" "an
 exits 2 "a setting that is no expression is refused" "$blkcast" arch solve "$T/good.yaml" --set n=1+
 is "$(cat "$T/err")" 'blkcast arch: --set n: "1+": expected a value at its end' "and quoted"
 exits 2 "a sweep without end is refused" "$blkcast" arch solve "$T/good.yaml" --sweep n=1
-is "$(cat "$T/err")" "blkcast arch: --sweep: expected NAME=FROM:TO:STEP, as clients=10:100:10, got 'n=1'" \
+is "$(cat "$T/err")" "blkcast arch: sweep: expected NAME=FROM:TO:STEP, as clients=10:100:10, got 'n=1'" \
 	"with what was expected"
 
 exits 2 "a parameter that varies twice is refused" "$blkcast" arch solve "$T/good.yaml" --sweep n=1:2 --sweep n=3:4
-is "$(cat "$T/err")" "blkcast arch: --sweep: n twice" "and named"
+is "$(cat "$T/err")" "blkcast arch: sweep: n twice" "and named"
 exits 2 "too many combinations are refused" "$blkcast" arch solve "$T/good.yaml" --sweep n=1:200 --sweep half=1:200
-is "$(cat "$T/err" "$T/out")" "blkcast arch: --sweep: more than 10000 points" "before any is solved"
+is "$(cat "$T/err" "$T/out")" "blkcast arch: sweep: more than 10000 points" "before any is solved"
 exits 2 "CSV and JSON at once are refused" "$blkcast" arch solve "$T/good.yaml" --csv --json
 is "$(cat "$T/out")" "" "without output"
 

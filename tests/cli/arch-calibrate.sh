@@ -50,7 +50,7 @@ number "$(jq .error_end_to_end "$T/out") > 0.1" "by their error"
 
 exits 2 "nothing to fit is refused" "$blkcast" arch calibrate "$T/m.yaml" "$T/10.csv"
 exits 2 "bounds that fall are refused" "$blkcast" arch calibrate "$T/m.yaml" "$T/10.csv" --fit work_s=1:0.1
-is "$(cat "$T/err")" "blkcast arch: --fit: expected NAME=LOW:HIGH above 0, as open=1e-6:1e-3, got 'work_s=1:0.1'" "by what was expected"
+is "$(cat "$T/err")" "blkcast arch: fit: expected NAME=LOW:HIGH above 0, as open=1e-6:1e-3, got 'work_s=1:0.1'" "by what was expected"
 exits 2 "a parameter the model does not have is refused" "$blkcast" arch calibrate "$T/m.yaml" "$T/10.csv" --fit x=1:2
 is "$(cat "$T/err")" "blkcast arch: $T/m.yaml: no parameter \"x\" to set" "by name"
 printf 'time,mean_s\nc.none,1\n' >"$T/bad.csv"

@@ -1,379 +1,177 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "analyzer/cmd/cli/commands.h"
 #include "analyzer/cmd/cli/show.h"
-#include "analyzer/cmd/models/arch_run.h"
-#include "analyzer/cmd/models/sweep_record.h"
+#include "analyzer/cmd/models/run_options.h"
 #include "analyzer/models/arch/arch_answer.h"
 #include "analyzer/models/arch/arch_draw.h"
+#include "analyzer/models/arch/ask/arch_ask.h"
 #include "analyzer/models/num/lsq.h"
-#include "base/data/json.h"
 
-struct job {
-	struct cli *cli;
-	struct arch_run_options run;
-	struct word_list set, sweep;
-	bool csv, no_failures;
-	const char *storages; /* a side file of a Palladio model */
-	bool overloaded;      /* some solution had no steady state */
-	struct arch_sweeps sweeps;
-	const char *checkpoint;	    /* NULL: nothing is recorded */
-	struct sweep_record record; /* of the points of a sweep */
-	struct err err;
-};
+#define ARCH_OPTIONS(q)                                                                     \
+	CLI_LIST("set", 0, "NAME=VALUE", &(q)->set, "change a parameter of the model"),     \
+		CLI_FLAG("no-failures", 0, &(q)->without_failures,                          \
+			 "of a Palladio model: leave out failure probabilities, MTTF and "  \
+			 "retries instead of refusing them"),                               \
+		CLI_STRING("storages", 0, "FILE.yaml", &(q)->storages,                      \
+			   "of a Palladio model: the storages of its containers, and what " \
+			   "becomes requests to them")
 
-/* Opens a model with the settings of the job and of a point. The caller releases m. */
-static int open_point(struct job *j, const char *path, size_t point, struct arch_model *m)
-{
-	struct arch_settings settings = { .nr = 0 };
-	int ret = arch_settings_read(&settings, &j->set, &j->err);
-
-	settings.without_failures = j->no_failures;
-	settings.storages = j->storages;
-	if (ret)
-		goto out;
-	ret = arch_sweep_set(&j->sweeps, point, &settings);
-	if (ret)
-		goto out;
-	ret = arch_open(m, path, &settings, &j->err);
-out:
-	arch_settings_release(&settings);
-	return ret;
-}
-
-/* Opens a model and solves it. The caller releases m and s. */
-static int solve_one(struct job *j, const char *path, size_t point, struct arch_model *m,
-		     struct arch_solution *s, double *seconds)
-{
-	int ret = open_point(j, path, point, m);
-
-	if (ret)
-		return ret;
-	ret = arch_run(s, seconds, m, &j->run, &j->record, point, j->cli, &j->err);
-	j->overloaded |= !ret && s->overloaded;
-	return ret;
-}
-
-/* Opens the checkpoint of a sweep. Its question is the model with its files, and the options. */
-static int record_sweep(struct job *j, const char *path)
-{
-	struct arch_model m = { 0 };
-	int ret = sweep_record_open(&j->record, j->checkpoint, "arch solve", &j->err);
-
-	if (ret || !j->checkpoint)
-		return ret;
-	ret = open_point(j, path, 0, &m);
-	for (uint32_t i = 0; i < m.nr_files && !ret; i++)
-		ret = sweep_record_file(&j->record, m.files[i], &j->err);
-	for (uint32_t i = 0; i < m.nr_sources && !ret; i++)
-		ret = sweep_record_file(&j->record, m.sources[i], &j->err);
-	arch_release(&m);
-	if (ret)
-		return ret;
-	sweep_record_words(&j->record, &j->set);
-	sweep_record_words(&j->record, &j->sweep);
-	sweep_record_run(&j->record, &j->run);
-	sweep_record_bytes(&j->record, &j->no_failures, sizeof(j->no_failures));
-	return sweep_record_ask(&j->record, &j->err);
-}
-
-static void cmd_arch_busiest(struct answer_table *t, const struct arch_model *m,
-			     const struct arch_solution *s)
-{
-	uint32_t best = ARCH_NONE, container;
-
-	for (uint32_t i = 0; i < m->nr_resources; i++)
-		if (m->resources[i].policy != ARCH_DELAY && isfinite(s->resources[i].utilization) &&
-		    (best == ARCH_NONE ||
-		     s->resources[i].utilization > s->resources[best].utilization))
-			best = i;
-	if (best == ARCH_NONE) {
-		answer_words(t, "-");
-		return;
-	}
-	container = m->resources[best].container;
-	answer_words(t, "%s%s%s %.1f%%",
-		     container == ARCH_NONE ? "" : m->containers[container].name,
-		     container == ARCH_NONE ? "" : ".", m->resources[best].name,
-		     100 * s->resources[best].utilization);
-}
-
-/* Adds one line for each scenario of a point. */
-static void cmd_arch_lines(struct answer_table *t, const struct arch_sweeps *w, size_t point,
-			   const struct arch_model *m, const struct arch_solution *s)
-{
-	for (uint32_t i = 0; i < m->nr_scenarios; i++) {
-		arch_sweep_cells(w, point, t);
-		answer_words(t, "%s", m->scenarios[i].name);
-		if (s->overloaded)
-			answer_words(t, "no steady state");
-		else
-			answer_number(t, s->times[i].mean.mean);
-		answer_number(t, s->times[i].p95.mean);
-		arch_answer_ratio(t, s->throughput[i].mean);
-		cmd_arch_busiest(t, m, s);
-		answer_words(t, "%s", s->outside ? "outside" : "");
-	}
-}
-
-/*
- * Makes the answer of one point, including the values of the parameters that vary. Returns NULL
- * where memory ran out.
- */
-static struct answer *cmd_arch_answer(const struct job *j, size_t point, const struct arch_model *m,
-				      const struct arch_solution *s, double seconds)
-{
-	struct answer *a = arch_answer(m, s, j->run.seed, seconds);
-
-	if (j->sweeps.nr)
-		arch_sweep_member(&j->sweeps, point, a);
-	return a;
-}
-
-/* Prints the names of the parameters that vary, and then the columns of the result. */
-static int csv_point(const struct job *j, size_t point, const struct arch_model *m,
-		     const struct arch_solution *s)
-{
-	char prefix[ARCH_SWEEP_MAX * 32];
-	size_t len = 0;
-	struct buf out;
-	int ret;
-
-	buf_init(&out);
-	prefix[0] = 0;
-	for (size_t k = 0; k < j->sweeps.nr; k++) {
-		if (!point) /* only now, so that a refused model prints nothing */
-			buf_printf(&out, "%s,", j->sweeps.items[k].name);
-		len += (size_t)snprintf(prefix + len, sizeof(prefix) - len, "%.15g,",
-					arch_sweep_value(&j->sweeps, k, point));
-	}
-	if (!point)
-		buf_printf(&out, "%s\n", ARCH_RESULT_COLUMNS);
-	ret = arch_result_csv(m, s, prefix, &out);
-	if (!ret)
-		return cli_show_text(&out);
-	buf_release(&out);
-	return ret;
-}
-
-/* Where the solutions of a sweep go: JSON, a table, or, where both are NULL, standard output. */
-struct sweep_output {
-	json_t *points;
-	struct answer_table *table;
-};
-
-static int solve_point(struct job *j, const char *path, size_t point,
-		       const struct sweep_output *out)
-{
-	struct arch_model m = { 0 };
-	struct arch_solution s = { 0 };
-	struct answer *a;
-	double seconds;
-	int ret = solve_one(j, path, point, &m, &s, &seconds);
-
-	if (ret)
-		goto out;
-	if (j->csv) {
-		ret = csv_point(j, point, &m, &s);
-	} else if (out->points) {
-		a = cmd_arch_answer(j, point, &m, &s, seconds);
-		ret = json_array_append_new(out->points, answer_json(a)) ? -ENOMEM : 0;
-		answer_free(a);
-	} else if (out->table) {
-		cmd_arch_lines(out->table, &j->sweeps, point, &m, &s);
-	} else {
-		ret = cli_show(j->cli, cmd_arch_answer(j, point, &m, &s, seconds), NULL, &j->err);
-	}
-out:
-	arch_solution_release(&s);
-	arch_release(&m);
-	return ret;
-}
-
-/* The columns of the parameters that vary, and then those of the result. */
-static struct answer_table *cmd_arch_table(struct answer *a, const struct arch_sweeps *w)
-{
-	static const struct answer_column results[] = {
-		{ .title = "scenario" },
-		{ .title = "response time", .unit = ANSWER_SECONDS, .right = true },
-		{ .title = "p95", .unit = ANSWER_SECONDS },
-		{ .title = "per second", .right = true },
-		{ .title = "busiest" },
-		{ .title = "training" },
-	};
-
-	return arch_sweep_table(w, a, NULL, results, sizeof(results) / sizeof(*results));
-}
-
-static int solve_sweep(struct job *j, const char *path)
-{
-	struct answer *a = answer_new("blkcast.arch-sweep/1", path);
-	struct sweep_output out = { .table = cmd_arch_table(a, &j->sweeps) };
-	int ret = 0;
-
-	if (j->cli->json)
-		out.points = json_array();
-	for (size_t i = 0; i < j->sweeps.nr_points; i++) {
-		ret = solve_point(j, path, i, &out);
-		if (ret)
-			goto out;
-	}
-	if (out.points) {
-		ret = cli_show_json(json_incref(out.points));
-	} else if (!j->csv) {
-		ret = cli_show(j->cli, a, NULL, &j->err);
-		a = NULL;
-	}
-out:
-	json_decref(out.points);
-	answer_free(a);
-	return ret;
-}
-
-static int solve_all(struct job *j, const char *path)
-{
-	int ret = arch_sweeps_read(&j->sweeps, &j->sweep, &j->err);
-
-	if (ret)
-		return ret;
-	ret = record_sweep(j, path);
-	if (ret)
-		return ret;
-	return j->sweeps.nr ? solve_sweep(j, path)
-			    : solve_point(j, path, 0, &(struct sweep_output){ NULL, NULL });
-}
-
-#define NO_FAILURES(out)                                                           \
-	CLI_FLAG("no-failures", 0, out,                                            \
-		 "of a Palladio model: leave out failure probabilities, MTTF and " \
-		 "retries instead of refusing them")
-
-#define STORAGES(out)                                                               \
-	CLI_STRING("storages", 0, "FILE.yaml", out,                                 \
-		   "of a Palladio model: the storages of its containers, and what " \
-		   "becomes requests to them")
-
-#define RUN_OPTIONS(j)                                                                          \
-	NO_FAILURES(&(j)->no_failures), STORAGES(&(j)->storages),                               \
-		CLI_LIST("set", 0, "NAME=VALUE", &(j)->set, "change a parameter of the model"), \
-		CLI_DOUBLE("precision", 'p', "P", &(j)->run.precision,                          \
-			   "run until every mean response time is known to P, relative, at "    \
-			   "95 % (default 0.01)"),                                              \
-		CLI_FLAG("quantiles", 0, &(j)->run.quantiles,                                   \
+#define ARCH_RUN_OPTIONS(q)                                                                     \
+	CLI_DOUBLE("precision", 'p', "P", &(q)->run.precision,                                  \
+		   "run until every mean response time is known to P, relative, at 95 %",       \
+		   RUN_PRECISION),                                                              \
+		CLI_FLAG("quantiles", 0, &(q)->run.quantiles,                                   \
 			 "medians, 95 and 99 % quantiles must reach the precision too"),        \
-		CLI_DURATION("model-time", 't', "T", &(j)->run.model_time,                      \
+		CLI_DURATION("model-time", 't', "T", &(q)->run.model_time,                      \
 			     "run each replication for T of the system's time instead"),        \
-		CLI_U64("replications", 0, "N", &(j)->run.replications,                         \
-			"at least N (default 16)"),                                             \
-		CLI_U64("max-events", 0, "N", &(j)->run.max_events,                             \
-			"stop after N events whatever the precision (default 1e9)"),            \
-		CLI_U64("seed", 's', "N", &(j)->run.seed, "of the random numbers (default 1)"), \
-		CLI_U64("threads", 0, "N", &(j)->run.threads,                                   \
-			"the result is the same for any number (default: all)")
+		CLI_U64("max-events", 0, "N", &(q)->run.max_events,                             \
+			"stop after N events whatever the precision", .standard = "1000000000", \
+			.from = "1"),                                                           \
+		RUN_OPTIONS(&(q)->run)
+
+/* Shows what the question found, and releases the question. Returns the exit status. */
+static int cmd_arch_end(struct cli *cli, struct arch_ask *q, int ret, struct err *err)
+{
+	struct answer *a = q->answer;
+
+	if (!ret && q->points) {
+		ret = cli_show_json(json_incref(q->points));
+	} else if (!ret && q->form == ARCH_FORM_CSV) {
+		ret = cli_show_text(&q->csv);
+	} else if (!ret) {
+		q->answer = NULL;
+		ret = cli_show(cli, a, NULL, err);
+	}
+	arch_ask_release(q);
+	return cli_finish(cli, ret, err, q->overloaded ? CLI_FAILED : CLI_DONE);
+}
 
 static int cmd_arch_solve(struct cli *cli)
 {
-	struct job j = { .cli = cli, .run = ARCH_RUN_DEFAULTS };
+	struct arch_ask q = { .teller = &cli->teller };
+	bool csv = false;
 	const struct cli_option options[] = {
-		RUN_OPTIONS(&j),
-		CLI_LIST("sweep", 0, "NAME=FROM:TO:STEP", &j.sweep,
-			 "solve for each value of a parameter; of several, every combination"),
-		CLI_FLAG("csv", 0, &j.csv, "every time of every point as a line of CSV"),
-		CLI_STRING("checkpoint", 0, "FILE", &j.checkpoint,
-			   "of --sweep: keep every solved point there, and go on after a kill"),
+		ARCH_OPTIONS(&q),
+		ARCH_RUN_OPTIONS(&q),
+		SWEEP_OPTIONS(&q),
+		CLI_FLAG("csv", 0, &csv, "every time of every point as a line of CSV",
+			 .without = "json"),
+		CLI_OPERANDS(1, 1, "one model"),
 		CLI_END,
 	};
-	const char *bad;
-	int ret;
+	struct err err = { 0 };
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	bad = arch_run_bad(&j.run);
-	if (bad)
-		return cli_usage(cli, "%s", bad);
-	if (cli->argc != 1)
-		return cli_usage(cli, "expected one model, got %d files", cli->argc);
-	if (j.csv && cli->json)
-		return cli_usage(cli, "--csv and --json: expected one of them");
-	if (j.checkpoint && !j.sweep.nr)
-		return cli_usage(cli, "--checkpoint: expected --sweep with it");
-	ret = solve_all(&j, cli->argv[0]);
-	sweep_record_release(&j.record);
-	arch_sweeps_release(&j.sweeps);
-	return cli_finish(cli, ret, &j.err, j.overloaded ? CLI_FAILED : CLI_DONE);
+	q.path = cli->argv[0];
+	q.form = csv ? ARCH_FORM_CSV : cli->json ? ARCH_FORM_LIST : ARCH_FORM_TEXT;
+	return cmd_arch_end(cli, &q, arch_ask_solve(&q, &err), &err);
 }
 
 static int cmd_arch_compare(struct cli *cli)
 {
-	struct job j = { .cli = cli, .run = ARCH_RUN_DEFAULTS };
-	const struct cli_option options[] = { RUN_OPTIONS(&j), CLI_END };
-	struct arch_model m[2] = { 0 };
-	struct arch_solution s[2] = { 0 };
-	const char *bad;
-	double seconds;
-	int ret = 0;
+	struct arch_ask q = { .teller = &cli->teller };
+	const struct cli_option options[] = { ARCH_OPTIONS(&q), ARCH_RUN_OPTIONS(&q),
+					      CLI_OPERANDS(2, 2, "two models"), CLI_END };
+	struct err err = { 0 };
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	bad = arch_run_bad(&j.run);
-	if (bad)
-		return cli_usage(cli, "%s", bad);
-	if (cli->argc != 2)
-		return cli_usage(cli, "expected two models, got %d files", cli->argc);
-	for (int i = 0; i < 2; i++) {
-		ret = solve_one(&j, cli->argv[i], 0, &m[i], &s[i], &seconds);
-		if (ret)
-			goto out;
-	}
-	ret = cli_show(cli, arch_compare_answer(m, s, j.run.seed), NULL, &j.err);
-out:
-	for (int i = 0; i < 2; i++) {
-		arch_solution_release(&s[i]);
-		arch_release(&m[i]);
-	}
-	return cli_finish(cli, ret, &j.err, j.overloaded ? CLI_FAILED : CLI_DONE);
+	q.path = cli->argv[0];
+	q.sweeps.nr_points = 1;
+	return cmd_arch_end(cli, &q, arch_ask_compare(&q, cli->argv[1], &err), &err);
 }
 
-/* Reads the operand and --set for the verbs that do not solve the model. */
-static bool open_model(struct cli *cli, struct arch_model *m)
+static int cmd_arch_show_measure(struct cli *cli, struct arch_beside *q, struct err *err)
 {
-	struct word_list set = { .nr = 0 };
-	bool no_failures = false;
-	const char *storages = NULL;
+	struct answer *a = q->of.answer;
+	int ret;
+
+	q->of.answer = NULL;
+	for (size_t i = 0; !cli->json && i < q->nr_parameters; i++)
+		printf("--set %s=%.6g%s", q->parameters[i].name, q->parameters[i].value,
+		       i + 1 < q->nr_parameters ? " " : "\n\n");
+	ret = cli_show(cli, a, NULL, err);
+	if (ret || cli->json)
+		return ret;
+	printf("\n");
+	if (isfinite(q->errors.io))
+		printf("mean error of io %.2f%%, ", 100 * q->errors.io);
+	printf("error end to end %.2f%%\n", 100 * q->errors.end_to_end);
+	return 0;
+}
+
+static int cmd_arch_measure(struct cli *cli, const struct cli_option fit, struct arch_beside *q)
+{
 	const struct cli_option options[] = {
-		CLI_LIST("set", 0, "NAME=VALUE", &set, "change a parameter of the model"),
-		NO_FAILURES(&no_failures),
-		STORAGES(&storages),
+		fit,
+		CLI_LIST("set", 0, "NAME=VALUE", &q->of.set, "change a parameter of the model"),
+		CLI_DOUBLE("precision", 'p', "P", &q->of.run.precision, "of every mean, relative",
+			   RUN_PRECISION),
+		CLI_DURATION("model-time", 't', "T", &q->of.run.model_time,
+			     "run each replication for T of the system's time instead"),
+		CLI_U64("seed", 's', "N", &q->of.run.seed, "of the random numbers",
+			.standard = "1"),
+		THREADS_OPTION(&q->of.run.nr_threads),
+		CLI_OPERANDS(2, 2, "a model and a table of measurements"),
 		CLI_END,
 	};
-	struct arch_settings settings = { .nr = 0 };
 	struct err err = { 0 };
-	bool open = false;
+	int ret;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	q->of.path = cli->argv[0];
+	q->table = cli->argv[1];
+	ret = arch_beside(q, &err);
+	if (!ret)
+		ret = cmd_arch_show_measure(cli, q, &err);
+	arch_beside_release(q);
+	return cli_finish(cli, ret, &err, CLI_DONE);
+}
+
+static int cmd_arch_calibrate(struct cli *cli)
+{
+	struct arch_beside q = { .of = { .teller = &cli->teller, .run = ARCH_SOLVE_DEFAULTS } };
+	const struct cli_option fit = CLI_LIST("fit", 0, "NAME=LOW:HIGH", &q.fit,
+					       "a parameter to find", .required = true);
+
+	return cmd_arch_measure(cli, fit, &q);
+}
+
+static int cmd_arch_validate(struct cli *cli)
+{
+	struct arch_beside q = { .of = { .teller = &cli->teller, .run = ARCH_SOLVE_DEFAULTS } };
+	const struct cli_option none = CLI_CHOICE(0, 0, "");
+
+	return cmd_arch_measure(cli, none, &q);
+}
+
+/* Reads the model for the verbs that do not solve it. */
+static bool cmd_arch_open(struct cli *cli, struct arch_model *m)
+{
+	struct arch_ask q = { .teller = &cli->teller };
+	const struct cli_option options[] = { ARCH_OPTIONS(&q), CLI_OPERANDS(1, 1, "one model"),
+					      CLI_END };
+	struct err err = { 0 };
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return false;
-	settings.without_failures = no_failures;
-	settings.storages = storages;
-	if (cli->argc != 1)
-		cli->status = cli_usage(cli, "expected one model, got %d files", cli->argc);
-	else if (arch_settings_read(&settings, &set, &err) ||
-		 arch_open(m, cli->argv[0], &settings, &err))
-		cli->status = cli_fail(cli, &err);
-	else
-		open = true;
-	if (!open)
-		arch_release(m);
-	arch_settings_release(&settings);
-	return open;
+	q.path = cli->argv[0];
+	ret = arch_ask_open(&q, 0, m, &err);
+	if (!ret)
+		return true;
+	cli->status = cli_finish(cli, ret, &err, CLI_DONE);
+	arch_release(m);
+	return false;
 }
 
-static void check_print(const struct cli *cli, const struct arch_model *m,
-			const struct arch_load *l)
+static void cmd_arch_print_check(const struct cli *cli, const struct arch_model *m,
+				 const struct arch_load *l)
 {
 	char text[256];
 
@@ -402,14 +200,14 @@ static int cmd_arch_check(struct cli *cli)
 	bool overloaded;
 	int ret;
 
-	if (!open_model(cli, &m))
+	if (!cmd_arch_open(cli, &m))
 		return cli->status;
-	arch_say_left_out(cli, &m);
+	arch_say_left_out(&cli->teller, &m);
 	ret = arch_load(&l, &m, 1, &err);
 	if (!ret && cli->json)
 		ret = cli_show_json(arch_check_json(&m, &l));
 	else if (!ret)
-		check_print(cli, &m, &l);
+		cmd_arch_print_check(cli, &m, &l);
 	overloaded = l.overloaded;
 	arch_load_release(&l);
 	arch_release(&m);
@@ -425,7 +223,7 @@ static int cmd_arch_draw(struct cli *cli)
 {
 	struct arch_model m = { 0 };
 
-	if (!open_model(cli, &m))
+	if (!cmd_arch_open(cli, &m))
 		return cli->status;
 	cli->status = cli->json ? cli_usage(cli, "a picture has no --json")
 				: cli_show_drawing(cli, cmd_arch_dot, &m);
@@ -440,8 +238,8 @@ static int cmd_arch_run(struct cli *cli)
 		{ "compare", cmd_arch_compare },
 		{ "check", cmd_arch_check },
 		{ "draw", cmd_arch_draw },
-		{ "calibrate", arch_calibrate },
-		{ "validate", arch_validate },
+		{ "calibrate", cmd_arch_calibrate },
+		{ "validate", cmd_arch_validate },
 		{ NULL, NULL },
 	};
 

@@ -2,78 +2,15 @@
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analyzer/cmd/cli/commands.h"
 #include "analyzer/cmd/cli/show.h"
 #include "analyzer/cmd/models/qpn_verbs.h"
+#include "analyzer/cmd/models/run_options.h"
 #include "analyzer/models/net/check.h"
 #include "analyzer/models/net/draw.h"
-#include "analyzer/models/net/expr.h"
-#include "analyzer/models/net/qpe_import.h"
+#include "analyzer/models/solve/net_solve.h"
 #include "analyzer/models/storage/calibration/calibration_answer.h"
-
-int qpn_settings_add(struct qpn_settings *s, const char *name, double value)
-{
-	for (size_t i = 0; i < s->nr; i++) {
-		if (strcmp(s->names[i], name) != 0)
-			continue;
-		s->items[i].value = value;
-		return 0;
-	}
-	s->names[s->nr] = strdup(name);
-	if (!s->names[s->nr])
-		return -ENOMEM;
-	s->items[s->nr] = (struct net_setting){ s->names[s->nr], value };
-	s->nr++;
-	return 0;
-}
-
-/* A value is an expression without parameters. */
-int qpn_settings_read(struct qpn_settings *s, const struct word_list *set, struct err *err)
-{
-	struct expr_scope none = { .nr = 0 };
-	int ret = 0;
-
-	*s = (struct qpn_settings){ .nr = 0 };
-	for (size_t i = 0; i < set->nr && !ret; i++) {
-		const char *equals = strchr(set->items[i], '=');
-		struct err why = { 0 };
-		double value;
-		char *name;
-
-		if (!equals || equals == set->items[i])
-			return err_set(err, EINVAL, "--set: expected NAME=VALUE, got '%s'",
-				       set->items[i]);
-		name = strndup(set->items[i], (size_t)(equals - set->items[i]));
-		if (!name)
-			return -ENOMEM;
-		if (expr_value(&none, equals + 1, &value, &why))
-			ret = err_set(err, EINVAL, "--set: %s: %s", name, why.line);
-		else
-			ret = qpn_settings_add(s, name, value);
-		free(name);
-	}
-	return ret;
-}
-
-void qpn_settings_release(struct qpn_settings *s)
-{
-	for (size_t i = 0; i < s->nr; i++)
-		free(s->names[i]);
-	s->nr = 0;
-}
-
-int qpn_net(struct net **out, const char *path, const struct qpn_settings *settings,
-	    struct err *err)
-{
-	size_t len = strlen(path);
-
-	return len > 4 && !strcmp(path + len - 4, ".qpe")
-		       ? qpe_import_set(out, path, settings->items, settings->nr, err)
-		       : net_read(out, path, settings->items, settings->nr, err);
-}
 
 /* Reads the operand and --set for the verbs that only look at a net. */
 static bool qpn_open(struct cli *cli, struct net **n)
@@ -81,22 +18,19 @@ static bool qpn_open(struct cli *cli, struct net **n)
 	struct word_list set = { .nr = 0 };
 	const struct cli_option options[] = {
 		CLI_LIST("set", 0, "NAME=VALUE", &set, "change a parameter of the net"),
+		CLI_OPERANDS(1, 1, "one net"),
 		CLI_END,
 	};
-	struct qpn_settings settings;
+	struct net_settings settings;
 	struct err err = { 0 };
 	int ret;
 
 	if (!cli_parse(cli, options))
 		return false;
-	if (cli->argc != 1) {
-		cli->status = cli_usage(cli, "expected one net, got %d files", cli->argc);
-		return false;
-	}
-	ret = qpn_settings_read(&settings, &set, &err);
+	ret = net_settings_read(&settings, &set, &err);
 	if (!ret)
-		ret = qpn_net(n, cli->argv[0], &settings, &err);
-	qpn_settings_release(&settings);
+		ret = net_open(n, cli->argv[0], &settings, &err);
+	net_settings_release(&settings);
 	cli->status = cli_finish(cli, ret, &err, CLI_DONE);
 	return !ret;
 }
@@ -164,71 +98,113 @@ static int qpn_draw(struct cli *cli)
 	return cli->status;
 }
 
-static const char *qpn_weights_bad(const struct weights_task *t, uint64_t digits)
-{
-	if (!(t->read_time > 0 && t->write_time > 0))
-		return "expected --read and --write, the measured mean response times";
-	if (!(t->phi_min > 0 && t->phi_max > t->phi_min))
-		return "--phi-min, --phi-max: expected 0 < min < max";
-	if (digits > 6)
-		return "--digits: expected 0 to 6";
-	if (!(t->precision > 0 && t->precision < 1))
-		return "--precision: expected a number between 0 and 1";
-	return NULL;
-}
-
 static int qpn_weights(struct cli *cli)
 {
-	struct weights_task t = { .read_probe = "read response",
-				  .write_probe = "write response",
-				  .phi_min = 0.01,
-				  .phi_max = 20,
-				  .max_error = 0.005,
-				  .precision = 0.01,
-				  .seed = 1 };
-	struct qpn_settings settings;
+	struct weights_task t = { .nr_settings = 0 };
+	struct net_settings settings;
 	struct weights_found found;
 	struct word_list set = { .nr = 0 };
-	uint64_t digits = 2;
 	const struct cli_option options[] = {
-		CLI_DOUBLE("read", 0, "T", &t.read_time, "measured mean response time of reads"),
-		CLI_DOUBLE("write", 0, "T", &t.write_time, "the same of writes"),
-		CLI_STRING("read-probe", 0, "NAME", &t.read_probe,
-			   "the net's probe of reads (default: read response)"),
-		CLI_STRING("write-probe", 0, "NAME", &t.write_probe,
-			   "the net's probe of writes (default: write response)"),
+		CLI_DOUBLE("read", 0, "T", &t.read_time, "measured mean response time of reads",
+			   .required = true, .above = "0"),
+		CLI_DOUBLE("write", 0, "T", &t.write_time, "the same of writes", .required = true,
+			   .above = "0"),
+		CLI_STRING("read-probe", 0, "NAME", &t.read_probe, "the net's probe of reads",
+			   .standard = "read response"),
+		CLI_STRING("write-probe", 0, "NAME", &t.write_probe, "the net's probe of writes",
+			   .standard = "write response"),
 		CLI_LIST("set", 0, "NAME=VALUE", &set, "change a parameter of the net"),
-		CLI_DOUBLE("phi-min", 0, "N", &t.phi_min, "least alpha / beta (default 0.01)"),
-		CLI_DOUBLE("phi-max", 0, "N", &t.phi_max, "largest alpha / beta (default 20)"),
-		CLI_U64("digits", 0, "N", &digits, "of alpha / beta after the point (default 2)"),
+		CLI_DOUBLE("phi-min", 0, "N", &t.phi_min, "least alpha / beta", .standard = "0.01",
+			   .above = "0"),
+		CLI_DOUBLE("phi-max", 0, "N", &t.phi_max, "largest alpha / beta", .standard = "20"),
+		CLI_UINT("digits", 0, "N", &t.digits, "of alpha / beta after the point",
+			 .standard = "2", .from = "0", .to = "6"),
 		CLI_DOUBLE("max-error", 0, "E", &t.max_error,
-			   "mean relative error that is good enough (default 0.005)"),
-		CLI_DOUBLE("precision", 'p', "P", &t.precision, "of each solution (default 0.01)"),
-		CLI_U64("seed", 's', "N", &t.seed, "of the random numbers (default 1)"),
+			   "mean relative error that is good enough", .standard = "0.005"),
+		CLI_DOUBLE("precision", 'p', "P", &t.precision, "of each solution",
+			   .standard = "0.01", .above = "0", .below = "1"),
+		CLI_U64("seed", 's', "N", &t.seed, "of the random numbers", .standard = "1"),
+		CLI_OPERANDS(1, 1, "one net"),
 		CLI_END,
 	};
 	struct err err = { 0 };
-	const char *bad;
 	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	bad = qpn_weights_bad(&t, digits);
-	if (bad)
-		return cli_usage(cli, "%s", bad);
-	if (cli->argc != 1)
-		return cli_usage(cli, "expected one net, got %d files", cli->argc);
+	if (!(t.phi_max > t.phi_min))
+		return cli_usage(cli, "--phi-min, --phi-max: expected 0 < min < max");
 	t.path = cli->argv[0];
 	t.settings = settings.items;
 	t.nr_settings = set.nr;
-	t.digits = (unsigned)digits;
-	ret = qpn_settings_read(&settings, &set, &err);
+	ret = net_settings_read(&settings, &set, &err);
 	if (!ret)
 		ret = calibrate_weights(&found, &t, &err);
 	if (!ret)
 		ret = cli_show(cli, weights_answer(&found, t.seed), NULL, &err);
-	qpn_settings_release(&settings);
+	net_settings_release(&settings);
 	return cli_finish(cli, ret, &err, CLI_DONE);
+}
+
+/* Shows the answer, also that of a net that has no steady state, and the list of a sweep. */
+static int qpn_solve_show(struct cli *cli, struct net_solve *s, int ret, struct err *err)
+{
+	struct err unshown = { 0 };
+	int shown = 0;
+
+	if (s->points && !ret)
+		ret = cli_show_json(json_incref(s->points));
+	if (s->answer && (!ret || err->code == EOVERFLOW))
+		shown = cli_show(cli, s->answer, NULL, &unshown);
+	else
+		answer_free(s->answer);
+	s->answer = NULL;
+	if (!ret && shown)
+		*err = unshown;
+	return cli_finish(cli, ret ? ret : shown, err, s->unsteady ? CLI_FAILED : CLI_DONE);
+}
+
+static int qpn_solve(struct cli *cli)
+{
+	struct net_solve s = { .teller = &cli->teller };
+	const struct cli_option options[] = {
+		CLI_LIST("set", 0, "NAME=VALUE", &s.set, "change a parameter of the net"),
+		SWEEP_OPTIONS(&s),
+		CLI_WORD("method", 'm', "METHOD", &s.method,
+			 "batch-means, replications, mva, mva-approximate, bounds or transient",
+			 .words = net_methods, .standard = "batch-means"),
+		CLI_DOUBLE("precision", 'p', "P", &s.run.precision,
+			   "run until every mean is known to P, relative, at 95 %", RUN_PRECISION),
+		CLI_LIST("of", 0, "NAME", &s.wanted,
+			 "places, PLACE.COLOUR and probes whose precision counts (default: all)"),
+		CLI_FLAG("quantiles", 0, &s.run.quantiles,
+			 "medians, 95 and 99 % quantiles of times must reach the precision too"),
+		CLI_DOUBLE("model-time", 't', "T", &s.run.model_time,
+			   "run (each replication) for T of the net's time instead", .from = "0"),
+		CLI_UINT("points", 0, "N", &s.nr_points, "transient: intervals of the model time",
+			 .standard = "20", .from = "1", .to = "10000"),
+		CLI_U64("max-events", 0, "N", &s.run.max_events,
+			"stop after N events whatever the precision", .standard = "2000000000",
+			.from = "1"),
+		RUN_OPTIONS(&s.run),
+		CLI_OPERANDS(1, 1, "one net"),
+		CLI_END,
+	};
+	struct err err = { 0 };
+	int ret;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (s.method == NET_TRANSIENT && !(s.run.model_time > 0))
+		return cli_usage(cli, "--method transient: expected --model-time, how long to "
+				      "look");
+	if (s.sweep.nr && (s.method == NET_TRANSIENT || s.method == NET_BOUNDS))
+		return cli_usage(cli, "--sweep: of steady states; expected another --method");
+	s.path = cli->argv[0];
+	s.as_list = cli->json;
+	ret = qpn_solve_show(cli, &s, net_solve(&s, &err), &err);
+	net_solve_release(&s);
+	return ret;
 }
 
 static int cmd_qpn_run(struct cli *cli)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cmd/models/sweep_record.h"
+#include "analyzer/models/solve/sweep_record.h"
 
 #include <errno.h>
 #include <string.h>
@@ -58,10 +58,11 @@ void sweep_record_words(struct sweep_record *r, const struct word_list *words)
 		sweep_record_text(r, words->items[i]);
 }
 
-void sweep_record_run(struct sweep_record *r, const struct arch_run_options *run)
+void sweep_record_run(struct sweep_record *r, const struct solve_options *run)
 {
 	const double reals[] = { run->precision, run->model_time };
-	const uint64_t counts[] = { run->seed, run->replications, run->max_events, run->quantiles };
+	const uint64_t counts[] = { run->seed, run->nr_replications, run->max_events,
+				    run->quantiles };
 
 	sweep_record_bytes(r, reals, sizeof(reals));
 	sweep_record_bytes(r, counts, sizeof(counts));
@@ -132,6 +133,5 @@ int sweep_record_save(struct sweep_record *r, size_t point, sweep_record_walk wa
 	ret = v.error ? v.error
 		      : checkpoint_add(r->file, sweep_record_key(r, point), v.items, v.nr);
 	checkpoint_values_release(&v);
-	return ret ? err_set(err, -ret, "--checkpoint: it cannot be written: %s", strerror(-ret))
-		   : 0;
+	return ret ? err_set(err, -ret, "the checkpoint cannot be written: %s", strerror(-ret)) : 0;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweep_record: the checkpoint of a sweep (--sweep, --checkpoint of blkcast qpn solve and arch
- * solve). Every point that is solved is recorded, so that the same command goes on after a kill.
+ * sweep_record: the checkpoint of a sweep (sweep.h). Every point that is solved is recorded, so that the same command goes on after a kill.
  *
  *	struct sweep_record r = { .file = NULL };
  *
@@ -17,14 +16,14 @@
  *
  * Without a file all of these do nothing, and nothing is found.
  */
-#ifndef ANALYZER_CMD_MODELS_SWEEP_RECORD_H
-#define ANALYZER_CMD_MODELS_SWEEP_RECORD_H
+#ifndef ANALYZER_MODELS_SOLVE_SWEEP_RECORD_H
+#define ANALYZER_MODELS_SOLVE_SWEEP_RECORD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analyzer/cmd/models/arch_run.h"
 #include "analyzer/models/num/checkpoint.h"
+#include "analyzer/models/solve/solve.h"
 #include "base/text/word_list.h"
 
 struct sweep_record {
@@ -46,7 +45,7 @@ void sweep_record_bytes(struct sweep_record *r, const void *data, size_t size);
 void sweep_record_text(struct sweep_record *r, const char *text);
 void sweep_record_words(struct sweep_record *r, const struct word_list *words);
 /* The options but for the number of threads, which the answer does not depend on. */
-void sweep_record_run(struct sweep_record *r, const struct arch_run_options *run);
+void sweep_record_run(struct sweep_record *r, const struct solve_options *run);
 /* The content of a file, NULL: none. Returns 0 or -errno. */
 int sweep_record_file(struct sweep_record *r, const char *path, struct err *err);
 /*
