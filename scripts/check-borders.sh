@@ -31,7 +31,7 @@ analyzer/whatif/predict analyzer/whatif/study analyzer/whatif/simulate analyzer/
 analyzer/whatif/capacity analyzer/whatif/mix analyzer/whatif/cache analyzer/whatif/scenario
 analyzer/report/draw analyzer/report/picture analyzer/report/curve analyzer/report/collect
 analyzer/report/fleet analyzer/report/page
-analyzer/question
+analyzer/learn analyzer/question
 analyzer/serve/access analyzer/serve/http analyzer/serve/period analyzer/serve/fleet
 analyzer/serve/question analyzer/serve/page
 analyzer/cmd/cli analyzer/cmd/traces analyzer/cmd/profiles analyzer/cmd/models

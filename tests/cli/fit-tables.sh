@@ -108,7 +108,7 @@ awk 'BEGIN { print "threads,size,disk,read_s,write_s"; for (t = 1; t <= 12; t++)
 exits 0 "rows are chosen by a condition" "$blkcast" fit "$T/w.csv" -r write_s -p threads,size -t lrm --standard --json \
 	--where 'threads * 2 <= 16 && size >= 8k && disk == ssd'
 is "$(jq .rows "$T/out")" 32 "of numbers, of arithmetic with units, and of text"
-like "$(cat "$T/err")" "--where: 32 of 120 rows" "and their number is told"
+like "$(cat "$T/err")" "where: 32 of 120 rows" "and their number is told"
 exits 0 "a row without a value that the condition names" "$blkcast" fit "$T/w.csv" -r read_s -p threads,size -t lrm --standard --json --where 'read_s > 0'
 is "$(jq .rows "$T/out")" 118 "is not chosen"
 like "$(cat "$T/err")" "2 rows have no value of a column that it names" "which is told"

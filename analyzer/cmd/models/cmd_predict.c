@@ -10,10 +10,12 @@
 #include "analyzer/cmd/cli/cli.h"
 #include "analyzer/cmd/cli/commands.h"
 #include "analyzer/cmd/cli/show.h"
-#include "analyzer/cmd/cli/table_options.h"
+#include "analyzer/answer/rows_output.h"
 #include "analyzer/measure/results_table.h"
+#include "analyzer/measure/table_told.h"
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/models/regression/use/predict_rows.h"
+#include "analyzer/models/storage/net/storage_rows.h"
 #include "analyzer/report/page/model_page.h"
 #include "analyzer/whatif/predict/origins.h"
 #include "base/data/json.h"
@@ -155,7 +157,8 @@ static int cmd_predict_print(const struct predict *p)
 		.values = values,
 		.outside = outside,
 		.digits = isatty(STDOUT_FILENO) ? 6 : 17, /* a person reads the first digits */
-		.json = p->cli->json });
+		.json = p->cli->json,
+		.out = stdout });
 out:
 	free(values);
 	free(outside);
@@ -294,7 +297,7 @@ static int check_set(struct predict *p)
 		const struct variable *v;
 
 		if (!equals)
-			continue; /* set_table() reports what is wrong */
+			continue; /* table_of_settings() reports what is wrong */
 		v = find_variable(&p->model.schema, item, (size_t)(equals - item));
 		if (!v)
 			ret = unknown_variable(p, item, (size_t)(equals - item));
@@ -311,8 +314,8 @@ static int read_rows(struct predict *p, const char *path, struct table *out)
 		return results_table(out, p->db, p->campaign,
 				     p->check ? p->model.schema.response : NULL, NULL, NULL,
 				     &p->err);
-	return path ? table_read_said(out, path, p->cli, &p->err)
-		    : set_table(out, &p->set, &p->err);
+	return path ? table_read_told(out, path, &p->cli->teller, &p->err)
+		    : table_of_settings(out, &p->set, &p->err);
 }
 
 /* Predicts by a storage model, which is simulated; its intervals are those of the simulation. */
@@ -336,10 +339,10 @@ static int predict_storage(struct predict *p, const char *table)
 	ret = storage_rows_predict(rows, &p->storage, &ask, &p->err);
 	if (ret)
 		return ret;
-	ret = storage_rows_check(rows, p->cli, p->strict, &p->err);
+	ret = storage_rows_check(rows, &p->cli->teller, p->strict, &p->err);
 	if (ret)
 		return ret;
-	return storage_rows_print(rows, false, p->cli->json);
+	return storage_rows_print(rows, false, p->cli->json, stdout);
 }
 
 static int cmd_predict_perform(struct predict *p, const char *model, const char *table)

@@ -5,17 +5,17 @@
 
 #include "analyzer/answer/progress.h"
 #include "analyzer/cmd/cli/show.h"
-#include "analyzer/cmd/cli/table_options.h"
 #include "analyzer/cmd/models/qpn_verbs.h"
+#include "analyzer/cmd/models/run_options.h"
 #include "analyzer/models/num/lsq.h"
-#include "analyzer/models/storage/net/storage_predict.h"
+#include "analyzer/measure/table_told.h"
+#include "analyzer/models/storage/net/storage_rows.h"
 
 struct predict {
 	struct cli *cli;
 	struct word_list set;
 	struct storage_ask ask;
 	bool net, strict;
-	uint64_t threads;
 	struct storage_model model;
 	struct storage_rows rows;
 	struct err err;
@@ -80,10 +80,10 @@ static int qpn_predict_answer(struct predict *p)
 	progress_end(&progress);
 	if (ret)
 		return ret;
-	ret = storage_rows_check(&p->rows, p->cli, p->strict, &p->err);
+	ret = storage_rows_check(&p->rows, &p->cli->teller, p->strict, &p->err);
 	if (ret)
 		return ret;
-	ret = storage_rows_print(&p->rows, true, p->cli->json);
+	ret = storage_rows_print(&p->rows, true, p->cli->json, stdout);
 	if (ret)
 		return ret;
 	tell_error(p);
@@ -97,7 +97,7 @@ static int qpn_predict_perform(struct predict *p, const char *model, const char 
 	if (ret)
 		return ret;
 	ret = table ? table_read(&p->rows.table, table, &p->err)
-		    : set_table(&p->rows.table, &p->set, &p->err);
+		    : table_of_settings(&p->rows.table, &p->set, &p->err);
 	if (!ret)
 		ret = storage_table_make(&p->rows.storage, &p->rows.table, NULL, 0, &p->err);
 	if (ret)
@@ -111,12 +111,12 @@ int qpn_predict(struct cli *cli)
 	const struct cli_option options[] = {
 		CLI_LIST("set", 0, "COLUMN=VALUE", &p.set, "one row, instead of a table"),
 		CLI_DURATION("think", 0, "T", &p.ask.think_s,
-			     "of a client between an answer and its next request (default 1 ns)"),
+			     "of a client between an answer and its next request (default 1 ns)",
+			     .above = "0"),
 		CLI_DOUBLE("precision", 'p', "P", &p.ask.precision,
-			   "of every mean response time, relative (default 0.01)"),
-		CLI_U64("seed", 's', "N", &p.ask.seed, "of the random numbers (default 1)"),
-		CLI_U64("threads", 0, "N", &p.threads,
-			"the result is the same for any number (default: all processors)"),
+			   "of every mean response time, relative", RUN_PRECISION),
+		CLI_U64("seed", 's', "N", &p.ask.seed, "of the random numbers", .standard = "1"),
+		THREADS_OPTION(&p.ask.nr_threads),
 		CLI_FLAG("net", 0, &p.net, "print the net of the one configuration instead"),
 		CLI_FLAG("strict", 0, &p.strict, "refuse rows outside the training range"),
 		CLI_END,
@@ -127,13 +127,6 @@ int qpn_predict(struct cli *cli)
 		return cli->status;
 	if (cli->argc < 1 || cli->argc > 2 || (cli->argc == 2) == (p.set.nr > 0))
 		return cli_usage(cli, "expected a model, and a table or --set COLUMN=VALUE");
-	if (!(p.ask.precision > 0 && p.ask.precision < 1))
-		return cli_usage(cli, "--precision: expected a number between 0 and 1");
-	if (!(p.ask.think_s > 0))
-		return cli_usage(cli, "--think: expected a time above 0");
-	if (p.threads > 1024)
-		return cli_usage(cli, "--threads: expected 1 to 1024, or 0 for all processors");
-	p.ask.nr_threads = (unsigned int)p.threads;
 	lsq_single_thread();
 	ret = qpn_predict_perform(&p, cli->argv[0], cli->argc == 2 ? cli->argv[1] : NULL);
 	storage_rows_release(&p.rows);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* This file turns the options of blkcast fit into techniques, parameters and searches. */
+/* fit_read: turns what a person chose into techniques, parameters and searches. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cmd/cli/table_options.h"
-#include "analyzer/cmd/models/fit_state.h"
+#include "analyzer/learn/fit_run.h"
 #include "analyzer/measure/results_table.h"
+#include "analyzer/measure/table_told.h"
 #include "analyzer/measure/table_where.h"
 
 static int fit_bad_option(struct fit *f, const char *option, const char *text)
 {
-	return err_set(&f->err, EINVAL, "--%s: cannot read '%.80s'", option, text);
+	return err_set(&f->err, EINVAL, "%s: cannot read '%.80s'", option, text);
 }
 
 static int fit_add_technique(struct fit *f, const char *name)
@@ -25,8 +25,8 @@ static int fit_add_technique(struct fit *f, const char *name)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
 					 techniques[i]->name);
 	if (!t)
-		return err_set(&f->err, EINVAL,
-			       "--techniques: expected auto or some of %s; got '%s'", names, name);
+		return err_set(&f->err, EINVAL, "techniques: expected auto or some of %s; got '%s'",
+			       names, name);
 	for (size_t i = 0; i < f->nr; i++)
 		if (f->candidates[i].technique == t)
 			return 0;
@@ -46,7 +46,7 @@ static int fit_take_techniques(struct fit *f)
 	for (size_t i = 0; !f->all && i < list->nr && !ret; i++)
 		ret = fit_add_technique(f, list->items[i]);
 	if (!ret && !f->nr)
-		ret = err_set(&f->err, EINVAL, "--simplicity: no technique is that simple");
+		ret = err_set(&f->err, EINVAL, "simplicity: no technique is that simple");
 	return ret;
 }
 
@@ -59,7 +59,7 @@ static int fit_take_set(struct fit *f, const char *text)
 
 	if (!equals)
 		return err_set(&f->err, EINVAL,
-			       "--set: expected TECHNIQUE.PARAMETER=VALUE, got '%.80s'", text);
+			       "set: expected TECHNIQUE.PARAMETER=VALUE, got '%.80s'", text);
 	for (size_t i = 0; i < f->nr; i++) {
 		struct candidate *c = &f->candidates[i];
 
@@ -80,7 +80,7 @@ static int fit_take_set(struct fit *f, const char *text)
 	}
 	return found ? 0
 		     : err_set(&f->err, EINVAL,
-			       "--set: '%.80s' names no parameter of a technique "
+			       "set: '%.80s' names no parameter of a technique "
 			       "that is fitted",
 			       text);
 }
@@ -110,7 +110,7 @@ static int fit_take_s3(struct fit *f)
 	}
 	if (c->splits > 60 || !c->explorations || c->explorations > 1000 || c->iterations > 1000)
 		return err_set(&f->err, EINVAL,
-			       "--s3: expected splits up to 60, explorations 1 to "
+			       "s3: expected splits up to 60, explorations 1 to "
 			       "1000, iterations up to 1000");
 	return 0;
 }
@@ -126,7 +126,7 @@ static int fit_take_objective(struct fit *f)
 	    f->config.nr_bootstraps <= 1000)
 		return 0;
 	return err_set(&f->err, EINVAL,
-		       "--objective: expected folds or bootstrap=N (2 to 1000), got '%.40s'",
+		       "objective: expected folds or bootstrap=N (2 to 1000), got '%.40s'",
 		       f->o.objective);
 }
 
@@ -154,7 +154,7 @@ static int fit_take_quantile(struct fit *f)
 	    (size_t)snprintf(f->response, sizeof(f->response), "%.*s_p%s%s", (int)base, response,
 			     digits, response + base) >= sizeof(f->response))
 		return err_set(&f->err, EINVAL,
-			       "--response-quantile: expected one like 95 or 99.9, got '%.40s'",
+			       "response-quantile: expected one like 95 or 99.9, got '%.40s'",
 			       f->o.quantile);
 	f->o.response = f->response;
 	return 0;
@@ -165,7 +165,7 @@ int fit_take_options(struct fit *f)
 	int ret = fit_take_quantile(f);
 
 	f->config.standard = f->o.standard;
-	f->config.nr_threads = (unsigned int)f->o.threads;
+	f->config.nr_threads = f->o.threads;
 	if (!ret)
 		ret = fit_take_techniques(f);
 	for (size_t i = 0; i < f->o.set.nr && !ret; i++)
@@ -208,7 +208,7 @@ static int fit_take_predictors(struct fit *f)
 			continue;
 		if (o->predictors.nr == WORD_LIST_MAX)
 			return err_set(&f->err, EINVAL,
-				       "%s: more than %d columns: name --predictors",
+				       "%s: more than %d columns: name the predictors",
 				       f->table.source, WORD_LIST_MAX);
 		o->predictors.items[o->predictors.nr++] = name;
 	}
@@ -224,19 +224,19 @@ static int fit_choose_rows(struct fit *f)
 		return 0;
 	ret = table_where(&f->table, f->o.where, &facts, &f->err);
 	if (ret) {
-		err_prefix(&f->err, "--where '%.80s'", f->o.where);
+		err_prefix(&f->err, "where '%.80s'", f->o.where);
 		return ret;
 	}
-	cli_note(f->cli, "--where: %zu of %zu rows", facts.nr_kept, facts.nr_rows);
+	teller_note(f->teller, "where: %zu of %zu rows", facts.nr_kept, facts.nr_rows);
 	if (facts.nr_missing)
-		cli_note(f->cli, "--where: %zu rows have no value of a column that it names",
-			 facts.nr_missing);
+		teller_note(f->teller, "where: %zu rows have no value of a column that it names",
+			    facts.nr_missing);
 	return 0;
 }
 
 static int fit_read_file(struct fit *f, const char *path)
 {
-	int ret = table_read_said(&f->table, path, f->cli, &f->err);
+	int ret = table_read_told(&f->table, path, f->teller, &f->err);
 
 	return ret ? ret : fit_choose_rows(f);
 }
@@ -261,7 +261,7 @@ static int fit_read_table(struct fit *f, const char *path)
 	if (ret || o->predictors.nr)
 		return ret;
 	if (f->nr_names > WORD_LIST_MAX)
-		return err_set(&f->err, EINVAL, "%s: more than %d factors: name --predictors",
+		return err_set(&f->err, EINVAL, "%s: more than %d factors: name the predictors",
 			       o->db, WORD_LIST_MAX);
 	for (size_t i = 0; i < f->nr_names; i++)
 		o->predictors.items[i] = f->names[i];
