@@ -7,7 +7,8 @@
 
 #include "base/memory/buf.h"
 
-int table_of_settings(struct table *t, const struct word_list *set, struct err *err)
+int table_of_settings(struct table *t, const char *source, const struct word_list *set,
+		      struct err *err)
 {
 	struct buf text;
 	int ret;
@@ -31,7 +32,7 @@ int table_of_settings(struct table *t, const struct word_list *set, struct err *
 		buf_put_u8(&text, '\n');
 	}
 	ret = text.error ? text.error
-			 : table_parse(t, "settings", (const char *)text.data, text.len, err);
+			 : table_parse(t, source, (const char *)text.data, text.len, err);
 	buf_release(&text);
 	return ret;
 }

@@ -8,10 +8,11 @@
 #include "base/text/word_list.h"
 
 /*
- * Makes a table of one row from words NAME=VALUE. Returns 0, -ENOMEM, or -EINVAL where a word has
+ * Makes a table of one row from words NAME=VALUE; errors name source. Returns 0, -ENOMEM, or -EINVAL where a word has
  * another form. The caller releases the table.
  */
-int table_of_settings(struct table *t, const struct word_list *set, struct err *err);
+int table_of_settings(struct table *t, const char *source, const struct word_list *set,
+		      struct err *err);
 /*
  * Reads a table by table_read() and returns what that returns. Where the cells or the lines of the
  * file are separated in another way than in usual CSV, a remark says so. The caller releases it.

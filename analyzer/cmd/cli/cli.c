@@ -217,13 +217,6 @@ static int cli_run(struct cli *cli)
 	return ret == CLI_DONE ? CLI_FAILED : ret;
 }
 
-bool cli_works_alone(void)
-{
-	if (!ranks_own())
-		ranks_alone();
-	return !ranks_own();
-}
-
 /* As cli_run(), as one of several processes where it was started so. */
 static int cli_run_ranks(struct cli *cli)
 {
@@ -236,7 +229,7 @@ static int cli_run_ranks(struct cli *cli)
 	}
 	if (ranks_nr() > 1)
 		progress_as_lines();
-	if (!cli_spreads(cli) && !cli_works_alone())
+	if (!cli_spreads(cli) && !ranks_works_alone())
 		return ranks_end(CLI_DONE);
 	return ranks_end(cli_run(cli));
 }

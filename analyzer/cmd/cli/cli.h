@@ -66,7 +66,7 @@ struct command {
 	/*
 	 * The verbs whose work several processes share (ranks.h), with a blank before and behind
 	 * each; "" where the whole command does. NULL: rank 0 does everything alone. See also
-	 * cli_works_alone().
+	 * ranks_works_alone().
 	 */
 	const char *rank_verbs;
 };
@@ -152,13 +152,6 @@ struct cli {
  * a line said so; the command then returns cli->status.
  */
 bool cli_parse(struct cli *cli, const struct cli_option *options);
-
-/*
- * For verbs that share their work among processes, but not with the options that were given:
- * returns whether this process does the work, which rank 0 does from now on. The others return
- * CLI_DONE.
- */
-bool cli_works_alone(void);
 
 struct cli_verb {
 	const char *name;	     /* NULL ends a table */

@@ -315,7 +315,7 @@ static int read_rows(struct predict *p, const char *path, struct table *out)
 				     p->check ? p->model.schema.response : NULL, NULL, NULL,
 				     &p->err);
 	return path ? table_read_told(out, path, &p->cli->teller, &p->err)
-		    : table_of_settings(out, &p->set, &p->err);
+		    : table_of_settings(out, "--set", &p->set, &p->err);
 }
 
 /* Predicts by a storage model, which is simulated; its intervals are those of the simulation. */

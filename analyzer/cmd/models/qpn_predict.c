@@ -97,7 +97,7 @@ static int qpn_predict_perform(struct predict *p, const char *model, const char 
 	if (ret)
 		return ret;
 	ret = table ? table_read(&p->rows.table, table, &p->err)
-		    : table_of_settings(&p->rows.table, &p->set, &p->err);
+		    : table_of_settings(&p->rows.table, "--set", &p->set, &p->err);
 	if (!ret)
 		ret = storage_table_make(&p->rows.storage, &p->rows.table, NULL, 0, &p->err);
 	if (ret)

@@ -10,10 +10,10 @@
 #include "analyzer/cmd/cli/commands.h"
 #include "analyzer/cmd/cli/selection_options.h"
 #include "analyzer/cmd/cli/show.h"
-#include "analyzer/cmd/profiles/report_json.h"
-#include "analyzer/cmd/profiles/report_reading.h"
-#include "analyzer/cmd/profiles/report_together.h"
+#include "analyzer/report/collect/report_reading.h"
+#include "analyzer/report/fleet/fleet_reading.h"
 #include "analyzer/report/page/page.h"
+#include "analyzer/report/page/report_json.h"
 #include "analyzer/whatif/headroom/headroom.h"
 #include "base/system/output_file.h"
 #include "base/text/shell_word.h"
@@ -155,7 +155,7 @@ static int cmd_report_put(struct cli *cli, const struct report *r, const struct 
 	if (ret)
 		goto out;
 	if (cli->json)
-		ret = report_json_print(r, o->output, out.len);
+		ret = cli_show_json(report_json(r, o->output, out.len));
 	else if (r->collect->objectives)
 		ret = cmd_report_print_objectives(r, o);
 	if (!ret && f && f->per_device && r->collect->nr_devices > 1)
@@ -183,10 +183,10 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 	ret = source.error ? source.error : selection.error;
 	if (ret)
 		goto out;
-	ret = report_reading_open(&reading, cli, sel, &o->objectives, &is_done, &err);
+	ret = report_reading_open(&reading, &cli->teller, sel, &o->objectives, &is_done, &err);
 	if (ret || is_done)
 		goto out;
-	ret = report_reading_report(&r, &reading, cli, &is_empty, &err);
+	ret = report_reading_report(&r, &reading, &cli->teller, &is_empty, &err);
 	if (ret)
 		goto out;
 	r->source = (const char *)source.data;
@@ -203,6 +203,46 @@ out:
 	return cli_finish(cli, ret, &err, verdict);
 }
 
+/*
+ * Writes the page to output (NULL: no page) and the answer to standard output; or only a table as
+ * CSV, where csv is set, by its name (NULL: devices). Returns the exit status.
+ */
+static int cmd_report_together(struct cli *cli, struct selection *sel, const char *output,
+			       const char *table, bool csv)
+{
+	struct fleet_reading g = { .fleet = NULL };
+	enum fleet_table first = FLEET_DEVICES;
+	struct err err = { 0 };
+	struct answer *a;
+	bool is_empty, is_done = false;
+	int ret;
+
+	for (int i = 0; i < NR_FLEET_TABLES && table; i++)
+		if (!strcmp(table, fleet_table_names[i]))
+			first = (enum fleet_table)i;
+	if (table && strcmp(table, fleet_table_names[first]))
+		return cli_usage(
+			cli, "--figure: with --together expected devices, hosts or week; got '%s'",
+			table);
+	ret = fleet_reading_open(&g, &cli->teller, sel, &is_done, &err);
+	is_empty = !ret && !is_done && fleet_is_empty(g.fleet);
+	if (ret || is_done || is_empty)
+		goto out;
+	a = fleet_answer(g.fleet, g.scan, first, cli->teller.utc);
+	fleet_reading_note(&g, a);
+	if (csv) {
+		ret = answer_print(a, ANSWER_CSV, stdout);
+		answer_free(a);
+	} else {
+		ret = cli_show(cli, a, output, &err);
+	}
+out:
+	fleet_reading_release(&g);
+	if (is_empty)
+		return selection_end(cli, sel);
+	return cli_finish(cli, ret, &err, CLI_DONE);
+}
+
 static int cmd_report_run(struct cli *cli)
 {
 	struct selection sel = { 0 };
@@ -214,7 +254,8 @@ static int cmd_report_run(struct cli *cli)
 		CLI_STRING("output", 'o', "FILE", &o.output, "the page to write"),
 		CLI_STRING("figure", 0, "NAME", &o.figure, "one picture alone, as SVG"),
 		CLI_FLAG("csv", 0, &o.csv, "with --figure: its data as CSV"),
-		CLI_FLAG("together", 0, &o.together, "all hosts and devices at once: the fleet"),
+		CLI_FLAG("together", 0, &o.together, "all hosts and devices at once: the fleet",
+			 .without = "slo objectives"),
 		CLI_LIST("slo", 0, "OBJECTIVE,...", &o.slo,
 			 "judge read.p95=20ms, write.p99=50ms, ..."),
 		CLI_STRING("objectives", 0, "FILE", &o.objectives_file,
@@ -227,11 +268,11 @@ static int cmd_report_run(struct cli *cli)
 	if (!cli_parse(cli, options) || !selection_take(cli, &sel))
 		return cli->status;
 	if (o.together) {
-		if (o.slo.nr || o.objectives_file)
-			return cli_usage(cli, "--together: expected without objectives");
+		if (o.figure && !o.csv)
+			return cli_usage(cli, "--figure: with --together expected --csv with it");
 		if (o.csv && (o.output || cli->json))
 			return cli_usage(cli, "--csv: with --together it goes to standard output");
-		ret = report_together(cli, &sel, o.output, o.figure, o.csv);
+		ret = cmd_report_together(cli, &sel, o.output, o.figure, o.csv);
 		selection_release(&sel);
 		return ret;
 	}

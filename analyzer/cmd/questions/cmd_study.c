@@ -7,6 +7,7 @@
 #include "analyzer/cmd/cli/option_value.h"
 #include "analyzer/cmd/questions/question_end.h"
 #include "analyzer/cmd/questions/study_verbs.h"
+#include "analyzer/models/num/ranks.h"
 #include "analyzer/question/study_question.h"
 
 #define RUN_SECONDS 5.0
@@ -157,7 +158,7 @@ static int cmd_study_ask(struct cli *cli, struct study_question *s, struct study
 	if (ret)
 		return ret;
 	/* A real target is measured once, however many processes were started. */
-	if (s->target.path && !cli_works_alone())
+	if (s->target.path && !ranks_works_alone())
 		return CLI_DONE;
 	ret = cmd_study_levels(&s->space, &w->sizes, &w->reads, &err);
 	if (!ret)

@@ -143,9 +143,11 @@ int ranks_quiet(struct err *err)
 	return 0;
 }
 
-void ranks_alone(void)
+bool ranks_works_alone(void)
 {
-	ranks.alone = true;
+	if (!ranks_own())
+		ranks.alone = true;
+	return !ranks_own();
 }
 
 /* Copies the last line that this rank printed on standard error. */

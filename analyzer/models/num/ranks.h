@@ -55,10 +55,11 @@ unsigned ranks_threads(void);
 /* From this call on this process prints nothing, unless it is rank 0. */
 int ranks_quiet(struct err *err);
 /*
- * Rank 0 does all the work of a command that does not spread: from this call on ranks_nr() returns
- * 1 there. The other ranks have nothing to do and call ranks_end(0), which waits for rank 0.
+ * For a command that does not spread: returns whether this process does the work, which rank 0 does
+ * from now on; ranks_nr() returns 1 there. The others have nothing to do and call ranks_end(0),
+ * which waits for rank 0.
  */
-void ranks_alone(void);
+bool ranks_works_alone(void);
 
 /* The bytes of all ranks, in their order. */
 struct ranks_bytes {

@@ -5,19 +5,19 @@
  *
  *	struct report_reading r = { .scan = NULL };
  *
- *	ret = report_reading_open(&r, cli, sel, &objectives, &is_done, &err);
+ *	ret = report_reading_open(&r, t, sel, &objectives, &is_done, &err);
  *	if (!ret && !is_done)
- *		ret = report_reading_report(&report, &r, cli, &is_empty, &err);
+ *		ret = report_reading_report(&report, &r, t, &is_empty, &err);
  *	...
  *	report_free(report);
  *	report_reading_release(&r);
  */
-#ifndef ANALYZER_CMD_PROFILES_REPORT_READING_H
-#define ANALYZER_CMD_PROFILES_REPORT_READING_H
+#ifndef ANALYZER_REPORT_COLLECT_REPORT_READING_H
+#define ANALYZER_REPORT_COLLECT_REPORT_READING_H
 
 #include "analyzer/answer/progress.h"
 #include "analyzer/characterize/issuers.h"
-#include "analyzer/cmd/cli/cli.h"
+#include "analyzer/answer/teller.h"
 #include "analyzer/report/collect/report.h"
 #include "analyzer/report/collect/report_retired.h"
 #include "analyzer/report/collect/report_share.h"
@@ -49,14 +49,14 @@ struct report_reading {
  * ranks read it, *is_done becomes true in all but rank 0, which have no more work. Release *r
  * whatever this returns: 0 or -errno.
  */
-int report_reading_open(struct report_reading *r, struct cli *cli, struct selection *sel,
+int report_reading_open(struct report_reading *r, const struct teller *t, struct selection *sel,
 			const struct time_objectives *objectives, bool *is_done, struct err *err);
 /*
  * Makes the report of what was read, which borrows from *reading. *is_empty is set, and the
  * function fails, where the selection has no request. Returns 0 or -errno.
  */
 int report_reading_report(struct report **out, struct report_reading *reading,
-			  const struct cli *cli, bool *is_empty, struct err *err);
+			  const struct teller *t, bool *is_empty, struct err *err);
 void report_reading_release(struct report_reading *r);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cmd/profiles/report_reading.h"
+#include "analyzer/report/collect/report_reading.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "analyzer/characterize/watched.h"
-#include "analyzer/cmd/cli/selection_options.h"
+#include "analyzer/models/num/ranks.h"
+#include "analyzer/store/scan/selection_told.h"
 #include "workload/reuse.h"
 
 #define NO_ROUTE SIZE_MAX
@@ -19,7 +20,7 @@
  * Adds the streams that the scan has met since the last batch. Their device is added with the first
  * request, so a device without requests gets no picture.
  */
-static int add_routes(struct gather *g, const struct scan *scan)
+static int gather_add_routes(struct gather *g, const struct scan *scan)
 {
 	uint32_t nr = scan_nr_streams(scan);
 	size_t *routes;
@@ -35,7 +36,7 @@ static int add_routes(struct gather *g, const struct scan *scan)
 	return 0;
 }
 
-static int cmd_report_route(struct gather *g, const struct scan *scan, uint32_t stream)
+static int report_reading_route(struct gather *g, const struct scan *scan, uint32_t stream)
 {
 	const struct scan_stream *st = scan_stream(scan, stream);
 	char number[32];
@@ -49,7 +50,7 @@ static int cmd_report_route(struct gather *g, const struct scan *scan, uint32_t 
 }
 
 /* Adds requests of one stream, at most MOVED at a time, with their times converted to real time. */
-static int add_run(struct gather *g, const struct scan_request *r, size_t nr)
+static int gather_add_run(struct gather *g, const struct scan_request *r, size_t nr)
 {
 	int ret = 0;
 
@@ -72,7 +73,7 @@ static int add_run(struct gather *g, const struct scan_request *r, size_t nr)
 	return 0;
 }
 
-static int on_batch(void *ctx, struct scan *scan, const struct scan_request *r, size_t nr)
+static int gather_batch(void *ctx, struct scan *scan, const struct scan_request *r, size_t nr)
 {
 	struct gather *g = ctx;
 	size_t from = 0;
@@ -80,21 +81,21 @@ static int on_batch(void *ctx, struct scan *scan, const struct scan_request *r, 
 
 	if (report_share_is_done(&g->share))
 		return 0; /* rank 0 draws */
-	ret = add_routes(g, scan);
+	ret = gather_add_routes(g, scan);
 	while (!ret && from < nr) {
 		size_t to = from + 1;
 
 		while (to < nr && r[to].stream == r[from].stream)
 			to++;
-		ret = cmd_report_route(g, scan, r[from].stream);
+		ret = report_reading_route(g, scan, r[from].stream);
 		if (!ret)
-			ret = add_run(g, r + from, to - from);
+			ret = gather_add_run(g, r + from, to - from);
 		from = to;
 	}
 	return ret;
 }
 
-static int on_profile(void *ctx, struct profile *p)
+static int gather_profile(void *ctx, struct profile *p)
 {
 	struct gather *g = ctx;
 	struct profile *profiles = reallocarray(g->profiles, g->nr_profiles + 1, sizeof(*profiles));
@@ -107,14 +108,14 @@ static int on_profile(void *ctx, struct profile *p)
 	return 0;
 }
 
-static int cmd_report_join(void *ctx, struct profile *p)
+static int report_reading_join(void *ctx, struct profile *p)
 {
 	struct gather *g = ctx;
 
 	return retained_join(g->retired.retained, p);
 }
 
-static void on_progress(void *ctx, uint64_t done, uint64_t total)
+static void gather_progress(void *ctx, uint64_t done, uint64_t total)
 {
 	struct gather *g = ctx;
 
@@ -122,7 +123,7 @@ static void on_progress(void *ctx, uint64_t done, uint64_t total)
 	progress_update(&g->progress, done);
 }
 
-static void release_gather(struct gather *g)
+static void gather_release(struct gather *g)
 {
 	for (size_t i = 0; i < g->nr_profiles; i++)
 		profile_release(&g->profiles[i]);
@@ -135,12 +136,12 @@ static void release_gather(struct gather *g)
 }
 
 /* Release g whatever this returns. */
-static int cmd_report_gather(struct gather *g, const struct selection *sel,
-			     const struct time_objectives *objectives)
+static int gather_open(struct gather *g, const struct selection *sel,
+		       const struct time_objectives *objectives)
 {
 	int ret;
 
-	report_share_init(&g->share, on_profile, g);
+	report_share_init(&g->share, gather_profile, g);
 	ret = collect_new(&g->collect);
 	if (ret)
 		return ret;
@@ -154,7 +155,7 @@ static int cmd_report_gather(struct gather *g, const struct selection *sel,
 }
 
 /* Converts seconds to nanoseconds, with the latest instant for a value that does not fit. */
-static uint64_t cmd_report_ns(double seconds)
+static uint64_t report_reading_ns(double seconds)
 {
 	return seconds * 1e9 < 0x1p64 ? (uint64_t)(seconds * 1e9) : UINT64_MAX;
 }
@@ -163,8 +164,8 @@ static uint64_t cmd_report_ns(double seconds)
  * Finds the intervals in which nobody watched the device's host. A trace that does not record what
  * was watched has no gaps. A period of which only the profile is left was watched.
  */
-static int cmd_report_gaps(const struct gather *g, const struct scan *scan, const char *host,
-			   struct gaps *out)
+static int report_reading_gaps(const struct gather *g, const struct scan *scan, const char *host,
+			       struct gaps *out)
 {
 	double begin_s = INFINITY, end_s = 0;
 	struct watched_interval *found = NULL;
@@ -176,8 +177,8 @@ static int cmd_report_gaps(const struct gather *g, const struct scan *scan, cons
 		begin_s = fmin(begin_s, g->profiles[i].begin_s);
 		end_s = fmax(end_s, g->profiles[i].end_s);
 	}
-	begin = cmd_report_ns(begin_s);
-	end = cmd_report_ns(end_s);
+	begin = report_reading_ns(begin_s);
+	end = report_reading_ns(end_s);
 	if (!watched_ns(scan, host, begin, end, &last) && !report_retired_has(&g->retired, host))
 		return 0;
 	ret = watched_gaps(scan, host, begin, end, &found, &nr);
@@ -191,7 +192,7 @@ static int cmd_report_gaps(const struct gather *g, const struct scan *scan, cons
 }
 
 /* Notes what the traces know of the devices, of which the last trace of a device counts. */
-static void cmd_report_describe(const struct gather *g, const struct scan *scan)
+static void report_reading_describe(const struct gather *g, const struct scan *scan)
 {
 	for (uint32_t i = 0; i < g->nr_routes; i++) {
 		const struct scan_stream *st = scan_stream(scan, i);
@@ -208,8 +209,8 @@ static void cmd_report_describe(const struct gather *g, const struct scan *scan)
 }
 
 /* Completes the report; its losses are those of all traces that were read. */
-static int make_report(struct report **out, struct gather *g, const struct scan *scan, bool utc,
-		       struct err *err)
+static int gather_make_report(struct report **out, struct gather *g, const struct scan *scan,
+			      bool utc, struct err *err)
 {
 	struct report_facts facts = { .profiles = g->profiles, .nr_profiles = g->nr_profiles };
 	struct gaps gaps[COLLECT_DEVICES] = { 0 };
@@ -219,21 +220,21 @@ static int make_report(struct report **out, struct gather *g, const struct scan 
 
 	ledger_init(&ledger);
 	for (uint32_t i = 0; i < scan_nr_traces(scan) && !ret; i++) {
-		const struct scan_trace *t = scan_trace(scan, i);
+		const struct scan_trace *trace = scan_trace(scan, i);
 
-		facts.nr_missing += t->nr_missing;
-		ret = t->ledger ? ledger_merge(&ledger, t->ledger) : 0;
+		facts.nr_missing += trace->nr_missing;
+		ret = trace->ledger ? ledger_merge(&ledger, trace->ledger) : 0;
 	}
 	facts.ledger = &ledger;
 	facts.gaps = gaps;
 	if (ret)
 		goto out;
 	for (size_t i = 0; i < collect->nr_devices; i++) {
-		ret = cmd_report_gaps(g, scan, collect->devices[i]->host, &gaps[i]);
+		ret = report_reading_gaps(g, scan, collect->devices[i]->host, &gaps[i]);
 		if (ret)
 			goto out;
 	}
-	cmd_report_describe(g, scan);
+	report_reading_describe(g, scan);
 	g->collect = NULL; /* taken over, also on failure */
 	ret = report_new(out, collect, &facts, utc, err);
 out:
@@ -244,21 +245,21 @@ out:
 }
 
 /* Reads the requests and their profiles. Returns 0, -errno, or SHARE_ALONE. */
-static int cmd_report_replay(struct gather *g, struct scan *scan, const struct cli *cli,
-			     struct err *err)
+static int report_reading_replay(struct gather *g, struct scan *scan, const struct teller *t,
+				 struct err *err)
 {
 	/*
 	 * Larger samples share a budget, so that the curve of a device would depend on which others
 	 * are in the report. A command of the page that selects the device gives the same data.
 	 */
-	struct replay_config config = { .profile = cmd_report_join,
-					.batch = on_batch,
-					.progress = on_progress,
+	struct replay_config config = { .profile = report_reading_join,
+					.batch = gather_batch,
+					.progress = gather_progress,
 					.ctx = g,
 					.window.mrc_samples = REUSE_SAMPLES };
 	int ret;
 
-	progress_begin(&g->progress, "report", 0, cli->teller.quiet);
+	progress_begin(&g->progress, "report", 0, t->quiet);
 	ret = report_share_replay(&g->share, scan, &config, g->retired.retained, err);
 	progress_end(&g->progress);
 	return ret;
@@ -266,14 +267,15 @@ static int cmd_report_replay(struct gather *g, struct scan *scan, const struct c
 
 void report_reading_release(struct report_reading *r)
 {
-	release_gather(&r->gather);
+	gather_release(&r->gather);
 	scan_close(r->scan);
 	issuers_release(&r->issuers);
 }
 
 /* Opens and reads the selection. Release *r whatever this returns: 0, -errno or SHARE_ALONE. */
-static int report_reading_once(struct report_reading *r, struct cli *cli, struct selection *sel,
-			       const struct time_objectives *objectives, struct err *err)
+static int report_reading_once(struct report_reading *r, const struct teller *t,
+			       struct selection *sel, const struct time_objectives *objectives,
+			       struct err *err)
 {
 	const struct scan_hooks hooks = { .taken = issuers_taken,
 					  .taken_ctx = &r->issuers,
@@ -285,17 +287,17 @@ static int report_reading_once(struct report_reading *r, struct cli *cli, struct
 	ret = issuers_init(&r->issuers);
 	if (ret)
 		return ret;
-	ret = cmd_report_gather(&r->gather, sel, objectives);
+	ret = gather_open(&r->gather, sel, objectives);
 	if (ret)
 		return ret;
-	ret = selection_open(sel, &cli->teller, &r->scan, &hooks, err);
-	return ret ? ret : cmd_report_replay(&r->gather, r->scan, cli, err);
+	ret = selection_open(sel, t, &r->scan, &hooks, err);
+	return ret ? ret : report_reading_replay(&r->gather, r->scan, t, err);
 }
 
-int report_reading_open(struct report_reading *r, struct cli *cli, struct selection *sel,
+int report_reading_open(struct report_reading *r, const struct teller *t, struct selection *sel,
 			const struct time_objectives *objectives, bool *is_done, struct err *err)
 {
-	int ret = report_reading_once(r, cli, sel, objectives, err);
+	int ret = report_reading_once(r, t, sel, objectives, err);
 
 	*is_done = !ret && report_share_is_done(&r->gather.share);
 	if (ret != SHARE_ALONE)
@@ -303,12 +305,12 @@ int report_reading_open(struct report_reading *r, struct cli *cli, struct select
 	report_reading_release(r);
 	selection_release(sel);
 	*r = (struct report_reading){ .scan = NULL };
-	*is_done = !cli_works_alone();
-	return *is_done ? 0 : report_reading_once(r, cli, sel, objectives, err);
+	*is_done = !ranks_works_alone();
+	return *is_done ? 0 : report_reading_once(r, t, sel, objectives, err);
 }
 
 int report_reading_report(struct report **out, struct report_reading *reading,
-			  const struct cli *cli, bool *is_empty, struct err *err)
+			  const struct teller *t, bool *is_empty, struct err *err)
 {
 	struct gather *g = &reading->gather;
 	struct scan *scan = reading->scan;
@@ -317,14 +319,14 @@ int report_reading_report(struct report **out, struct report_reading *reading,
 
 	*is_empty = g->collect->nr_requests == 0;
 	left = retained_missing(g->retired.retained, scan);
-	selection_note_retained(&cli->teller, &left);
-	selection_note_kept_back(&cli->teller, scan, 0);
-	ret = make_report(out, g, scan, cli->teller.utc, err);
+	selection_note_retained(t, &left);
+	selection_note_kept_back(t, scan, 0);
+	ret = gather_make_report(out, g, scan, t->utc, err);
 	if (ret)
 		return ret;
 	(*out)->nr_left_out = left.nr_summarized + left.nr_dropped;
 	issuers_rank(&reading->issuers);
 	(*out)->issuers = &reading->issuers;
-	(*out)->maker = cli->teller.maker;
+	(*out)->maker = t->maker;
 	return 0;
 }

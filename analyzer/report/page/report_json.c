@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzer/cmd/profiles/report_json.h"
+#include "analyzer/report/page/report_json.h"
 
 #include <errno.h>
 #include <jansson.h>
 
 #include "analyzer/answer/provenance.h"
-#include "analyzer/cmd/cli/show.h"
 #include "analyzer/report/page/figures.h"
 #include "base/data/json.h"
 
@@ -56,7 +55,7 @@ static json_t *report_json_provenance(const struct report *r)
 	return all;
 }
 
-int report_json_print(const struct report *r, const char *output, size_t bytes)
+json_t *report_json(const struct report *r, const char *output, size_t bytes)
 {
 	char hash[COLLECT_HASH_BYTES];
 	json_t *names = json_array(), *top;
@@ -75,7 +74,7 @@ int report_json_print(const struct report *r, const char *output, size_t bytes)
 			report_json_provenance(r));
 	if (top && r->collect->objectives && report_json_objectives(r, top)) {
 		json_decref(top);
-		return -ENOMEM;
+		return NULL;
 	}
-	return cli_show_json(top);
+	return top;
 }
