@@ -6,28 +6,33 @@
  * Most events are set and then happen; events that may be moved or cancelled are clocks, which have
  * a small number each and are found in O(1). Memory: 16 bytes per event.
  *
- * Up to EVENTQ_FEW events are stored in no order. eventq_first() searches the earliest one in an
- * array of their times. The search has no branch that depends on the times: they are random, and a
- * branch that the processor predicts wrongly costs as much as ten comparisons. push and move are
- * O(1) then.
+ * Up to EVENTQ_FEW events each have a slot of their own, and an array of bytes has the slots in the
+ * order of the events. An event is set by comparing its time with those of all slots, several at
+ * once, and by moving the bytes behind its position, always the same number of them. Neither has a
+ * branch that depends on the times: these are random, and a branch that the processor predicts
+ * wrongly costs as much as ten comparisons. first and pop are O(1) then, and push and move are
+ * O(EVENTQ_FEW) with a small constant.
  *
- * More events are a 4-ary heap. A popped root stays in place until the next push replaces it: a
- * service that ends and the next one that begins then cost one pass through the heap and not two.
- * push, pop and move: O(log n). Both forms give the same order of events.
+ * More events are a 4-ary heap (eventq.c). A popped root stays in place until the next push
+ * replaces it: a service that ends and the next one that begins then cost one pass through the heap
+ * and not two. push, pop and move: O(log n). Both forms give the same order of events.
  */
 #ifndef ANALYZER_EVENTQ_H
 #define ANALYZER_EVENTQ_H
 
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #define EVENTQ_CLOCK 0x80000000u /* set in the id of a clock; the remaining bits are its number */
 
-#define EVENTQ_FEW   32 /* the most events that are searched; each has a bit of a 64-bit word */
-#define EVENTQ_STEP  4	/* number of times that one step of the search compares */
+#define EVENTQ_FEW   64 /* the most events that are kept in order */
+#define EVENTQ_STEP  4	/* number of times that one step of a comparison takes */
+
+/* Vectors of the compiler, which makes the instructions of each processor of them. */
+typedef double eventq_times __attribute__((vector_size(16)));
+typedef int64_t eventq_flags __attribute__((vector_size(16)));
+typedef uint8_t eventq_bytes __attribute__((vector_size(16), aligned(1), may_alias));
 
 struct event {
 	double time;
@@ -36,42 +41,32 @@ struct event {
 };
 
 struct eventq {
-	struct event *items; /* owned */
+	struct event *items; /* owned; by slot, or the heap */
 	uint32_t nr, cap;
 	uint32_t seq;
 	bool is_heap;
-	bool hole;	/* of a heap: items[0] has already happened */
-	uint32_t first; /* index of the event that eventq_first() returned; 0 in a heap */
+	bool hole; /* of a heap: items[0] has already happened */
 	/*
-	 * The times of the items where there is no heap. INFINITY follows them, so that the search
-	 * takes whole steps.
+	 * Where there is no heap: the slots, that of the latest event first. A move of bytes
+	 * reaches beyond the last slot.
 	 */
-	double times[EVENTQ_FEW];
+	uint8_t order[2 * EVENTQ_FEW + 1];
+	uint8_t spare[EVENTQ_FEW]; /* from spare[nr] on: the free slots */
+	uint32_t nr_used;	   /* the slots from here on never had an event */
+	/* by slot; -INFINITY where it is free */
+	double times[EVENTQ_FEW] __attribute__((aligned(16)));
 	uint32_t *where; /* owned; by clock: index in items plus 1, or 0 */
 };
 
-static inline int eventq_init(struct eventq *q, uint32_t nr_clocks)
-{
-	*q = (struct eventq){ .cap = 64 };
-	q->items = calloc(q->cap, sizeof(*q->items));
-	q->where = calloc((size_t)nr_clocks + 1, sizeof(*q->where));
-	for (uint32_t i = 0; i < EVENTQ_FEW; i++)
-		q->times[i] = INFINITY;
-	return q->items && q->where ? 0 : -ENOMEM;
-}
+/* Returns 0 or -ENOMEM. */
+int eventq_init(struct eventq *q, uint32_t nr_clocks);
+void eventq_release(struct eventq *q);
 
-static inline void eventq_release(struct eventq *q)
-{
-	free(q->items);
-	free(q->where);
-	*q = (struct eventq){ 0 };
-}
-
-static inline bool event_before(const struct event *a, const struct event *b)
-{
-	/* Times are random, so this is written without branches, which could not be predicted. */
-	return (a->time < b->time) | ((a->time == b->time) & ((int32_t)(a->seq - b->seq) < 0));
-}
+/* eventq.c: the same operations where there is a heap, or where there must be one. */
+int eventq_push_heap(struct eventq *q, struct event e);
+const struct event *eventq_first_heap(struct eventq *q);
+void eventq_pop_heap(struct eventq *q);
+void eventq_move_heap(struct eventq *q, uint32_t i, struct event e);
 
 static inline void eventq_seat(struct eventq *q, uint32_t i, struct event e)
 {
@@ -80,115 +75,75 @@ static inline void eventq_seat(struct eventq *q, uint32_t i, struct event e)
 		q->where[e.id & ~EVENTQ_CLOCK] = i + 1;
 }
 
-static inline void eventq_up(struct eventq *q, uint32_t i, struct event e)
+/* Returns how many of few events come later than a time. */
+static inline uint32_t eventq_nr_later(const struct eventq *q, double time)
 {
-	while (i > 0) {
-		uint32_t parent = (i - 1) / 4;
+	const eventq_times *t = (const eventq_times *)q->times, now = { time, time };
+	eventq_flags a = { 0 }, b = { 0 };
 
-		if (!event_before(&e, &q->items[parent]))
-			break;
-		eventq_seat(q, i, q->items[parent]);
-		i = parent;
+	for (uint32_t i = 0; i < q->nr_used; i += EVENTQ_STEP, t += 2) {
+		a -= t[0] > now;
+		b -= t[1] > now;
 	}
-	eventq_seat(q, i, e);
+	a += b;
+	return (uint32_t)a[0] + (uint32_t)a[1];
 }
 
-static inline void eventq_down(struct eventq *q, uint32_t i, struct event e)
+/* Moves EVENTQ_FEW bytes of the order, which may overlap: all are read before any is written. */
+static inline void eventq_shift(struct eventq *q, uint32_t to, uint32_t from)
 {
-	for (;;) {
-		uint32_t child = 4 * i + 1, best = child;
-		uint32_t end = child + 4 < q->nr ? child + 4 : q->nr;
+	const eventq_bytes *src = (const eventq_bytes *)&q->order[from];
+	eventq_bytes a = src[0], b = src[1], c = src[2], d = src[3];
+	eventq_bytes *dst = (eventq_bytes *)&q->order[to];
 
-		if (child >= q->nr)
-			break;
-		while (++child < end)
-			if (event_before(&q->items[child], &q->items[best]))
-				best = child;
-		if (!event_before(&q->items[best], &e))
-			break;
-		eventq_seat(q, i, q->items[best]);
-		i = best;
+	dst[0] = a;
+	dst[1] = b;
+	dst[2] = c;
+	dst[3] = d;
+}
+
+/* Adds an event to the order, after all events of the same time. */
+static inline void eventq_insert(struct eventq *q, uint32_t slot, struct event e)
+{
+	uint32_t at = eventq_nr_later(q, e.time);
+
+	eventq_shift(q, at + 1, at);
+	q->order[at] = (uint8_t)slot;
+	q->times[slot] = e.time;
+	eventq_seat(q, slot, e);
+}
+
+/*
+ * Takes a slot, which has an event, out of the order. later: how many events come later. Of events
+ * of the same time, the one that was set last comes first in the order. Where a time is no number,
+ * all slots are searched.
+ */
+static inline void eventq_extract(struct eventq *q, uint32_t slot, uint32_t later)
+{
+	while (q->order[later] != slot)
+		later = later + 1 < q->nr ? later + 1 : 0;
+	eventq_shift(q, later, later + 1);
+}
+
+/* Moves the event of a slot to another time, after all events of that time. */
+static inline void eventq_move(struct eventq *q, uint32_t slot, struct event e)
+{
+	const eventq_times *t = (const eventq_times *)q->times, new = { e.time, e.time };
+	double before = q->times[slot];
+	eventq_times old = { before, before };
+	eventq_flags from = { 0 }, to = { 0 };
+	uint32_t at;
+
+	for (uint32_t i = 0; i < q->nr_used; i += EVENTQ_STEP, t += 2) {
+		from = from - (t[0] > old) - (t[1] > old);
+		to = to - (t[0] > new) - (t[1] > new);
 	}
-	eventq_seat(q, i, e);
-}
-
-static inline void eventq_seat_few(struct eventq *q, uint32_t i, struct event e)
-{
-	q->times[i] = e.time;
-	eventq_seat(q, i, e);
-}
-
-static inline void eventq_remove_few(struct eventq *q, uint32_t i)
-{
-	struct event last = q->items[--q->nr];
-
-	q->times[q->nr] = INFINITY;
-	if (i != q->nr)
-		eventq_seat_few(q, i, last);
-}
-
-static inline double eventq_least(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-/* Returns the index of the earliest of few events; there is at least one. */
-static inline uint32_t eventq_search(const struct eventq *q)
-{
-	double a = INFINITY, b = INFINITY, c = INFINITY, d = INFINITY, least;
-	uint64_t equal = 0;
-	uint32_t best;
-
-	for (uint32_t i = 0; i < q->nr; i += EVENTQ_STEP) {
-		const double *t = &q->times[i];
-
-		a = eventq_least(t[0], a);
-		b = eventq_least(t[1], b);
-		c = eventq_least(t[2], c);
-		d = eventq_least(t[3], d);
-	}
-	least = eventq_least(eventq_least(a, b), eventq_least(c, d));
-	for (uint32_t i = 0; i < q->nr; i += EVENTQ_STEP) {
-		const double *t = &q->times[i];
-
-		equal |= (uint64_t)((t[0] <= least) | (t[1] <= least) << 1 | (t[2] <= least) << 2 |
-				    (t[3] <= least) << 3)
-			 << i;
-	}
-	equal &= (1ull << q->nr) - 1;
-	if (!equal)
-		return 0; /* no time is a number */
-	best = (uint32_t)__builtin_ctzll(equal);
-	while (equal &= equal - 1)
-		if (event_before(&q->items[__builtin_ctzll(equal)], &q->items[best]))
-			best = (uint32_t)__builtin_ctzll(equal);
-	return best;
-}
-
-/* Makes a heap of the events that were searched until now. */
-static inline void eventq_make_heap(struct eventq *q)
-{
-	q->is_heap = true;
-	for (uint32_t i = 1; i < q->nr; i++)
-		eventq_up(q, i, q->items[i]);
-}
-
-static inline void eventq_make_few(struct eventq *q)
-{
-	q->is_heap = false;
-	for (uint32_t i = 0; i < EVENTQ_FEW; i++)
-		q->times[i] = i < q->nr ? q->items[i].time : INFINITY;
-}
-
-static inline void eventq_fill_hole(struct eventq *q)
-{
-	if (!q->hole)
-		return;
-	q->hole = false;
-	if (--q->nr)
-		eventq_down(q, 0, q->items[q->nr]);
-	if (q->nr <= EVENTQ_FEW / 2)
-		eventq_make_few(q);
+	eventq_extract(q, slot, (uint32_t)from[0] + (uint32_t)from[1]);
+	at = (uint32_t)to[0] + (uint32_t)to[1] - (before > e.time);
+	eventq_shift(q, at + 1, at);
+	q->order[at] = (uint8_t)slot;
+	q->times[slot] = e.time;
+	eventq_seat(q, slot, e);
 }
 
 /* Returns 0 or -ENOMEM. */
@@ -196,28 +151,10 @@ static inline int eventq_push(struct eventq *q, double time, uint32_t id)
 {
 	struct event e = { .time = time, .seq = q->seq++, .id = id };
 
-	if (q->hole) {
-		q->hole = false;
-		eventq_down(q, 0, e);
-		return 0;
-	}
-	if (!q->is_heap && q->nr < EVENTQ_FEW) {
-		eventq_seat_few(q, q->nr++, e);
-		return 0;
-	}
-	if (!q->is_heap)
-		eventq_make_heap(q);
-	if (q->nr == q->cap) {
-		struct event *more = reallocarray(q->items, q->cap, 2 * sizeof(*more));
-
-		if (!more || q->cap > UINT32_MAX / 4) {
-			q->items = more ? more : q->items;
-			return -ENOMEM;
-		}
-		q->items = more;
-		q->cap *= 2;
-	}
-	eventq_up(q, q->nr++, e);
+	if (q->is_heap || q->nr == EVENTQ_FEW)
+		return eventq_push_heap(q, e);
+	q->nr_used += q->nr == q->nr_used;
+	eventq_insert(q, q->spare[q->nr++], e);
 	return 0;
 }
 
@@ -226,65 +163,42 @@ static inline int eventq_push(struct eventq *q, double time, uint32_t id)
  */
 static inline const struct event *eventq_first(struct eventq *q)
 {
-	eventq_fill_hole(q);
-	if (!q->nr)
-		return NULL;
-	q->first = q->is_heap ? 0 : eventq_search(q);
-	return &q->items[q->first];
+	if (q->is_heap)
+		return eventq_first_heap(q);
+	return q->nr ? &q->items[q->order[q->nr - 1]] : NULL;
 }
 
 /* To be called after eventq_first() has returned an event, before any other change. */
 static inline void eventq_pop(struct eventq *q)
 {
-	uint32_t id = q->items[q->first].id;
+	uint32_t slot;
 
-	if (id & EVENTQ_CLOCK)
-		q->where[id & ~EVENTQ_CLOCK] = 0;
-	if (q->is_heap)
-		q->hole = true;
-	else
-		eventq_remove_few(q, q->first);
-}
-
-static inline void eventq_cancel(struct eventq *q, uint32_t clock)
-{
-	struct event last;
-	uint32_t i;
-
-	eventq_fill_hole(q);
-	i = q->where[clock];
-	if (!i--)
-		return;
-	q->where[clock] = 0;
-	if (!q->is_heap) {
-		eventq_remove_few(q, i);
+	if (q->is_heap) {
+		eventq_pop_heap(q);
 		return;
 	}
-	last = q->items[--q->nr];
-	if (i == q->nr)
-		return;
-	if (i && event_before(&last, &q->items[(i - 1) / 4]))
-		eventq_up(q, i, last);
-	else
-		eventq_down(q, i, last);
+	slot = q->order[--q->nr];
+	q->spare[q->nr] = (uint8_t)slot;
+	q->times[slot] = -INFINITY;
+	if (q->items[slot].id & EVENTQ_CLOCK)
+		q->where[q->items[slot].id & ~EVENTQ_CLOCK] = 0;
 }
+
+void eventq_cancel(struct eventq *q, uint32_t clock);
 
 /* Sets a clock to a time, wherever it stood before. Returns 0 or -ENOMEM. */
 static inline int eventq_set(struct eventq *q, uint32_t clock, double time)
 {
-	uint32_t i = q->where[clock];
 	struct event e = { .time = time, .id = clock | EVENTQ_CLOCK };
+	uint32_t i = q->where[clock];
 
 	if (!i)
 		return eventq_push(q, time, clock | EVENTQ_CLOCK);
 	e.seq = q->seq++;
-	/* A root that has happened precedes everything, so no event can pass it. */
-	if (!q->is_heap)
-		eventq_seat_few(q, i - 1, e);
-	else if (event_before(&e, &q->items[i - 1]))
-		eventq_up(q, i - 1, e);
+	if (q->is_heap)
+		eventq_move_heap(q, i - 1, e);
 	else
-		eventq_down(q, i - 1, e);
+		eventq_move(q, i - 1, e);
 	return 0;
 }
 

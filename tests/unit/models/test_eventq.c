@@ -96,9 +96,29 @@ static void like_the_literal_queue(void)
 	eventq_release(&q);
 }
 
+/* A damaged model may give such times. They have no order, but none may be lost. */
+static void times_that_are_no_numbers(void)
+{
+	struct eventq q;
+	uint32_t nr = 0, seen = 0;
+
+	ok_int(eventq_init(&q, CLOCKS), 0);
+	for (uint32_t i = 0; i < 20; i++)
+		eventq_push(&q, i % 3 ? i : NAN, i);
+	for (uint32_t i = 0; i < 100; i++)
+		eventq_set(&q, i % CLOCKS, i % 7 ? (double)(i % 25) : NAN);
+	eventq_cancel(&q, 0);
+	for (const struct event *e; (e = eventq_first(&q)); eventq_pop(&q), nr++)
+		seen |= 1u << (e->id & EVENTQ_CLOCK ? 20 + (e->id & ~EVENTQ_CLOCK) : e->id);
+	ok_int(nr, 20 + CLOCKS - 1);
+	ok_int(seen, (1u << (20 + CLOCKS)) - 1 - (1u << 20));
+	eventq_release(&q);
+}
+
 static const struct tap_test tests[] = {
 	{ "events come as from a literal queue, moved and cancelled ones too",
 	  like_the_literal_queue },
+	{ "no event is lost where times are no numbers", times_that_are_no_numbers },
 };
 
 int main(void)
