@@ -12,13 +12,17 @@ void qhist_release(struct qhist *h)
 	*h = (struct qhist){ 0 };
 }
 
-void qhist_add_slow(struct qhist *h, unsigned octave, unsigned bucket)
+void qhist_add_slow(struct qhist *h, unsigned octave, unsigned bucket, double value)
 {
 	h->octaves[octave] = calloc(QHIST_BUCKETS, sizeof(uint32_t));
 	if (!h->octaves[octave]) {
 		h->lost++;
 		return;
 	}
+	if (!h->nr || value < h->min)
+		h->min = value;
+	if (!h->nr || value > h->max)
+		h->max = value;
 	h->octaves[octave][bucket]++;
 	h->nr++;
 }

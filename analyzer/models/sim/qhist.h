@@ -36,8 +36,8 @@ int qhist_merge(struct qhist *dst, const struct qhist *src);
  * Names the parts of a histogram, as struct parallel says. A received histogram was empty before.
  */
 int qhist_pieces(struct qhist *h, struct parallel_bytes *b);
-/* Makes room for one octave and counts the value there. */
-void qhist_add_slow(struct qhist *h, unsigned octave, unsigned bucket);
+/* Makes room for one octave and counts the value there. The first value of all comes here. */
+void qhist_add_slow(struct qhist *h, unsigned octave, unsigned bucket, double value);
 
 /* Finds the bucket of a value, which is at least 0. */
 static inline void qhist_place(double value, unsigned *octave, unsigned *bucket)
@@ -59,16 +59,16 @@ static inline void qhist_add(struct qhist *h, double value)
 	unsigned octave, bucket;
 
 	qhist_place(value, &octave, &bucket);
-	if (!h->nr || value < h->min)
-		h->min = value;
-	if (!h->nr || value > h->max)
-		h->max = value;
-	if (h->octaves[octave]) {
-		h->octaves[octave][bucket]++;
-		h->nr++;
-	} else {
-		qhist_add_slow(h, octave, bucket);
+	if (!h->octaves[octave]) {
+		qhist_add_slow(h, octave, bucket, value);
+		return;
 	}
+	h->octaves[octave][bucket]++;
+	h->nr++;
+	if (value < h->min)
+		h->min = value;
+	if (value > h->max)
+		h->max = value;
 }
 
 /*

@@ -12,13 +12,20 @@ struct tokens {
 	bool *goes_on;
 };
 
-static void name_taken(const struct mode_state *m, const struct net *n, struct tokens *x)
+/* Names the tokens one by one: their slots, and the colours of those that are taken. */
+static void qpn_origin_name(struct mode_state *m, const struct net *n, struct tokens *x)
 {
 	uint32_t k = 0;
 
 	for (uint32_t i = 0; i < m->net->nr_take; i++)
-		for (uint32_t c = 0; c < m->net->take[i].count; c++)
-			x->taken[k++] = n->slots[m->net->take[i].slot].colour;
+		for (uint32_t c = 0; c < m->net->take[i].count; c++, k++) {
+			m->takes[k] = m->net->take[i].slot;
+			x->taken[k] = n->slots[m->takes[k]].colour;
+		}
+	k = 0;
+	for (uint32_t i = 0; i < m->net->nr_put; i++)
+		for (uint32_t c = 0; c < m->net->put[i].count; c++)
+			m->makes[k++] = (struct made){ m->net->put[i].slot, NO_TOKEN };
 }
 
 /*
@@ -27,25 +34,23 @@ static void name_taken(const struct mode_state *m, const struct net *n, struct t
  */
 static void qpn_origin_pair(struct mode_state *m, const struct net *n, struct tokens *x)
 {
-	for (uint32_t k = 0; k < m->nr_made; k++)
-		m->origin[k] = NO_TOKEN;
 	for (int any = 0; any < 2; any++) {
-		uint32_t k = 0;
+		uint32_t t = 0;
 
-		for (uint32_t i = 0; i < m->net->nr_put; i++) {
-			uint32_t colour = n->slots[m->net->put[i].slot].colour, t = 0;
+		for (uint32_t k = 0; k < m->nr_made; k++) {
+			uint32_t colour = n->slots[m->makes[k].slot].colour;
 
-			for (uint32_t c = 0; c < m->net->put[i].count; c++, k++) {
-				if (m->origin[k] != NO_TOKEN)
-					continue;
-				while (t < m->nr_taken &&
-				       (x->goes_on[t] || (!any && x->taken[t] != colour)))
-					t++;
-				if (t == m->nr_taken)
-					continue;
-				m->origin[k] = t;
-				x->goes_on[t] = true;
-			}
+			if (!k || m->makes[k].slot != m->makes[k - 1].slot)
+				t = 0;
+			if (m->makes[k].origin != NO_TOKEN)
+				continue;
+			while (t < m->nr_taken &&
+			       (x->goes_on[t] || (!any && x->taken[t] != colour)))
+				t++;
+			if (t == m->nr_taken)
+				continue;
+			m->makes[k].origin = t;
+			x->goes_on[t] = true;
 		}
 	}
 }
@@ -64,15 +69,12 @@ static uint32_t *unless_empty(uint32_t *list, uint32_t nr)
 static void find_models(struct mode_state *m, const struct net *n, const struct tokens *x,
 			uint32_t *first)
 {
-	uint32_t k = 0;
-
 	for (uint32_t t = m->nr_taken; t-- > 0;)
 		first[x->taken[t]] = t;
-	for (uint32_t i = 0; i < m->net->nr_put; i++)
-		for (uint32_t c = 0; c < m->net->put[i].count; c++, k++)
-			m->model[k] = m->origin[k] == NO_TOKEN
-					      ? first[n->slots[m->net->put[i].slot].colour]
-					      : NO_TOKEN;
+	for (uint32_t k = 0; k < m->nr_made; k++)
+		m->model[k] = m->makes[k].origin == NO_TOKEN
+				      ? first[n->slots[m->makes[k].slot].colour]
+				      : NO_TOKEN;
 	m->model = unless_empty(m->model, m->nr_made);
 }
 
@@ -113,11 +115,12 @@ int qpn_origin_build(struct mode_state *m, const struct net *n)
 		m->nr_taken += m->net->take[i].count;
 	for (uint32_t i = 0; i < m->net->nr_put; i++)
 		m->nr_made += m->net->put[i].count;
-	m->origin = calloc((size_t)m->nr_made + 1, sizeof(*m->origin));
+	m->takes = calloc((size_t)m->nr_taken + 1, sizeof(*m->takes));
+	m->makes = calloc((size_t)m->nr_made + 1, sizeof(*m->makes));
 	x.taken = calloc((size_t)m->nr_taken + 1, sizeof(*x.taken));
 	x.goes_on = calloc((size_t)m->nr_taken + 1, sizeof(*x.goes_on));
-	if (m->origin && x.taken && x.goes_on) {
-		name_taken(m, n, &x);
+	if (m->takes && m->makes && x.taken && x.goes_on) {
+		qpn_origin_name(m, n, &x);
 		qpn_origin_pair(m, n, &x);
 		ret = n->nr_probes ? qpn_origin_follow(m, n, &x) : 0;
 	}
@@ -128,7 +131,8 @@ int qpn_origin_build(struct mode_state *m, const struct net *n)
 
 void qpn_origin_release(struct mode_state *m)
 {
-	free(m->origin);
+	free(m->takes);
+	free(m->makes);
 	free(m->model);
 	free(m->heir);
 }

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The scheduling strategies: which token is served next, and when its service ends. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/models/sim/qpn_state.h"
-
-static void qpn_queue_schedule(struct qpn_sim *s, double time, uint32_t id)
-{
-	int err = eventq_push(&s->events, time, id);
-
-	if (err && !s->error)
-		s->error = err;
-}
+#include "analyzer/models/sim/qpn_queue.h"
 
 static void set_clock(struct qpn_sim *s, uint32_t clock, double time)
 {
@@ -21,24 +14,28 @@ static void set_clock(struct qpn_sim *s, uint32_t clock, double time)
 		s->error = err;
 }
 
-static double slot_draw_many(struct slot_state *x)
+/*
+ * Exponential times are drawn several at once: first the random numbers, whose state is in
+ * registers meanwhile, and then the logarithms.
+ */
+static void slot_draw_exponential(struct slot_state *x)
 {
-	for (x->nr_drawn = SLOT_DRAWS; x->nr_drawn; x->nr_drawn--)
-		x->drawn[x->nr_drawn - 1] = dist_sample(x->service, &x->rng, &x->phase);
-	x->nr_drawn = SLOT_DRAWS - 1;
-	return x->drawn[x->nr_drawn];
+	struct rng rng = x->rng;
+
+	for (uint32_t i = SLOT_DRAWS; i-- > 0;)
+		x->drawn[i] = rng_open(&rng);
+	for (uint32_t i = 0; i < SLOT_DRAWS; i++)
+		x->drawn[i] = x->service->mean * -log(x->drawn[i]);
+	x->rng = rng;
+	x->nr_drawn = SLOT_DRAWS;
 }
 
-static inline void qpn_queue_draw(struct qpn_sim *s, struct token *t)
+double slot_draw_more(struct slot_state *x)
 {
-	struct slot_state *x = &s->slots[t->slot];
-
-	if (x->nr_drawn)
-		t->demand = x->drawn[--x->nr_drawn];
-	else if (x->service->kind == DIST_EXPONENTIAL)
-		t->demand = slot_draw_many(x);
-	else
-		t->demand = dist_sample(x->service, &x->rng, &x->phase);
+	if (x->service->kind != DIST_EXPONENTIAL)
+		return dist_sample(x->service, &x->rng, &x->phase);
+	slot_draw_exponential(x);
+	return x->drawn[--x->nr_drawn];
 }
 
 /* Doubles an array when it is full. Returns false where memory is short, which ends the run. */
@@ -62,14 +59,15 @@ static bool room_for(struct qpn_sim *s, void **array, uint32_t nr, uint32_t *cap
  * Processor sharing in virtual time: virtual time passes at the rate at which each job is served.
  * So a job that arrives at virtual time v with demand d ends at v + d, whatever arrives after it.
  */
-static double ps_rate(const struct queue_state *q)
+static void ps_set_jobs(struct queue_state *q, uint32_t nr)
 {
-	return q->nr_jobs <= q->servers ? 1 : (double)q->servers / q->nr_jobs;
+	q->nr_jobs = nr;
+	q->rate = nr <= q->servers ? 1 : (double)q->servers / nr;
 }
 
 static void ps_advance(struct qpn_sim *s, struct queue_state *q)
 {
-	q->virtual_time = q->nr_jobs ? q->virtual_time + (s->now - q->since) * ps_rate(q) : 0;
+	q->virtual_time = q->nr_jobs ? q->virtual_time + (s->now - q->since) * q->rate : 0;
 	q->since = s->now;
 }
 
@@ -77,7 +75,7 @@ static void ps_schedule(struct qpn_sim *s, struct queue_state *q)
 {
 	double left = q->jobs[0].tag - q->virtual_time;
 
-	set_clock(s, q->clock, s->now + (left > 0 ? left / ps_rate(q) : 0));
+	set_clock(s, q->clock, s->now + (left > 0 ? left / q->rate : 0));
 }
 
 static bool job_before(const struct ps_job *a, const struct ps_job *b)
@@ -85,17 +83,19 @@ static bool job_before(const struct ps_job *a, const struct ps_job *b)
 	return a->tag < b->tag || (a->tag == b->tag && (int32_t)(a->seq - b->seq) < 0);
 }
 
-static void ps_arrive(struct qpn_sim *s, struct queue_state *q, uint32_t token)
+static void ps_arrive(struct qpn_sim *s, struct queue_state *q, struct slot_state *x,
+		      uint32_t token)
 {
 	struct ps_job job = { .token = token, .seq = q->seq++ };
 	uint32_t i;
 
 	if (!room_for(s, (void **)&q->jobs, q->nr_jobs, &q->cap_jobs, sizeof(*q->jobs)))
 		return;
-	qpn_queue_draw(s, &s->tokens[token]);
+	s->tokens[token].demand = slot_draw(x);
 	ps_advance(s, q);
 	job.tag = q->virtual_time + s->tokens[token].demand;
-	for (i = q->nr_jobs++; i && job_before(&job, &q->jobs[(i - 1) / 2]); i = (i - 1) / 2)
+	ps_set_jobs(q, q->nr_jobs + 1);
+	for (i = q->nr_jobs - 1; i && job_before(&job, &q->jobs[(i - 1) / 2]); i = (i - 1) / 2)
 		q->jobs[i] = q->jobs[(i - 1) / 2];
 	q->jobs[i] = job;
 	ps_schedule(s, q);
@@ -108,7 +108,7 @@ static uint32_t ps_complete(struct qpn_sim *s, struct queue_state *q)
 
 	q->virtual_time = done.tag;
 	q->since = s->now;
-	q->nr_jobs--;
+	ps_set_jobs(q, q->nr_jobs - 1);
 	for (;;) {
 		uint32_t child = 2 * i + 1;
 
@@ -135,7 +135,7 @@ static void wait_random(struct qpn_sim *s, struct queue_state *q, uint32_t token
 		q->waiting[q->nr_waiting++] = token;
 }
 
-static uint32_t next_waiting(struct qpn_sim *s, struct queue_state *q)
+uint32_t qpn_queue_next(struct qpn_sim *s, struct queue_state *q)
 {
 	if (q->strategy == NET_RANDOM) {
 		uint32_t i = (uint32_t)rng_below(&q->rng, q->nr_waiting);
@@ -156,7 +156,7 @@ static void serve_at(struct qpn_sim *s, struct queue_state *q, uint32_t server, 
 	struct token *t = &s->tokens[token];
 
 	if (t->demand < 0) {
-		qpn_queue_draw(s, t);
+		t->demand = slot_draw(&s->slots[t->slot]);
 		t->rest = t->demand;
 	}
 	q->serving[server] = token;
@@ -197,40 +197,20 @@ static void preempt_arrive(struct qpn_sim *s, struct queue_state *q, uint32_t to
 	}
 }
 
-void qpn_queue_arrive(struct qpn_sim *s, uint32_t token)
+void qpn_queue_wait(struct qpn_sim *s, struct slot_state *x, uint32_t token)
 {
-	struct token *t = &s->tokens[token];
-	struct queue_state *q = &s->queues[s->slots[t->slot].queue];
+	struct queue_state *q = &s->queues[x->queue];
 
 	if (q->strategy == NET_PS) {
-		ps_arrive(s, q, token);
+		ps_arrive(s, q, x, token);
 	} else if (q->strategy == NET_PREEMPTIVE) {
 		preempt_arrive(s, q, token);
-	} else if (q->strategy == NET_IS || q->nr_busy < q->servers) {
-		q->nr_busy++;
-		qpn_queue_draw(s, t);
-		qpn_queue_schedule(s, s->now + t->demand, token);
 	} else if (q->strategy == NET_RANDOM) {
 		wait_random(s, q, token);
 	} else {
 		q->nr_waiting++;
-		token_append(s, &q->levels[s->slots[t->slot].level], token);
+		token_append(s, &q->levels[x->level], token);
 	}
-}
-
-uint32_t qpn_queue_complete(struct qpn_sim *s, uint32_t token)
-{
-	struct queue_state *q = &s->queues[s->slots[s->tokens[token].slot].queue];
-
-	if (q->nr_waiting) {
-		uint32_t next = next_waiting(s, q);
-
-		qpn_queue_draw(s, &s->tokens[next]);
-		qpn_queue_schedule(s, s->now + s->tokens[next].demand, next);
-	} else {
-		q->nr_busy--;
-	}
-	return token;
 }
 
 uint32_t qpn_queue_clock(struct qpn_sim *s, uint32_t queue, uint32_t clock)
@@ -242,7 +222,7 @@ uint32_t qpn_queue_clock(struct qpn_sim *s, uint32_t queue, uint32_t clock)
 		return ps_complete(s, q);
 	done = q->serving[server];
 	if (q->nr_waiting) {
-		serve_at(s, q, server, next_waiting(s, q));
+		serve_at(s, q, server, qpn_queue_next(s, q));
 	} else {
 		q->serving[server] = NO_TOKEN;
 		q->nr_busy--;

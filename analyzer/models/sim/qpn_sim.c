@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/models/sim/qpn_state.h"
+#include "analyzer/models/sim/qpn_queue.h"
 #include "base/memory/array.h"
 
 uint32_t qpn_token_new(struct qpn_sim *s)
@@ -189,7 +189,7 @@ void qpn_enter(struct qpn_sim *s, uint32_t token, uint32_t slot)
 	}
 	if (x->queue != NET_NONE) {
 		x->nr_queued++;
-		qpn_queue_arrive(s, token);
+		qpn_queue_arrive(s, x, token);
 	} else if (x->nr_routes) {
 		x->nr_lying++;
 		send_on(s, token);
@@ -198,32 +198,12 @@ void qpn_enter(struct qpn_sim *s, uint32_t token, uint32_t slot)
 	}
 }
 
-/* Moves a token that was served from the queue to the depository. */
-static inline void qpn_sim_served(struct qpn_sim *s, uint32_t token)
+/* A token leaves its place; its slot was brought up to now before. */
+static inline void qpn_sim_leave(struct qpn_sim *s, uint32_t token, struct slot_state *x)
 {
 	struct token *t = &s->tokens[token];
-	struct slot_state *x = &s->slots[t->slot];
-
-	slot_touch(s, x);
-	x->nr_queued--;
-	x->sums.served++;
-	x->sums.busy += t->demand;
-	x->sums.queueing += s->now - t->entered;
-	if (x->nr_routes) {
-		x->nr_lying++;
-		send_on(s, token);
-	} else {
-		lie_down(s, token, x);
-	}
-}
-
-static inline void qpn_sim_leave(struct qpn_sim *s, uint32_t token)
-{
-	struct token *t = &s->tokens[token];
-	struct slot_state *x = &s->slots[t->slot];
 	double residence = s->now - t->entered;
 
-	slot_touch(s, x);
 	x->nr_lying--;
 	x->sums.left++;
 	x->sums.residence += residence;
@@ -251,35 +231,29 @@ static uint32_t pick_up(struct qpn_sim *s, uint32_t slot)
 	return t;
 }
 
-/* Makes the tokens that the mode puts from the nr tokens in taken[]. */
-static void qpn_sim_produce(struct qpn_sim *s, const struct mode_state *m, uint32_t *taken,
-			    uint32_t nr)
+/* Makes the tokens that the mode puts from those in taken[]. */
+static void qpn_sim_produce(struct qpn_sim *s, const struct mode_state *m, uint32_t *taken)
 {
-	uint32_t k = 0;
-
-	if (m->moves_to != NET_NONE) {
-		qpn_enter(s, taken[0], m->moves_to);
-		return;
-	}
 	if (m->heir)
 		qpn_marks_join(s, m, taken);
 	if (m->model)
 		qpn_marks_keep(s, m, taken);
-	for (uint32_t i = 0; i < m->net->nr_put; i++) {
-		for (uint32_t c = m->net->put[i].count; c; c--, k++) {
-			uint32_t from = m->origin[k], t;
+	for (uint32_t k = 0; k < m->nr_made; k++) {
+		uint32_t from = m->makes[k].origin, t;
 
-			t = from == NO_TOKEN ? qpn_token_new(s) : taken[from];
+		if (from != NO_TOKEN) {
+			t = taken[from];
+			taken[from] = NO_TOKEN;
+		} else {
+			t = qpn_token_new(s);
 			if (t == NO_TOKEN)
 				return;
-			if (from != NO_TOKEN)
-				taken[from] = NO_TOKEN;
-			else if (m->model && m->model[k] != NO_TOKEN)
+			if (m->model && m->model[k] != NO_TOKEN)
 				qpn_marks_copy(s, t, m->model[k]);
-			qpn_enter(s, t, m->net->put[i].slot);
 		}
+		qpn_enter(s, t, m->makes[k].slot);
 	}
-	for (uint32_t i = 0; i < nr; i++)
+	for (uint32_t i = 0; i < m->nr_taken; i++)
 		if (taken[i] != NO_TOKEN)
 			token_free(s, taken[i]);
 }
@@ -287,23 +261,25 @@ static void qpn_sim_produce(struct qpn_sim *s, const struct mode_state *m, uint3
 static void qpn_sim_fire(struct qpn_sim *s, uint32_t mode)
 {
 	const struct mode_state *m = &s->modes[mode];
-	uint32_t nr = 0;
 
 	s->firings++;
-	for (uint32_t i = 0; i < m->net->nr_take; i++) {
-		for (uint32_t c = m->net->take[i].count; c; c--) {
-			uint32_t t = pick_up(s, m->net->take[i].slot);
+	for (uint32_t i = 0; i < m->nr_taken; i++) {
+		uint32_t t = pick_up(s, m->takes[i]);
+		struct slot_state *x = &s->slots[s->tokens[t].slot];
 
-			qpn_sim_leave(s, t);
-			s->taken[nr++] = t;
-		}
+		slot_touch(s, x);
+		qpn_sim_leave(s, t, x);
+		s->taken[i] = t;
 	}
-	qpn_sim_produce(s, m, s->taken, nr);
+	if (m->moves_to != NET_NONE)
+		qpn_enter(s, s->taken[0], m->moves_to);
+	else
+		qpn_sim_produce(s, m, s->taken);
 }
 
-static void qpn_sim_route(struct qpn_sim *s, uint32_t token)
+/* Sends on a token that arrived, or was served, in this instant. */
+static void qpn_sim_route(struct qpn_sim *s, uint32_t token, struct slot_state *x)
 {
-	const struct slot_state *x = &s->slots[s->tokens[token].slot];
 	const struct route *r = x->routes;
 
 	s->firings++;
@@ -313,8 +289,32 @@ static void qpn_sim_route(struct qpn_sim *s, uint32_t token)
 		while (r->until <= u)
 			r++;
 	}
-	qpn_sim_leave(s, token);
-	qpn_sim_produce(s, &s->modes[r->mode], &token, 1);
+	qpn_sim_leave(s, token, x);
+	if (r->moves_to != NET_NONE)
+		qpn_enter(s, token, r->moves_to);
+	else
+		qpn_sim_produce(s, &s->modes[r->mode], &token);
+}
+
+/*
+ * Moves a token that was served from the queue to the depository, or sends it on: nothing else is
+ * under way when a service ends.
+ */
+static void qpn_sim_served(struct qpn_sim *s, uint32_t token, struct slot_state *x)
+{
+	const struct token *t = &s->tokens[token];
+
+	slot_touch(s, x);
+	x->nr_queued--;
+	x->sums.served++;
+	x->sums.busy += t->demand;
+	x->sums.queueing += s->now - t->entered;
+	if (x->nr_routes) {
+		x->nr_lying++;
+		qpn_sim_route(s, token, x);
+	} else {
+		lie_down(s, token, x);
+	}
 }
 
 static uint32_t choose_mode(struct qpn_sim *s, const struct transition_state *t)
@@ -377,7 +377,6 @@ static int qpn_sim_settle(struct qpn_sim *s)
 {
 	uint64_t limit = QPN_SIM_MAX_FIRINGS + 16 * (uint64_t)s->nr_live;
 
-	s->firings = 0;
 	while (s->nr_sent || s->nr_enabled) {
 		if (s->nr_sent) {
 			/*
@@ -387,7 +386,7 @@ static int qpn_sim_settle(struct qpn_sim *s)
 
 			if (s->sent_at == s->nr_sent)
 				s->sent_at = s->nr_sent = 0;
-			qpn_sim_route(s, t);
+			qpn_sim_route(s, t, &s->slots[s->tokens[t].slot]);
 		} else {
 			qpn_sim_fire(s, choose_mode(s, choose_transition(s)));
 		}
@@ -401,12 +400,14 @@ static int qpn_sim_settle(struct qpn_sim *s)
 	return s->error;
 }
 
-static void on_clock(struct qpn_sim *s, uint32_t clock)
+static void qpn_sim_clock(struct qpn_sim *s, uint32_t clock)
 {
 	uint32_t owner = s->clock_owner[clock];
 
 	if (owner < s->net->nr_queues) {
-		qpn_sim_served(s, qpn_queue_clock(s, owner, clock));
+		uint32_t token = qpn_queue_clock(s, owner, clock);
+
+		qpn_sim_served(s, token, &s->slots[s->tokens[token].slot]);
 	} else {
 		struct transition_state *t = &s->transitions[owner - s->net->nr_queues];
 
@@ -509,13 +510,28 @@ static int qpn_sim_explain(const struct qpn_sim *s, int error, struct err *err)
 	}
 }
 
+static void qpn_sim_event(struct qpn_sim *s, uint32_t id)
+{
+	s->nr_events++;
+	s->firings = 0;
+	if (id & EVENTQ_CLOCK) {
+		qpn_sim_clock(s, id & ~EVENTQ_CLOCK);
+	} else {
+		struct slot_state *x = &s->slots[s->tokens[id].slot];
+
+		qpn_queue_complete(s, x);
+		qpn_sim_served(s, id, x);
+	}
+}
+
 int qpn_sim_run(struct qpn_sim *s, double until, uint64_t nr_events, struct err *err)
 {
 	uint64_t stop =
 		nr_events > UINT64_MAX - s->nr_events ? UINT64_MAX : s->nr_events + nr_events;
 	int ret = s->error;
 
-	if (!ret && (s->nr_enabled || s->nr_sent || s->nr_dirty))
+	s->firings = 0;
+	if (!ret)
 		ret = qpn_sim_settle(s);
 	while (!ret && s->nr_events < stop) {
 		const struct event *e = eventq_first(&s->events);
@@ -532,12 +548,11 @@ int qpn_sim_run(struct qpn_sim *s, double until, uint64_t nr_events, struct err 
 		s->now = e->time;
 		id = e->id;
 		eventq_pop(&s->events);
-		s->nr_events++;
-		if (id & EVENTQ_CLOCK)
-			on_clock(s, id & ~EVENTQ_CLOCK);
+		qpn_sim_event(s, id);
+		if (s->nr_sent | s->nr_enabled | s->nr_dirty)
+			ret = qpn_sim_settle(s);
 		else
-			qpn_sim_served(s, qpn_queue_complete(s, id));
-		ret = qpn_sim_settle(s);
+			ret = s->error;
 		if (!ret && s->nr_live >= s->growth.next)
 			ret = qpn_growth_look(s);
 	}

@@ -101,6 +101,10 @@ static int build_queue(struct qpn_sim *s, uint32_t index, uint64_t seed, uint32_
 
 	q->strategy = from->strategy;
 	q->servers = from->servers;
+	if (q->strategy == NET_IS)
+		q->nr_free = UINT32_MAX;
+	else if (q->strategy != NET_PS && q->strategy != NET_PREEMPTIVE)
+		q->nr_free = q->servers;
 	seed_stream(&q->rng, seed, STREAM_QUEUE, index);
 	for (uint32_t i = 0; ranked && i < n->nr_slots; i++)
 		if (n->places[n->slots[i].place].queue == index)
@@ -183,9 +187,9 @@ static int build_modes(struct qpn_sim *s)
 			if (qpn_origin_build(x, n))
 				return -ENOMEM;
 			x->moves_to = NET_NONE;
-			if (x->nr_taken == 1 && x->net->nr_put == 1 && x->nr_made == 1 &&
-			    x->origin[0] == 0 && !x->heir && !x->model)
-				x->moves_to = x->net->put[0].slot;
+			if (x->nr_taken == 1 && x->nr_made == 1 && x->makes[0].origin == 0 &&
+			    !x->heir && !x->model)
+				x->moves_to = x->makes[0].slot;
 			if (x->nr_taken > most)
 				most = x->nr_taken;
 		}
@@ -283,7 +287,8 @@ static void add_routes(struct qpn_sim *s, uint32_t slot, uint32_t *at)
 			continue;
 		until += s->transitions[y->transition].weight / total * y->weight /
 			 mode_weights(s, y->transition, slot);
-		s->routes[(*at)++] = (struct route){ .until = until, .mode = m };
+		s->routes[(*at)++] =
+			(struct route){ .until = until, .mode = m, .moves_to = y->moves_to };
 		x->nr_routes++;
 	}
 	/* The last route gets whatever rounding left over. */

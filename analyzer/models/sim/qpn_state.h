@@ -38,6 +38,7 @@ struct watch_range {
 struct route {
 	double until; /* cumulative probability */
 	uint32_t mode;
+	uint32_t moves_to; /* that of the mode */
 };
 
 /*
@@ -79,7 +80,10 @@ struct ps_job {
 
 struct queue_state {
 	enum net_strategy strategy;
-	uint32_t servers, nr_busy;
+	uint32_t servers;
+	/* of servers that serve until the end; 0 for processor sharing and preemption */
+	uint32_t nr_free;
+	uint32_t nr_busy; /* for a preemptive queue */
 	/* waiting tokens by priority; one list where there are no priorities */
 	struct token_list *levels;
 	uint32_t nr_levels;
@@ -90,8 +94,15 @@ struct queue_state {
 	uint32_t clock;	     /* first of its own clocks: one (PS), or one per server (preemptive) */
 	struct ps_job *jobs; /* heap ordered by tag */
 	uint32_t nr_jobs, cap_jobs, seq;
-	double virtual_time, since;
+	/* of processor sharing: the speed of virtual time by the number of jobs */
+	double virtual_time, since, rate;
 	struct rng rng;
+};
+
+/* A token that a mode makes. */
+struct made {
+	uint32_t slot;
+	uint32_t origin; /* the index of the taken token that it continues, or NO_TOKEN */
 };
 
 struct mode_state {
@@ -105,7 +116,9 @@ struct mode_state {
 	 * same one; NET_NONE for any other mode.
 	 */
 	uint32_t moves_to;
-	uint32_t *origin; /* by token made: index of the taken token, or NO_TOKEN */
+	uint32_t *takes;    /* by token taken: its slot */
+	struct made *makes; /* by token made */
+	uint32_t nr_made, nr_taken;
 	/*
 	 * Used where there are probes. A list is NULL, and an entry NO_TOKEN, where there is
 	 * nothing to note.
@@ -113,7 +126,6 @@ struct mode_state {
 	uint32_t *model; /* by token made without origin: the token whose marks it gets a copy of */
 	/* by taken token that ends: the taken token that gets its marks unless it has its own */
 	uint32_t *heir;
-	uint32_t nr_made, nr_taken;
 };
 
 struct transition_state {
@@ -212,16 +224,10 @@ static inline void slot_touch(const struct qpn_sim *s, struct slot_state *x)
 	x->since = s->now;
 }
 
-/* qpn_queue.c */
-void qpn_queue_arrive(struct qpn_sim *s, uint32_t token);
-/* The token whose service ends at this event; the queue goes on. */
-uint32_t qpn_queue_complete(struct qpn_sim *s, uint32_t token);
-uint32_t qpn_queue_clock(struct qpn_sim *s, uint32_t queue, uint32_t clock);
-
 /*
- * qpn_origin.c: fills origin, model and heir of a mode with its counts; 0 or -ENOMEM. taken: the
- * tokens a firing takes. Marks go to heirs; are kept as they are before tokens go on; are copied to
- * one that had no origin.
+ * qpn_origin.c: fills takes, makes, model and heir of a mode with its counts; 0 or -ENOMEM. taken:
+ * the tokens a firing takes. Marks go to heirs; are kept as they are before tokens go on; are copied
+ * to one that had no origin.
  */
 int qpn_origin_build(struct mode_state *m, const struct net *n);
 void qpn_origin_release(struct mode_state *m);
