@@ -325,6 +325,9 @@ double histogram_quantile_any_s(const struct histogram *h, double p)
 		return NAN;
 	for (; before + histogram_count(h, bucket) < rank; bucket = histogram_next(h, bucket + 1))
 		before += histogram_count(h, bucket);
+	/* Durations are whole nanoseconds: the lowest bucket has 0 and 1 ns, and nothing between. */
+	if (bucket == HISTOGRAM_BUCKET_MIN)
+		return (double)h->min_ns / 1e9;
 	begin = bucket_begin_ns(bucket);
 	end = 1e9 * histogram_bucket_end_s(bucket);
 	if (bucket == HISTOGRAM_BUCKET_MAX && (double)h->max_ns > end)

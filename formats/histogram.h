@@ -92,8 +92,8 @@ double histogram_mean_s(const struct histogram *h);
 /*
  * Returns the p-quantile in seconds, 0 < p < 1. The value has rank ceil(p * nr), is placed within
  * its bucket by linear interpolation and limited to [min, max]; the relative error is below the
- * width of one bucket, 2.2 %. Returns NaN where fewer than HISTOGRAM_BEYOND values lie beyond the
- * rank.
+ * width of one bucket, 2.2 %. In the lowest bucket, which cannot tell 0 from 1 ns, the value is the
+ * least duration. Returns NaN where fewer than HISTOGRAM_BEYOND values lie beyond the rank.
  */
 #define HISTOGRAM_BEYOND 10
 double histogram_quantile_s(const struct histogram *h, double p);

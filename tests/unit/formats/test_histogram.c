@@ -217,6 +217,18 @@ static void whole_ranks_stay_whole(void)
 	histogram_release(&h);
 }
 
+static void zeros_have_the_quantile_zero(void)
+{
+	struct histogram h = { 0 };
+
+	for (int i = 0; i < 100; i++)
+		histogram_add(&h, i < 90 ? 0 : 5000);
+	ok_near(histogram_quantile_any_s(&h, 0.5), 0, 0);
+	ok_near(histogram_quantile_any_s(&h, 0.9), 0, 0);
+	ok(histogram_quantile_any_s(&h, 0.91) > 4e-6);
+	histogram_release(&h);
+}
+
 static void merge_is_the_whole(void)
 {
 	struct histogram part[3] = { { 0 } }, whole = { 0 }, left = { 0 }, right = { 0 };
@@ -319,6 +331,7 @@ static const struct tap_test tests[] = {
 	  quantiles_are_near_the_sorted_ones },
 	{ "a quantile with fewer than ten values beyond is unknown", ten_beyond },
 	{ "a whole rank is not rounded up", whole_ranks_stay_whole },
+	{ "where most durations are zero, so is the median", zeros_have_the_quantile_zero },
 	{ "merged parts equal the whole in any order", merge_is_the_whole },
 	{ "the sum is exact past 64 bits", sum_has_128_bits },
 	{ "the cumulative count is that of values up to the end", cumulative_counts_up_to_the_end },
