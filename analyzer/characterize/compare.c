@@ -10,6 +10,8 @@
 /* The kind of a dimension's value. It decides how the standard error is found without windows. */
 enum kind { KIND_RATE, KIND_MEAN, KIND_QUANTILE, KIND_SHARE, KIND_SIZE, KIND_PLAIN };
 
+#define COMPARE_FLUSHES 2
+
 struct dimension {
 	const char *name;
 	enum compare_unit unit;
@@ -17,7 +19,8 @@ struct dimension {
 	int better; /* -1: a smaller value is better; 0: neither is better */
 	double (*value)(const struct profile *p);
 	/* of response times and sizes only */
-	int direction, stage;
+	int direction; /* 0: reads, 1: writes, COMPARE_FLUSHES */
+	int stage;
 	double quantile;
 };
 
@@ -37,6 +40,10 @@ static double read_rate(const struct profile *p)
 static double write_rate(const struct profile *p)
 {
 	return rate_of(p, p->requests, OPERATION_WRITE);
+}
+static double flush_rate(const struct profile *p)
+{
+	return rate_of(p, p->requests, OPERATION_FLUSH);
 }
 static double read_bytes(const struct profile *p)
 {
@@ -119,6 +126,7 @@ static const struct dimension dimensions[] = {
 	PLAIN("arrivals.rate", UNIT_PER_S, KIND_RATE, compare_rate, 0),
 	PLAIN("read.rate", UNIT_PER_S, KIND_RATE, read_rate, 0),
 	PLAIN("write.rate", UNIT_PER_S, KIND_RATE, write_rate, 0),
+	PLAIN("flush.rate", UNIT_PER_S, KIND_RATE, flush_rate, 0),
 	PLAIN("read.throughput", UNIT_BYTES_PER_S, KIND_RATE, read_bytes, 0),
 	PLAIN("write.throughput", UNIT_BYTES_PER_S, KIND_RATE, write_bytes, 0),
 	PLAIN("arrivals.scv", UNIT_COUNT, KIND_PLAIN, interarrival_scv, 0),
@@ -139,6 +147,7 @@ static const struct dimension dimensions[] = {
 	QUANTILES("write.response.total", 1, STAGE_TOTAL),
 	QUANTILES("write.response.queue", 1, STAGE_QUEUE),
 	QUANTILES("write.response.device", 1, STAGE_DEVICE),
+	QUANTILES("flush.response", COMPARE_FLUSHES, STAGE_TOTAL),
 };
 
 size_t compare_nr_dimensions(void)
@@ -159,16 +168,20 @@ static const struct direction_profile *direction_of(const struct profile *p, int
 	return direction ? &p->write : &p->read;
 }
 
+static const struct response_times *times_of(const struct dimension *d, const struct profile *p)
+{
+	return d->direction == COMPARE_FLUSHES ? &p->flush : &direction_of(p, d->direction)->response;
+}
+
 static double value_of(const struct dimension *d, const struct profile *p)
 {
-	const struct histogram *h;
+	const struct response_times *times = times_of(d, p);
 
 	if (d->value)
 		return d->value(p);
-	h = &direction_of(p, d->direction)->response.stage[d->stage];
 	if (d->kind == KIND_MEAN)
-		return profile_mean_s(&direction_of(p, d->direction)->response, d->stage);
-	return histogram_quantile_s(h, d->quantile);
+		return profile_mean_s(times, d->stage);
+	return histogram_quantile_s(&times->stage[d->stage], d->quantile);
 }
 
 static double histogram_deviation_s(const struct histogram *h)
@@ -236,8 +249,7 @@ static double share_error(const struct dimension *d, const struct profile *p, do
 static double lone_error(const struct dimension *d, const struct profile *p, double value,
 			 const char **method)
 {
-	const struct direction_profile *dir = direction_of(p, d->direction);
-	const struct histogram *h = &dir->response.stage[d->stage];
+	const struct histogram *h = &times_of(d, p)->stage[d->stage];
 
 	switch (d->kind) {
 	case KIND_RATE:
@@ -254,7 +266,7 @@ static double lone_error(const struct dimension *d, const struct profile *p, dou
 		return share_error(d, p, value);
 	case KIND_SIZE:
 		*method = "normal, independent requests";
-		return size_error_bytes(dir);
+		return size_error_bytes(direction_of(p, d->direction));
 	default:
 		*method = "none";
 		return NAN;
@@ -390,6 +402,20 @@ static bool compare_is_of_load(const struct dimension *d)
 	       (d->kind == KIND_RATE || d->kind == KIND_SHARE || d->kind == KIND_SIZE);
 }
 
+/*
+ * No dimension has values below 0, and no share is above 1: the interval ends where the second value
+ * would be impossible, so that nothing falls by more than 100 %.
+ */
+static void compare_interval(struct comparison *c, double half)
+{
+	c->lo = c->difference - half;
+	c->hi = c->difference + half;
+	if (c->lo < -c->a)
+		c->lo = -c->a;
+	if (c->unit == UNIT_RATIO && c->hi > 1 - c->a)
+		c->hi = 1 - c->a;
+}
+
 void compare_dimension(const struct profile_group *a, const struct profile_group *b, size_t i,
 		       double tolerance_ratio, struct comparison *out)
 {
@@ -407,7 +433,6 @@ void compare_dimension(const struct profile_group *a, const struct profile_group
 		.method = isnan(x.error) || (x.error >= y.error && !isnan(y.error)) ? x.method
 										    : y.method,
 	};
-	out->lo = out->difference - half;
-	out->hi = out->difference + half;
+	compare_interval(out, half);
 	out->verdict = compare_judge(d, out, tolerance_ratio * fabs(x.value));
 }

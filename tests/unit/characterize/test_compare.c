@@ -133,10 +133,58 @@ static void unknown(void)
 	}
 }
 
+/* A few requests of widely spread times have an interval wider than their own mean. */
+static void nothing_falls_by_more_than_all(void)
+{
+	size_t i = dimension("read.response.total.mean"), share = dimension("read.share");
+	struct profile_group a = { .has_whole = true }, b = { .has_whole = true };
+	struct traffic t = { 3 };
+	struct comparison c;
+
+	respond(&t, &a.whole, 3, 1e-3);
+	respond(&t, &b.whole, 3, 1e-5);
+	a.whole.requests[OPERATION_WRITE] = 1;
+	compare_dimension(&a, &b, i, 0.05, &c);
+	ok_near(c.lo, -c.a, 0);
+	ok(c.hi > c.difference);
+	compare_dimension(&a, &b, share, 0.05, &c);
+	ok_near(c.hi, 1 - c.a, 0);
+	profile_release(&a.whole);
+	profile_release(&b.whole);
+}
+
+static void flushes_are_compared(void)
+{
+	struct profile_group a = { .has_whole = true }, b = { .has_whole = true };
+	struct profile_group *groups[] = { &a, &b };
+	struct comparison c;
+
+	for (size_t g = 0; g < 2; g++) {
+		struct profile *p = &groups[g]->whole;
+
+		profile_init(p);
+		p->begin_s = 0;
+		p->end_s = 10;
+		p->requests[OPERATION_FLUSH] = 1000;
+		for (int k = 0; k < 1000; k++)
+			histogram_add(&p->flush.stage[STAGE_TOTAL], g ? 4000000 : 1000000);
+	}
+	compare_dimension(&a, &b, dimension("flush.rate"), 0.05, &c);
+	ok_near(c.a, 100, 0);
+	compare_dimension(&a, &b, dimension("flush.response.p95"), 0.05, &c);
+	ok_near(c.difference, 3e-3, 1e-12);
+	ok_str(verdict_name(c.verdict), "worse");
+	profile_release(&a.whole);
+	profile_release(&b.whole);
+}
+
 static const struct tap_test tests[] = {
 	{ "intervals of 95 % hold the truth in some 95 of 100 runs", covers },
 	{ "verdicts need the whole interval on one side of the tolerance", verdicts },
 	{ "nothing is told of what neither side knows", unknown },
+	{ "no interval falls by more than 100 % or has a share above 1",
+	  nothing_falls_by_more_than_all },
+	{ "flushes have a rate and response times of their own", flushes_are_compared },
 };
 
 int main(void)
