@@ -26,7 +26,7 @@ holds "a pipe behind /dev/stdout gets what a file gets" cmp -s "$T/sizes.svg" "$
 { echo before; cat "$T/sizes.svg"; echo after; } >"$T/wanted"
 holds "a file behind /dev/stdout keeps what is before and gets what follows" cmp -s "$T/several" "$T/wanted"
 like "$(words "$T/one.html" | head -n 1)" \
-	'^More reads than writes \(5[0-9].* reads\), [0-9.]+ requests and [0-9.]+ MiB per second on average: random reads, mostly of 4.{1,3}KiB; sequential writes of .* on average\. Of response times, half of the reads are done within .*, 95.{1,3}% within .*, 99.{1,3}% within .*; half of the writes .*\.$' \
+	'^More reads than writes \(5[0-9].* reads\), [0-9.]+ reads and writes and [0-9.]+ MiB per second on average: random reads, mostly of 4.{1,3}KiB; sequential writes of .* on average\. Of response times, half of the reads are done within .*, 95.{1,3}% within .*, 99.{1,3}% within .*; half of the writes .*\.$' \
 	"it opens on what the workload is"
 like "$(words "$T/one.html" | sed -n 2p)" \
 	'^The load was of one kind throughout: 60.{1,3}s of random reads and writes \([0-9]+ requests per second, .* each on average\)\. The busiest 1.{1,3}s began at [0-9:]{8}, with .* requests per second\. The slowest 1.{1,3}s began at [0-9:]{8}: .*% of the requests that arrived then took .*ms or longer\.$' \
@@ -55,6 +55,9 @@ done
 like "$(words "$T/days.html" | sed -n 2p)" \
 	'had 2 phases: 60.{1,3}s of [^,]*, [^,]*, then 1.{1,3}d that nobody watched, then 60.{1,3}s of ' \
 	"phases are as long as they were watched, and the day between them is none"
+like "$(words "$T/days.html" | head -n 1)" '^Reads only, 50 requests and .* per second on average' "a load of reads alone has requests"
+is "$(grep -c '<dt>Reads, writes/s</dt>' "$T/one.html") $(grep -c '<dt>Requests/s</dt>' "$T/days.html")" "1 1" \
+	"where flushes are beside them, a rate is said to be of reads and writes"
 printf 'fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open\n10 /dev/sda read 0 4096\n' >"$T/one.log"
 "$blkcast" import -q --store "$T/single" --format fio-iolog "$T/one.log" >"$T/out"
 "$blkcast" report --store "$T/single" -o "$T/single.html"

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CHARACTER_PX 7.5 /* width of a character of a tick label, and a part of the gap after it */
+/* Width of a character of a tick label in a wide font (DejaVu Sans), with a part of the gap. */
+#define CHARACTER_PX 9.0
 
 /* What follows from the counts. */
 struct mirror_range {

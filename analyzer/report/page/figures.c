@@ -235,8 +235,8 @@ const struct figure figures[] = {
 	  "colour of a cell, the more requests fell into it. The thin line is the median.",
 	  NO_TIMES, .crops = true, BOTH(heat) },
 	{ "requests", "Requests per second",
-	  "Arrivals by size class. The rule is the 95th percentile of all windows, the ring the "
-	  "highest one.",
+	  "Arrivals of reads and writes by size class. The dashed line is the 95th percentile of "
+	  "all windows, the ring marks the highest one.",
 	  "", BOTH(requests) },
 	{ "throughput", "Throughput", "Bytes that the arriving requests ask for, by size class.",
 	  "", BOTH(throughput) },
@@ -263,19 +263,19 @@ const struct figure figures[] = {
 	  "What share of the bytes the same sizes move: few large requests can be most of it.", "",
 	  .half = true, .draw = size_bytes_svg, .csv = sizes_table },
 	{ "sequential", "Sequential requests",
-	  "Share of requests that go on where another one ended, streams disentangled; sequential "
-	  "from the rule at 50 % up.",
+	  "Share of requests that go on where another one ended, with streams told apart. A load is "
+	  "sequential from the dashed line at 50 % up.",
 	  "", BOTH(sequence) },
 	{ "seek", "Distance between requests",
-	  "How many bytes after the end of the request before it each one begins; to the left, it "
-	  "begins before that. A request at 0 goes on where the one before ended; a random load is "
-	  "far out on both sides.",
+	  "How many bytes after the end of the previous request each one begins; bars on the left "
+	  "are those that begin before it. A request at 0 goes on where the previous one ended; a "
+	  "random load is far out on both sides.",
 	  NULL, .half = true, .needs_requests = true, BOTH(seek) },
 	{ "outstanding", "Requests under way at arrival",
 	  "How many other requests of the device a request finds when it arrives.", NULL,
 	  .half = true, .needs_requests = true, BOTH(outstanding) },
 	{ "interarrival", "Time between arrivals",
-	  "How long after the request before on the same device each one arrives.", NULL,
+	  "How long after the previous request of the same device each one arrives.", NULL,
 	  .half = true, .needs_requests = true, BOTH(interarrival) },
 	{ "flush", "Response times of flushes",
 	  "How long the device takes to make durable what was written before.", NULL, .half = true,

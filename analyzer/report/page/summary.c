@@ -103,6 +103,15 @@ static void times_words(const struct response_times *r, const char *name, struct
 		buf_printf(out, ", 99%s%% within %s", "\u202f", label_duration(&p99, tail));
 }
 
+const char *summary_counted(const struct profile *p)
+{
+	bool others = false;
+
+	for (int op = OPERATION_DISCARD; op < NR_OPERATIONS && !profile_is_undivided(p); op++)
+		others = others || p->requests[op];
+	return others ? "reads and writes" : "requests";
+}
+
 static void intensity_words(const struct profile *p, struct buf *out)
 {
 	double reads = (double)p->requests[OPERATION_READ];
@@ -124,9 +133,9 @@ static void intensity_words(const struct profile *p, struct buf *out)
 			   label_bytes(&mib, bytes));
 		return;
 	}
-	buf_printf(out, ", %s requests and %s MiB per second on average",
+	buf_printf(out, ", %s %s and %s MiB per second on average",
 		   label_count(&rate, (double)profile_data_requests(p) / seconds),
-		   label_count(&mib, bytes / seconds / MIB));
+		   summary_counted(p), label_count(&mib, bytes / seconds / MIB));
 }
 
 void summary_workload(const struct profile *p, struct buf *out)

@@ -27,6 +27,12 @@ enum verdict summary_verdict(const struct profile *p, double in_device);
 /* Returns the share of the total response time that is spent before the device; NaN: unknown. */
 double summary_queue_ratio(const struct profile *p);
 
+/*
+ * Names what rates and sizes are of: "requests", or "reads and writes" where the load has flushes or
+ * other requests besides, which have no size and are not in these rates.
+ */
+const char *summary_counted(const struct profile *p);
+
 /* Writes two or three sentences without markup: intensity, mix, sizes, pattern, times. */
 void summary_workload(const struct profile *p, struct buf *out);
 /* Writes the verdict in one sentence. */

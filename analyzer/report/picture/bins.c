@@ -164,9 +164,9 @@ int bins_draw(const struct bins *s, enum bins_kind kind, const struct view *v, s
 					      "Requests under way at arrival",
 					      "Time between arrivals",
 					      "Response times of flushes" };
-	static const char *const x_names[] = { "bytes from the end of the request before, up to",
+	static const char *const x_names[] = { "bytes from the end of the previous request, up to",
 					       "other requests of the device, up to",
-					       "since the arrival before, up to",
+					       "since the previous arrival, up to",
 					       "response time, up to" };
 	double counts[2][MIRROR_BINS];
 	char text[200];
