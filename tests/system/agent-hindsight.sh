@@ -48,6 +48,18 @@ send other 3 100 60 hindsight=300 >/dev/null
 is "$(field requests other) $(field kept_back other)" "0 300" "the agent of another host is asked for nothing"
 exits 0 "a later question" "$b" ask fleet --store "$T/store" --minutes 7 --json
 like "$(tr -d ' \n' <"$T/out")" '"begin_s":-420,"end_s":420,"known":true' "makes the period longer"
+exits 1 "a question for a period that is over" "$b" ask past --store "$T/store" --begin "@$(($(date +%s) - 300))" --end "@$(($(date +%s) - 100))" --json
+is "$(jq '.begin_s <= -300 and .begin_s > -310 and .end_s <= -100 and .end_s > -110' "$T/out")" true "is about that period"
+exits 1 "another one that does not touch it" "$b" ask past --store "$T/store" --begin "@$(($(date +%s) - 50))" --json
+is "$(jq '.begin_s > -60' "$T/out")" true "takes its place"
+exits 1 "a question that is not over" "$b" ask past --store "$T/store" --minutes 1
+exits 1 "and one about an earlier time" "$b" ask past --store "$T/store" --begin "@$(($(date +%s) - 300))" --end "@$(($(date +%s) - 200))" --json
+is "$(jq '.begin_s <= -300 and .end_s > 50' "$T/out")" true "are one: it does not end the question before"
+for wrong in "--end @5" "--begin @5" "--begin @99999999999" "--minutes 0" "--begin @$(date +%s) --minutes 5" \
+	"--begin @$(($(date +%s) - 60)) --end @$(($(date +%s) - 70))"; do
+	# shellcheck disable=SC2086
+	exits 2 "a period is refused: ${wrong//[0-9]/9}" "$b" ask fleet --store "$T/store" $wrong
+done
 for wrong in ../x .new 'a b' "$(printf '%070d' 1)"; do
 	exits 2 "a name that is no host's is refused: ${wrong:0:9}" "$b" ask "$wrong" --store "$T/store"
 done

@@ -7,17 +7,56 @@
 #include "analyzer/cmd/cli/commands.h"
 #include "analyzer/cmd/cli/show.h"
 #include "analyzer/store/ask/store_ask.h"
+#include "base/system/clock.h"
+
+#define MINUTES	  10	     /* the default */
+#define NOT_GIVEN UINT64_MAX /* as minutes */
+
+/* How the period is said: in minutes around now, or by its begin and end (0: not given). */
+struct cmd_ask_period {
+	uint64_t minutes, begin_ns, end_ns;
+};
+
+/* Returns the period in seconds after now, or a usage error that was told. */
+static bool cmd_ask_seconds(struct cli *cli, const struct cmd_ask_period *p, int64_t *begin_s,
+			    int64_t *end_s)
+{
+	const int64_t now_s = (int64_t)(clock_real_ns() / CLOCK_NS_PER_S);
+
+	if (!p->begin_ns && p->end_ns)
+		cli->status = cli_usage(cli, "--end: expected --begin with it");
+	else if (p->begin_ns && p->minutes != NOT_GIVEN)
+		cli->status = cli_usage(cli, "--minutes: expected without --begin");
+	else if (p->minutes != NOT_GIVEN && (!p->minutes || p->minutes > STORE_ASK_MAX_MINUTES))
+		cli->status =
+			cli_usage(cli, "--minutes: expected 1 to %d", STORE_ASK_MAX_MINUTES);
+	else {
+		*end_s = (int64_t)(p->minutes == NOT_GIVEN ? MINUTES : p->minutes) * 60;
+		*begin_s = -*end_s;
+		if (p->begin_ns) {
+			*begin_s = (int64_t)(p->begin_ns / CLOCK_NS_PER_S) - now_s;
+			*end_s = p->end_ns ? (int64_t)(p->end_ns / CLOCK_NS_PER_S) - now_s : 0;
+		}
+		return true;
+	}
+	return false;
+}
 
 static int cmd_ask_run(struct cli *cli)
 {
 	const char *name = NULL;
-	uint64_t minutes = 10;
+	struct cmd_ask_period period = { .minutes = NOT_GIVEN };
 	const struct cli_option options[] = {
 		CLI_STRING("store", 's', "DIR", &name, "the store that the host's agent sends to"),
-		CLI_U64("minutes", 'm', "N", &minutes,
+		CLI_U64("minutes", 'm', "N", &period.minutes,
 			"so many minutes before now and after it, 1 to 1440; default 10"),
+		CLI_TIME("begin", 0, "TIME", &period.begin_ns,
+			 "instead: from this time of the last day on: 2026-01-31T14:05"),
+		CLI_TIME("end", 0, "TIME", &period.end_ns,
+			 "until this time, at most a day from now; default now"),
 		CLI_END,
 	};
+	int64_t begin_s, end_s;
 	struct store_asks *asks = NULL;
 	struct store_ask ask = { .is_known = false };
 	struct err err = { 0 };
@@ -29,11 +68,11 @@ static int cmd_ask_run(struct cli *cli)
 		return cli_usage(cli, "--store: expected the name of a store");
 	if (cli->argc != 1)
 		return cli_usage(cli, "expected one HOST");
-	if (minutes < 1 || minutes > STORE_ASK_MAX_MINUTES)
-		return cli_usage(cli, "--minutes: expected 1 to %d", STORE_ASK_MAX_MINUTES);
+	if (!cmd_ask_seconds(cli, &period, &begin_s, &end_s))
+		return cli->status;
 	ret = store_asks_open(&asks, name, &err);
 	if (ret == 0)
-		ret = store_asks_put(asks, cli->argv[0], (uint32_t)minutes, &ask, &err);
+		ret = store_asks_put(asks, cli->argv[0], begin_s, end_s, &ask, &err);
 	store_asks_close(asks);
 	if (ret < 0)
 		return cli_fail(cli, &err);
@@ -44,8 +83,9 @@ static int cmd_ask_run(struct cli *cli)
 					      (json_int_t)ask.end_s, "known", ask.is_known));
 	else
 		printf("%s: its agent is asked for the requests from %" PRId64
-		       " s before now to %" PRId64 " s after now\n",
-		       ask.host, -ask.begin_s, ask.end_s);
+		       " s before now to %" PRId64 " s %s now\n",
+		       ask.host, -ask.begin_s, ask.end_s < 0 ? -ask.end_s : ask.end_s,
+		       ask.end_s < 0 ? "before" : "after");
 	if (ret || ask.is_known)
 		return cli_finish(cli, ret, &err, CLI_DONE);
 	cli_note(cli, "%s: the store has nothing of this host yet; the question waits for it",
@@ -56,7 +96,7 @@ static int cmd_ask_run(struct cli *cli)
 const struct command command_ask = {
 	.name = "ask",
 	.summary = "make an agent send the requests that it keeps back",
-	.usage = "HOST --store DIR [--minutes N]",
+	.usage = "HOST --store DIR [--minutes N | --begin TIME [--end TIME]]",
 	.example = "blkcast ask web1 --store /srv/traces --minutes 5",
 	.details =
 		"An agent with --hindsight sends profiles, and keeps the requests of the last minutes "

@@ -25,30 +25,34 @@ static void cluster_ask_row(const PGresult *r, int row, struct store_ask *out)
 	out->is_known = PQgetvalue(r, row, 3)[0] == 't';
 }
 
-int cluster_ask_put(struct cluster *c, const char *host, uint32_t minutes, struct store_ask *out,
-		    struct err *err)
+int cluster_ask_put(struct cluster *c, const char *host, int64_t begin_s, int64_t end_s,
+		    struct store_ask *out, struct err *err)
 {
+	/* The rules of store_ask_join(). */
 	static const char put[] =
-		"INSERT INTO ask AS a VALUES ($1, now() - make_interval(mins => $2::int), now() + "
-		"make_interval(mins => $2::int)) ON CONFLICT (host) DO UPDATE SET begin_at = CASE "
-		"WHEN a.end_at >= EXCLUDED.begin_at THEN least(a.begin_at, EXCLUDED.begin_at) ELSE "
-		"EXCLUDED.begin_at END, end_at = greatest(a.end_at, EXCLUDED.end_at) RETURNING host, "
+		"INSERT INTO ask AS a VALUES ($1, now() + make_interval(secs => $2::int), now() + "
+		"make_interval(secs => $3::int)) ON CONFLICT (host) DO UPDATE SET (begin_at, end_at) "
+		"= (SELECT CASE WHEN joins THEN least(a.begin_at, EXCLUDED.begin_at) ELSE "
+		"EXCLUDED.begin_at END, CASE WHEN joins THEN greatest(a.end_at, EXCLUDED.end_at) ELSE "
+		"EXCLUDED.end_at END FROM (SELECT (a.end_at >= EXCLUDED.begin_at AND a.begin_at <= "
+		"EXCLUDED.end_at) OR a.end_at > now() AS joins) j) RETURNING host, "
 		"floor(extract(epoch FROM begin_at - now()))::bigint, ceil(extract(epoch FROM end_at "
 		"- now()))::bigint, EXISTS (SELECT 1 FROM host h WHERE h.host = $1)";
 	static const char sweep[] =
 		"DELETE FROM ask WHERE end_at < now() - make_interval(secs => $1::int)";
-	char text[16], keep[16];
-	const char *values[] = { host, text }, *keep_values[] = { keep };
+	char begin[16], end[16], keep[16];
+	const char *values[] = { host, begin, end }, *keep_values[] = { keep };
 	struct cluster_sql *sql;
 	PGresult *r = NULL;
 	int ret = cluster_keeper(c, &sql, err);
 
-	snprintf(text, sizeof(text), "%u", minutes);
+	snprintf(begin, sizeof(begin), "%d", (int)begin_s);
+	snprintf(end, sizeof(end), "%d", (int)end_s);
 	snprintf(keep, sizeof(keep), "%d", STORE_ASK_KEEP_S);
 	if (ret == 0)
 		ret = cluster_sql_call(sql, sweep, 1, keep_values, NULL, err);
 	if (ret == 0)
-		ret = cluster_sql_call(sql, put, 2, values, &r, err);
+		ret = cluster_sql_call(sql, put, 3, values, &r, err);
 	if (ret < 0)
 		return ret;
 	cluster_ask_row(r, 0, out);

@@ -202,8 +202,23 @@ static int store_ask_list(const struct store_asks *a, int asks_fd, int64_t now_s
 	return 0;
 }
 
-static int store_ask_put_file(const struct store_asks *a, const char *host, uint32_t minutes,
-			      struct store_ask *out, struct err *err)
+/*
+ * Makes the period of a question as long as that of an older one of the host demands. Where the two
+ * touch, one period is asked for. An older one that is not over yet may be somebody else's, and is
+ * not ended by a question about another time.
+ */
+static void store_ask_join(struct store_ask *ask, const struct store_ask *old, int64_t now_s)
+{
+	bool touches = old->begin_s <= ask->end_s && old->end_s >= ask->begin_s;
+
+	if (old->begin_s > now_s || (!touches && old->end_s <= now_s))
+		return;
+	ask->begin_s = old->begin_s < ask->begin_s ? old->begin_s : ask->begin_s;
+	ask->end_s = old->end_s > ask->end_s ? old->end_s : ask->end_s;
+}
+
+static int store_ask_put_file(const struct store_asks *a, const char *host, int64_t begin_s,
+			      int64_t end_s, struct store_ask *out, struct err *err)
 {
 	const int64_t now_s = (int64_t)(clock_real_ns() / 1000000000u);
 	struct store_ask old, *others = NULL;
@@ -217,13 +232,10 @@ static int store_ask_put_file(const struct store_asks *a, const char *host, uint
 	fd = store_ask_folder(a, &owner, err);
 	if (fd < 0)
 		return fd;
-	*out = (struct store_ask){ .begin_s = now_s - (int64_t)minutes * 60,
-				   .end_s = now_s + (int64_t)minutes * 60 };
+	*out = (struct store_ask){ .begin_s = now_s + begin_s, .end_s = now_s + end_s };
 	snprintf(out->host, sizeof(out->host), "%s", host);
-	if (store_ask_file(fd, host, &old) && old.begin_s <= now_s && old.end_s >= out->begin_s) {
-		out->begin_s = old.begin_s < out->begin_s ? old.begin_s : out->begin_s;
-		out->end_s = old.end_s > out->end_s ? old.end_s : out->end_s;
-	}
+	if (store_ask_file(fd, host, &old))
+		store_ask_join(out, &old, now_s);
 	ret = store_ask_write(a, fd, out, &owner, err);
 	if (ret < 0) {
 		close(fd);
@@ -238,17 +250,20 @@ static int store_ask_put_file(const struct store_asks *a, const char *host, uint
 	return ret;
 }
 
-int store_asks_put(struct store_asks *a, const char *host, uint32_t minutes, struct store_ask *out,
-		   struct err *err)
+int store_asks_put(struct store_asks *a, const char *host, int64_t begin_s, int64_t end_s,
+		   struct store_ask *out, struct err *err)
 {
 	if (!segment_word_ok(host))
 		return err_set(err, EINVAL,
 			       "host: expected 1 to 63 of A-Z a-z 0-9 . _ -, no leading dot");
-	if (minutes < 1 || minutes > STORE_ASK_MAX_MINUTES)
-		return err_set(err, EINVAL, "minutes: expected 1 to %d", STORE_ASK_MAX_MINUTES);
+	if (begin_s > 0 || begin_s < -STORE_ASK_FAR_S)
+		return err_set(err, EINVAL, "begin: expected a time of the last day");
+	if (end_s <= begin_s || end_s > STORE_ASK_FAR_S)
+		return err_set(err, EINVAL,
+			       "end: expected a time after the begin, at most a day from now");
 	if (a->cluster)
-		return cluster_ask_put(a->cluster, host, minutes, out, err);
-	return store_ask_put_file(a, host, minutes, out, err);
+		return cluster_ask_put(a->cluster, host, begin_s, end_s, out, err);
+	return store_ask_put_file(a, host, begin_s, end_s, out, err);
 }
 
 int store_asks_read(struct store_asks *a, struct store_ask **out, size_t *nr, struct err *err)

@@ -5,14 +5,15 @@
  *
  * A question names a host and a period. It is kept in the store, and every serve of the store
  * tells it to the host's agent in the answers to its uploads. So whoever may write to the folder,
- * or has the credentials of the cluster, may ask, and nobody else: a serve takes no question.
+ * or has the credentials of the cluster, may ask. A serve takes a question through its live page
+ * alone, and there from readers who were given that right (access_tokens.h).
  *
  * A folder keeps the questions in DIR/asks, one file for each host with "BEGIN END" in seconds
  * since 1970. A cluster keeps them in the table ask. A question for a host that has one already
- * makes that one's period longer where the two touch, else it replaces it. A question is told until
- * a day after the end of its period, so that an agent that could not send meanwhile hears of it,
- * and is removed when somebody asks after that. Only one thread at a time may use a struct
- * store_asks.
+ * makes that one's period longer where the two touch or the other one is not over yet, else it
+ * replaces it. A question is told until a day after the end of its period, so that an agent that
+ * could not send meanwhile hears of it, and is removed when somebody asks after that. Only one
+ * thread at a time may use a struct store_asks.
  */
 #ifndef ANALYZER_STORE_ASK_H
 #define ANALYZER_STORE_ASK_H
@@ -28,6 +29,7 @@
 #define STORE_ASK_KEEP_S      86400 /* a question is told so long after its period */
 #define STORE_ASK_MAX	      65536 /* questions that are told at one time */
 #define STORE_ASK_MAX_MINUTES 1440
+#define STORE_ASK_FAR_S	      86400 /* a period begins and ends at most so long before or after now */
 
 struct store_ask {
 	char host[SEGMENT_NAME_BYTES];
@@ -42,12 +44,12 @@ int store_asks_open(struct store_asks **out, const char *name, struct err *err);
 void store_asks_close(struct store_asks *a);
 
 /*
- * Asks for the requests of the host from so many minutes before now to as many after it, 1 to
- * STORE_ASK_MAX_MINUTES. out gets the period that is asked for now. Once this returned 0, the
- * question is durable.
+ * Asks for the requests of the host from begin_s to end_s seconds after now (negative: before it).
+ * The period begins before now or now, and both are at most STORE_ASK_FAR_S away from it. out gets
+ * the period that is asked for now. Once this returned 0, the question is durable.
  */
-int store_asks_put(struct store_asks *a, const char *host, uint32_t minutes, struct store_ask *out,
-		   struct err *err);
+int store_asks_put(struct store_asks *a, const char *host, int64_t begin_s, int64_t end_s,
+		   struct store_ask *out, struct err *err);
 /* Reads all questions that are to be told, in order of the host, into an array for free(). */
 int store_asks_read(struct store_asks *a, struct store_ask **out, size_t *nr, struct err *err);
 
