@@ -28,8 +28,7 @@ static bool cmd_ask_seconds(struct cli *cli, const struct cmd_ask_period *p, int
 	else if (p->begin_ns && p->minutes != NOT_GIVEN)
 		cli->status = cli_usage(cli, "--minutes: expected without --begin");
 	else if (p->minutes != NOT_GIVEN && (!p->minutes || p->minutes > STORE_ASK_MAX_MINUTES))
-		cli->status =
-			cli_usage(cli, "--minutes: expected 1 to %d", STORE_ASK_MAX_MINUTES);
+		cli->status = cli_usage(cli, "--minutes: expected 1 to %d", STORE_ASK_MAX_MINUTES);
 	else {
 		*end_s = (int64_t)(p->minutes == NOT_GIVEN ? MINUTES : p->minutes) * 60;
 		*begin_s = -*end_s;
