@@ -8,6 +8,7 @@
  *                       and what retention left of them: see store_summary.h
  *   DIR/catalog.sqlite  a cache of what they hold: see catalog.h; may be deleted at any time
  *   DIR/page.sqlite     a cache of the live page, see serve/period/page_kept.h; likewise
+ *   DIR/saved.sqlite    answers that readers of the page saved, see serve/question/page_saved.h
  *   DIR/journal-*       what serve took and has not yet synced in its place: see store_journal.h
  *
  * Opening to write puts what is in journals to its place. Opening brings the catalog in step with

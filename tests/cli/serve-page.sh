@@ -242,6 +242,39 @@ for bad in 'host=db1' 'ask=run&host=db1' 'ask=cache' 'ask=migrate&host=db1' 'ask
 	'ask=migrate&host=db1&model=today.yaml' 'ask=headroom&host=db1&model=disks-read.json' 'ask=cache&host=db1&begin_s=5&end_s=4'; do
 	is "$(question "$bad")" 400 "refused: $bad"
 done
+# Saved answers: as they were answered, bounded, under names that are text.
+saved() { ask -H 'X-Blkcast: 1' "$@"; }
+is "$(saved "$url/api/v1/saved") $(jq -c '[.refusal, .most, .saved]' "$T/body")" '200 [null,64,[]]' "nothing is saved at first"
+answer "ask=migrate&host=db1&$period&model=disks-read.json,disks-write.json&slo=read.mean=1us" >/dev/null
+is "$(saved -X POST "$url/api/v1/saved?question=$id&name=%3Cb%3Edisks%3C%2Fb%3E")" 200 "an answer is saved"
+cp "$T/body" "$T/saved"
+is "$(jq -cS '{question, command, verdict, remarks, shown, answer}' "$T/saved")" \
+	"$(jq -cS '{question, command, verdict, remarks, shown, answer}' "$T/question")" "with its question, its command and all of its numbers"
+is "$(jq -c '[.name, .ask, .question.slo]' "$T/saved")" '["<b>disks</b>","migrate","read.mean=1us"]' "under its name"
+one=$(jq -r .id "$T/saved")
+is "$(saved -X POST "$url/api/v1/saved?question=$id&name=%3Cb%3Edisks%3C%2Fb%3E")" 409 "no two have one name"
+for bad in '' 'name=' 'name=%20' 'name=a%0Ab' 'name=%1B%5B2J' 'name=%C2%85' 'name=%FF' "name=$(printf 'x%.0s' $(seq 81))"; do
+	is "$(saved -X POST "$url/api/v1/saved?question=$id&$bad")" 400 "a name is refused: ${bad:0:12}"
+done
+is "$(ask -X POST "$url/api/v1/saved?question=$id&name=x")" 403 "a form of another place saves nothing"
+is "$(ask -X DELETE "$url/api/v1/saved?id=$one")" 403 "nor deletes anything"
+is "$(saved -X PUT "$url/api/v1/saved?id=$one")" 405 "another method is refused"
+is "$(saved -X POST "$url/api/v1/saved?question=0123456789abcdef0123456789abcdef&name=x")" 404 "a question that is not known cannot be saved"
+answer "ask=migrate&host=nobody&model=disks-read.json" >/dev/null
+is "$(saved -X POST "$url/api/v1/saved?question=$id&name=x")" 400 "nor one without an answer"
+answer "ask=cache&host=db1&hit_time=10us" >/dev/null
+is "$(saved -X POST "$url/api/v1/saved?question=$id&name=cache")" 200 "another one"
+for i in $(seq 62); do saved -X POST "$url/api/v1/saved?question=$id&name=copy$i" >>"$T/codes"; done
+is "$(fold -w 3 "$T/codes" | sort | uniq -c | tr -s ' ')" " 62 200" "up to 64"
+is "$(saved -X POST "$url/api/v1/saved?question=$id&name=more")" 409 "one more is refused"
+like "$(jq -r .error "$T/body")" '^64 answers .* delete one$' "and the line says what to do"
+saved "$url/api/v1/saved" >/dev/null
+cp "$T/body" "$T/saved_list"
+is "$(jq -c '[(.saved | length), .saved[0].name, .saved[-1].name]' "$T/body")" '[64,"copy62","<b>disks</b>"]' "nothing was displaced, the newest is first"
+is "$(saved -X DELETE "$url/api/v1/saved?id=$(jq -r '.saved[0].id' "$T/body")") $(jq '.saved | length' "$T/body")" "200 63" "one is deleted"
+is "$(saved -X DELETE "$url/api/v1/saved?id=nothing")" 404 "what is not there cannot be"
+is "$(saved -X POST "$url/api/v1/keep?host=db1&begin_s=1&end_s=2")" 403 "without a login nobody makes an agent send anything"
+exits 0 "a store with saved answers is whole" "$b" check --store "$T/store"
 # A simulated device has an option of its own in headroom, and is a model elsewhere.
 echo '{"schema":"blkcast.model/1","kind":"device"}' >"$T/models/disk.json"
 serve_owns "$T/models"
@@ -251,7 +284,8 @@ rm "$T/models/disk.json"
 is "$(ask "$url/api/v1/question?id=0123456789abcdef0123456789abcdef")" 404 "a question that is not known"
 if python3 -c 'import yaml, jsonschema; jsonschema.Draft202012Validator' 2>/dev/null; then
 	exits 0 "the answers are what docs/openapi.yaml says" python3 "$T/openapi.py" Fleet="$T/fleet" Fleet="$T/groups" Device="$T/device" \
-		Who="$T/who" Error="$T/error" Models="$T/models.json" Question="$T/question" Question="$T/migrate" Objectives="$T/objectives" Access="$T/access"
+		Who="$T/who" Error="$T/error" Models="$T/models.json" Question="$T/question" Question="$T/migrate" Objectives="$T/objectives" Access="$T/access" \
+		Saved="$T/saved" SavedList="$T/saved_list"
 	sed 's/,"rows":/,"row_count":/' "$T/fleet" >"$T/other"
 	exits 1 "and a key of another name would be noticed" python3 "$T/openapi.py" Fleet="$T/other"
 else
@@ -288,6 +322,27 @@ sent() { curl -sm 20 -H "Accept-Encoding: gzip" -o "$T/packed" -w '%{size_header
 is "$(fleet '?limit=64' | jq -c '[.hosts, (.devices | length)]')" '[100,64]' "the first view has 64 of 100 hosts"
 number "$(awk '{ sum += $1 + $2 } END { print sum }' "$T/sent") <= 150 * 1024" "and takes at most 150 KiB in all"
 kill $server && wait $server
+
+# What is saved outlives serve; a file of it that is damaged is left alone, and the rest of the page goes on.
+restart_serve() {
+	: >"$T/serve.err"
+	"$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 --page 127.0.0.1:0 >"$T/serve.out" 2>"$T/serve.err" &
+	server=$!
+	wait_until 20 has_page
+	url=http://127.0.0.1:$(page_port)
+}
+restart_serve
+is "$(saved "$url/api/v1/saved?id=$one") $(jq -cS .answer "$T/body")" "200 $(jq -cS .answer "$T/saved")" "a saved answer is there after a restart"
+kill $server && wait $server
+cp -p "$T/store/saved.sqlite" "$T/saved.sqlite"
+printf 'no database, but what somebody may want to look at' >"$T/store/saved.sqlite"
+rm -f "$T/store"/saved.sqlite-*
+restart_serve
+like "$(cat "$T/serve.err")" 'saved.sqlite: .*; the page saves no answers' "serve says that the file cannot be used"
+like "$(saved "$url/api/v1/saved" >/dev/null; jq -r .refusal "$T/body")" '^nothing can be saved here' "and so does the list"
+is "$(cat "$T/store/saved.sqlite")" "no database, but what somebody may want to look at" "which leaves it as it is"
+kill $server && wait $server
+cp -p "$T/saved.sqlite" "$T/store/saved.sqlite"
 
 # The commands of the guide as they are printed, but for the store and the ports.
 sed -n 's/^    //p' docs/guide/watch-in-a-browser.md >"$T/commands"
@@ -349,6 +404,41 @@ is "$(secure -X POST -H 'X-Blkcast: 1' -H "$(bearer "$T/other")" "$url/api/v1/qu
 is "$(secure -X POST -H 'X-Blkcast: 1' -H "$(bearer "$T/other")" "$url/api/v1/question?ask=scenario&scenario=x.yaml")" 403 "nor about plans for all"
 of_other() { secure -H 'X-Blkcast: 1' -H "$(bearer "$T/other")" "$@"; }
 is "$(of_other -X POST "$url/api/v1/question?ask=cache&host=,&begin_s=1&end_s=2")" 400 "a list of no host is not one of all"
+# What is saved belongs to those with the same rights. The fleet's readers have what was saved without a login.
+of_all() { secure -H 'X-Blkcast: 1' -H "$(bearer "$T/all")" "$@"; }
+is "$(of_all "$url/api/v1/saved") $(jq '.saved | length' "$T/body")" "200 63" "a reader of the fleet has what such a reader saved"
+is "$(of_other "$url/api/v1/saved") $(jq '.saved | length' "$T/body")" "200 0" "a reader of one host has nothing of it"
+is "$(of_other "$url/api/v1/saved?id=$one") $(of_other -X DELETE "$url/api/v1/saved?id=$one")" "404 404" "not by its link either"
+of_other -X POST "$url/api/v1/question?ask=cache&host=db1&hit_time=10us" >/dev/null
+id=$(jq -r .id "$T/body")
+other_done() { of_other "$url/api/v1/question?id=$id" >/dev/null; [ "$(jq -r .state "$T/body")" = done ]; }
+holds "it asks about its host" wait_until 60 other_done
+is "$(of_other -X POST "$url/api/v1/saved?question=$id&name=mine")" 200 "and saves the answer"
+mine=$(jq -r .id "$T/body")
+is "$(of_other "$url/api/v1/saved?id=$mine") $(of_all "$url/api/v1/saved?id=$mine")" "200 404" "for itself alone"
+# Who may make an agent send what it keeps back.
+keep_period="begin_s=$(($(date +%s) - 60))&end_s=$(date +%s)"
+is "$(of_all -X POST "$url/api/v1/keep?host=db1&$keep_period")" 403 "a token without the right keeps nothing"
+printf 'fleet %s\ndb1 %s keep\n' "$(hash_of "$T/all")" "$(hash_of "$T/other")" >"$T/tokens"
+may_keep() { of_other "$url/api/v1/fleet" >/dev/null; [ "$(jq .may_keep "$T/body")" = true ]; }
+holds "the right is given by the file" wait_until 20 may_keep
+is "$(of_other -X POST "$url/api/v1/keep?host=db1&$keep_period")" 200 "such a token asks for the requests of its host"
+cp "$T/body" "$T/kept"
+is "$(jq -c '[.host, .known, .kept_back_s, (.end_s - .begin_s | . >= 59 and . <= 62)]' "$T/kept")" '["db1",true,null,true]' "and is told what is asked for"
+is "$(cut -d' ' -f2 "$T/store/asks/db1")" "$(jq .end_s "$T/kept")" "which stands in the store for every serve"
+is "$(of_other -X POST "$url/api/v1/keep?host=web1&$keep_period")" 403 "not for another host"
+is "$(of_other "$url/api/v1/keep?host=db1&$keep_period")" 405 "a link asks for nothing"
+for bad in "host=db1" "host=db1&begin_s=5&end_s=9" "host=db1&begin_s=9000000000&end_s=9000000001" "host=db1&begin_s=$(date +%s)&end_s=5" "$keep_period"; do
+	is "$(of_other -X POST "$url/api/v1/keep?$bad")" 400 "a question is refused: ${bad//[0-9]/9}"
+done
+if python3 -c 'import yaml, jsonschema; jsonschema.Draft202012Validator' 2>/dev/null; then
+	exits 0 "its answer is what docs/openapi.yaml says" python3 "$T/openapi.py" Keep="$T/kept"
+fi
+printf 'fleet %s kept\n' "$(hash_of "$T/all")" >"$T/tokens"
+holds "another word behind a hash is refused, and the file's old content stays" wait_until 20 may_keep
+printf 'fleet %s\ndb1 %s\n' "$(hash_of "$T/all")" "$(hash_of "$T/other")" >"$T/tokens"
+may_not() { ! may_keep; }
+holds "a right that was taken away is gone" wait_until 20 may_not
 is "$(secure -X POST -H "$(bearer "$T/all")" "$url/api/v1/session")" 403 "a form of another place makes no session"
 curl -sm 20 --cacert "$T/cert.pem" -D "$T/head" -X POST -H 'X-Blkcast: 1' -H "$(bearer "$T/all")" "$url/api/v1/session"
 like "$(tr -d '\r' <"$T/head")" \

@@ -522,6 +522,8 @@ void access_by_certificate(struct access *a, gnutls_session_t session, struct ac
 	pthread_rwlock_unlock(&a->lock);
 	if (code == 0 && problems == 0)
 		take_names(chain[0], out);
+	if (out->nr)
+		snprintf(out->owner, sizeof(out->owner), "%s", out->hosts[0]);
 	while (nr_chain)
 		gnutls_x509_crt_deinit(chain[--nr_chain]);
 }
@@ -543,9 +545,14 @@ void access_by_token(struct access *a, const char *authorization, struct access_
 	pthread_rwlock_rdlock(&a->lock);
 	out->generation = a->generation;
 	found = access_tokens_find(a->tokens, a->nr_tokens, hash, &nr_found);
-	for (size_t i = 0; i < nr_found; i++)
+	out->may_keep = nr_found > 0;
+	for (size_t i = 0; i < nr_found; i++) {
 		out->nr += access_tenants_expand(&a->tenants, found[i].host, out->hosts + out->nr,
 						 ACCESS_MAX_NAMES - out->nr);
+		out->may_keep &= found[i].may_keep;
+	}
+	if (nr_found)
+		snprintf(out->owner, sizeof(out->owner), "%s", found[0].host);
 	pthread_rwlock_unlock(&a->lock);
 }
 

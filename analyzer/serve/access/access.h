@@ -13,8 +13,8 @@
  *
  * In place of a host there may be the beginning of hosts' names with a * (web*), which stands for
  * all of them, or @TENANT, which stands for all hosts that the file of tenants (access_tenants.h)
- * gives it. Where there is a file of tenants, a host of no tenant is refused, whatever its
- * credential.
+ * gives it. Behind the hash there may be a right of a reader (access_tokens.h). Where there is a
+ * file of tenants, a host of no tenant is refused, whatever its credential.
  *
  * A host may have several tokens, so that a new token can replace an old one without a pause.
  * Tokens are random and long, and therefore a plain hash protects them well enough. A token is
@@ -55,6 +55,12 @@ struct access;
 /* A zeroed identity stands for no host. */
 struct access_identity {
 	uint64_t generation; /* the generation of the files when the identity was looked up */
+	/*
+	 * The first name of the credential: the word before a token's hash (web1, web*, @acme), or
+	 * the first host of a certificate.
+	 */
+	char owner[SEGMENT_NAME_BYTES];
+	bool may_keep; /* each line of the token says so (TOKEN_KEEP in access_tokens.h) */
 	size_t nr;
 	char hosts[ACCESS_MAX_NAMES][SEGMENT_NAME_BYTES];
 };

@@ -21,15 +21,17 @@ static bool is_token_owner(const char *text)
 static int parse_token(struct access_token *t, const char *line, const char *path,
 		       unsigned int number, struct err *err)
 {
-	char hex[2 * TOKEN_HASH_BYTES + 2], rest[2];
+	char hex[2 * TOKEN_HASH_BYTES + 2], right[sizeof(TOKEN_KEEP) + 1] = "", rest[2];
 	unsigned int byte;
+	int nr = sscanf(line, "%63s %65s %5s %1s", t->host, hex, right, rest);
 
-	if (sscanf(line, "%63s %65s %1s", t->host, hex, rest) != 2 || !is_token_owner(t->host) ||
+	t->may_keep = nr == 3 && strcmp(right, TOKEN_KEEP) == 0;
+	if ((nr != 2 && !t->may_keep) || !is_token_owner(t->host) ||
 	    strlen(hex) != 2 * TOKEN_HASH_BYTES || strspn(hex, DIGITS) != 2 * TOKEN_HASH_BYTES)
 		return err_set(
 			err, EINVAL,
 			"%s:%u: expected HOST, HOST* or @TENANT, and the SHA-256 of its token as "
-			"64 hexadecimal digits",
+			"64 hexadecimal digits; behind them nothing, or the word " TOKEN_KEEP,
 			path, number);
 	for (int i = 0; i < TOKEN_HASH_BYTES; i++) {
 		if (sscanf(hex + 2 * i, "%2x", &byte) != 1)

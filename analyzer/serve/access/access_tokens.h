@@ -7,6 +7,7 @@
 #ifndef ANALYZER_ACCESS_TOKENS_H
 #define ANALYZER_ACCESS_TOKENS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,11 +15,17 @@
 #include "base/text/err.h"
 
 #define TOKEN_HASH_BYTES 32 /* SHA-256 */
+/*
+ * A line with this word behind the hash lets a reader of the live page make agents send the
+ * requests that they keep back (store_ask.h). It means nothing for the tokens of agents.
+ */
+#define TOKEN_KEEP "keep"
 
 struct access_token {
 	char host[SEGMENT_NAME_BYTES];
 	uint8_t hash[TOKEN_HASH_BYTES];
 	unsigned int line; /* where it stands in the file; the first line is 1 */
+	bool may_keep;	   /* the line ends with the word TOKEN_KEEP */
 };
 
 /* Reads all lines into a sorted array that the caller frees. Returns 0, or -errno with the file,

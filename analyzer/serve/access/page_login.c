@@ -132,6 +132,16 @@ bool page_reader_permits(const struct page_reader *r, const char *host)
 	return r->sees_all || access_permits(&r->hosts, host);
 }
 
+const char *page_reader_owner(const struct page_reader *r)
+{
+	return r->sees_all ? PAGE_ALL : r->hosts.owner;
+}
+
+bool page_reader_may_keep(const struct page_reader *r)
+{
+	return r->hosts.may_keep;
+}
+
 int page_login_who(struct page_login *l, struct MHD_Connection *c, struct page_reader *out)
 {
 	const union MHD_ConnectionInfo *tls;

@@ -46,6 +46,16 @@ bool page_login_asks(const struct page_login *l);
  */
 int page_login_who(struct page_login *l, struct MHD_Connection *c, struct page_reader *out);
 bool page_reader_permits(const struct page_reader *r, const char *host);
+/*
+ * Returns whose the things are that the reader saves: PAGE_ALL for who sees all hosts, else the
+ * first name of the credential, so that they stay when a token is replaced.
+ */
+const char *page_reader_owner(const struct page_reader *r);
+/*
+ * Returns whether the reader may make the agents of the hosts that it sees send the requests which
+ * they keep back: its token has this right (access_tokens.h). Without a login nobody has it.
+ */
+bool page_reader_may_keep(const struct page_reader *r);
 
 /*
  * Exchanges the token of the request for a cookie, a whole Set-Cookie field. Returns 0, -EACCES or

@@ -411,6 +411,19 @@ bool page_fleet_host_name(struct page_fleet *f, size_t i, char out[SEGMENT_NAME_
 	return has;
 }
 
+double page_fleet_kept_back_s(struct page_fleet *f, const char *host)
+{
+	double kept_back_s = 0;
+	uint32_t at;
+
+	pthread_mutex_lock(&f->lock);
+	at = u64map_find(&f->by_host, page_name_hash(host, ""));
+	if (at != U64MAP_NONE && strcmp(f->hosts[at]->name, host) == 0)
+		kept_back_s = f->hosts[at]->kept_back_s;
+	pthread_mutex_unlock(&f->lock);
+	return kept_back_s > 0 ? kept_back_s : NAN;
+}
+
 void page_fleet_wake(struct page_fleet *f)
 {
 	pthread_mutex_lock(&f->lock);

@@ -342,6 +342,7 @@ static json_t *page_row_json(const struct page_row *row, uint64_t last_minute, u
 	page_set(object, "p50_s", page_row_now(row, d->p50_s, false));
 	page_set(object, "p99_s", page_row_now(row, d->p99_s, false));
 	page_set(object, "in_flight_mean", page_row_now(row, d->in_flight, true));
+	page_set(object, "kept_back_s", d->host->kept_back_s > 0 ? d->host->kept_back_s : NAN);
 	page_set(object, "lost", row->lost);
 	page_set(object, "gap_s", row->gap_s);
 	page_set(object, "peak_requests_per_s", row->peak_per_s);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The thread of page_fleet.h, which reads windows from the store. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,9 @@ static int page_taker_visit(void *ctx, const struct segment_header *h,
 	pthread_mutex_lock(&t->f->lock);
 	host = page_fleet_host(t->f, h->host, (double)h->begin.realtime_ns / 1e9,
 			       (double)h->end.realtime_ns / 1e9, t->received_ns);
+	/* The segments of an agent that keeps requests back come once these are forgotten. */
+	if (host && h->ledger && h->ledger->total[LOSS_KEPT_BACK])
+		host->kept_back_s = fmax(host->kept_back_s, (double)h->end.realtime_ns / 1e9);
 	pthread_mutex_unlock(&t->f->lock);
 	for (size_t i = 0; host && i < h->nr_profiles && ret == 0; i++) {
 		bool is_other;

@@ -38,6 +38,7 @@ struct page_gap {
 struct page_host {
 	char name[SEGMENT_NAME_BYTES];
 	double end_s;		/* end of the watched time */
+	double kept_back_s;	/* end of the newest segment that came without its requests; or 0 */
 	uint64_t heard_real_ns; /* this machine's time when the last segment arrived */
 	/* longest recent time between two arrivals, in seconds; older values fade */
 	double pace_s;

@@ -22,14 +22,13 @@
 #define EVENT_BYTES 128
 #define PERIOD_S    600 /* the period of a device if the request has none */
 
-static const char *page_argument(struct MHD_Connection *c, const char *name)
+const char *page_argument(struct MHD_Connection *c, const char *name)
 {
 	return MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, name);
 }
 
-/* Reads a number of seconds or a count; a missing argument gives fallback. Returns 0 or -EINVAL. */
-static int page_number(struct MHD_Connection *c, const char *name, double fallback, double *out,
-		       struct err *err)
+int page_number(struct MHD_Connection *c, const char *name, double fallback, double *out,
+		struct err *err)
 {
 	const char *text = page_argument(c, name);
 	char *end;
@@ -86,7 +85,7 @@ static int page_fleet_words(struct MHD_Connection *c, struct page_fleet_question
 	return 0;
 }
 
-static bool page_answer_permits(void *ctx, const char *host)
+bool page_answer_permits(void *ctx, const char *host)
 {
 	return page_reader_permits(ctx, host);
 }
@@ -98,10 +97,13 @@ enum MHD_Result page_answer_fleet(struct page_server *p, struct MHD_Connection *
 	struct page_fleet_question q = { .permits = reader->sees_all ? NULL : page_answer_permits,
 					 .permits_ctx = &hosts };
 	struct err err = { 0 };
+	json_t *object;
 
 	if (page_fleet_words(c, &q, &err) < 0)
 		return page_reply_error(c, MHD_HTTP_BAD_REQUEST, err.line);
-	return page_reply_json(c, page_fleet_json(p->fleet, &q));
+	object = page_fleet_json(p->fleet, &q);
+	json_object_set_new(object, "may_keep", json_boolean(page_reader_may_keep(reader)));
+	return page_reply_json(c, object);
 }
 
 /*
@@ -205,59 +207,6 @@ enum MHD_Result page_answer_models(struct page_server *p, struct MHD_Connection 
 	object = page_questions_models(p->questions);
 	page_turn_end(p);
 	return page_reply_json(c, object);
-}
-
-static enum MHD_Result page_question_begin(struct page_server *p, struct MHD_Connection *c,
-					   const struct page_reader *reader)
-{
-	struct page_question_words w = {
-		.ask = page_argument(c, "ask"),
-		.host = page_argument(c, "host"),
-		.device = page_argument(c, "device"),
-		.model = page_argument(c, "model"),
-		.scenario = page_argument(c, "scenario"),
-		.slo = page_argument(c, "slo"),
-		.size = page_argument(c, "size"),
-		.hits = page_argument(c, "hits"),
-		.hit_time = page_argument(c, "hit_time"),
-		.miss_time = page_argument(c, "miss_time"),
-	};
-	struct page_reader hosts = *reader;
-	char id[PAGE_QUESTION_ID];
-	struct err err = { 0 };
-	int ret = page_number(c, "begin_s", NAN, &w.begin_s, &err);
-
-	if (ret == 0)
-		ret = page_number(c, "end_s", NAN, &w.end_s, &err);
-	if (ret == 0)
-		ret = page_questions_ask(p->questions, &w,
-					 reader->sees_all ? NULL : page_answer_permits, &hosts, id,
-					 &err);
-	if (ret == -EINVAL)
-		return page_reply_error(c, MHD_HTTP_BAD_REQUEST, err.line);
-	if (ret == -EACCES)
-		return page_reply_error(c, MHD_HTTP_FORBIDDEN, err.line);
-	if (ret < 0)
-		return page_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE,
-					err.line[0] ? err.line : "memory is out; ask again");
-	return page_reply_json_exact(c, page_questions_state(p->questions, id));
-}
-
-enum MHD_Result page_answer_question(struct page_server *p, struct MHD_Connection *c,
-				     const struct page_reader *reader, const char *method)
-{
-	const char *id = page_argument(c, "id");
-	json_t *state;
-
-	if (strcmp(method, "POST") == 0)
-		return page_question_begin(p, c, reader);
-	if (strcmp(method, "DELETE") == 0)
-		page_questions_stop(p->questions, id);
-	state = page_questions_state(p->questions, id);
-	if (!state)
-		return page_reply_error(c, MHD_HTTP_NOT_FOUND,
-					"id: this question is not known any more; ask it again");
-	return page_reply_json_exact(c, state);
 }
 
 enum MHD_Result page_answer_question_page(struct page_server *p, struct MHD_Connection *c,

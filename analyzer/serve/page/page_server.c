@@ -69,19 +69,25 @@ static bool page_site_ok(struct MHD_Connection *c)
 	return mode && strcmp(mode, "navigate") == 0; /* A person follows a link. */
 }
 
-static const struct {
+/* A path has one of the two; `change` takes POST and DELETE as well. */
+static const struct page_path {
 	const char *path;
 	enum MHD_Result (*answer)(struct page_server *p, struct MHD_Connection *c,
 				  const struct page_reader *reader);
+	enum MHD_Result (*change)(struct page_server *p, struct MHD_Connection *c,
+				  const struct page_reader *reader, const char *method);
 } page_paths[] = {
-	{ "/api/v1/fleet", page_answer_fleet },
-	{ "/api/v1/device", page_answer_device },
-	{ "/api/v1/who", page_answer_who },
-	{ "/api/v1/access", page_answer_access },
-	{ "/api/v1/live", page_answer_live },
-	{ "/api/v1/objectives", page_answer_objectives },
-	{ "/api/v1/models", page_answer_models },
-	{ "/api/v1/question/page", page_answer_question_page },
+	{ "/api/v1/fleet", page_answer_fleet, NULL },
+	{ "/api/v1/device", page_answer_device, NULL },
+	{ "/api/v1/who", page_answer_who, NULL },
+	{ "/api/v1/access", page_answer_access, NULL },
+	{ "/api/v1/live", page_answer_live, NULL },
+	{ "/api/v1/objectives", page_answer_objectives, NULL },
+	{ "/api/v1/models", page_answer_models, NULL },
+	{ "/api/v1/question/page", page_answer_question_page, NULL },
+	{ "/api/v1/question", NULL, page_answer_question },
+	{ "/api/v1/saved", NULL, page_answer_saved },
+	{ "/api/v1/keep", NULL, page_answer_keep },
 };
 
 /*
@@ -112,18 +118,27 @@ static enum MHD_Result page_answer_session(struct page_server *p, struct MHD_Con
 	return page_reply_cookie(c, cookie);
 }
 
+static const struct page_path *page_path_find(const char *url)
+{
+	for (size_t i = 0; i < sizeof(page_paths) / sizeof(page_paths[0]); i++)
+		if (strcmp(url, page_paths[i].path) == 0)
+			return &page_paths[i];
+	return NULL;
+}
+
 static enum MHD_Result page_answer_data(struct page_server *p, struct MHD_Connection *c,
 					const char *url, const char *method)
 {
+	const struct page_path *path = page_path_find(url);
 	struct page_reader reader;
 	bool is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-	bool is_question = strcmp(url, "/api/v1/question") == 0;
+	bool is_change = strcmp(method, "POST") == 0 || strcmp(method, "DELETE") == 0;
 
-	if (!is_get && !is_question)
+	if (!is_get && !(path && path->change && is_change))
 		return page_reply_error(c, MHD_HTTP_METHOD_NOT_ALLOWED, "method: expected GET");
 	if (!is_get && !MHD_lookup_connection_value(c, MHD_HEADER_KIND, "X-Blkcast"))
 		return page_reply_error(c, MHD_HTTP_FORBIDDEN,
-					"X-Blkcast: expected this field with a question");
+					"X-Blkcast: expected this field with a change");
 
 	if (page_login_who(p->login, c, &reader) < 0)
 		return page_reply_error(
@@ -131,16 +146,14 @@ static enum MHD_Result page_answer_data(struct page_server *p, struct MHD_Connec
 			"Authorization: expected a login, a token or a certificate");
 	if (page_login_asks(p->login))
 		guard_know(p->guard, page_connection(c));
-	if (is_question)
-		return page_answer_question(p, c, &reader, method);
-	for (size_t i = 0; i < sizeof(page_paths) / sizeof(page_paths[0]); i++)
-		if (strcmp(url, page_paths[i].path) == 0)
-			return page_paths[i].answer(p, c, &reader);
+	if (path)
+		return path->change ? path->change(p, c, &reader, method)
+				    : path->answer(p, c, &reader);
 	return page_reply_error(
 		c, MHD_HTTP_NOT_FOUND,
 		"path: expected /, /assets/..., /api/v1/fleet, /api/v1/device, "
-		"/api/v1/who, /api/v1/access, /api/v1/live, /api/v1/objectives, /api/v1/models, /api/v1/question or "
-		"/api/v1/session");
+		"/api/v1/who, /api/v1/access, /api/v1/live, /api/v1/objectives, /api/v1/models, /api/v1/question, "
+		"/api/v1/saved, /api/v1/keep or /api/v1/session");
 }
 
 static enum MHD_Result page_answer(struct page_server *p, struct MHD_Connection *c, const char *url,
@@ -310,6 +323,17 @@ static int page_start_guard(struct page_server *p, struct err *err)
 	return 0;
 }
 
+/* A file of saved answers that cannot be used is no reason not to serve. */
+static int page_open_saved(struct page_server *p)
+{
+	struct err err = { 0 };
+	int ret = page_saved_open(&p->saved, page_store_dir(p->store), &err);
+
+	if (ret == 0 && err.line[0])
+		fprintf(stderr, "blkcast serve: %s; the page saves no answers\n", err.line);
+	return ret;
+}
+
 int page_server_start(struct page_server **out, const char *dir, const struct page_config *config,
 		      struct err *err)
 {
@@ -337,7 +361,8 @@ int page_server_start(struct page_server **out, const char *dir, const struct pa
 				 config->models);
 	if (ret < 0)
 		goto out;
-	if (config->objectives)
+	ret = page_open_saved(p);
+	if (ret == 0 && config->objectives)
 		ret = page_objectives_read(&p->objectives, config->objectives, err);
 	if (ret < 0)
 		goto out;
@@ -378,6 +403,7 @@ void page_server_stop(struct page_server *p)
 	page_warm_stop(p->warm);
 	page_fleet_stop(p->fleet);
 	page_objectives_free(p->objectives);
+	page_saved_close(p->saved);
 	page_store_close(p->store);
 	page_login_free(p->login);
 	free(p->client_ca);

@@ -14,6 +14,8 @@
  *   GET /api/v1/models     the models and scenarios about which questions can be asked
  *   POST, GET, DELETE /api/v1/question   asks a question, tells its state, ends it
  *   GET /api/v1/question/page            its answer as a page (page_question.h)
+ *   POST, GET, DELETE /api/v1/saved      saves an answer, lists and gives them, deletes one
+ *   POST /api/v1/keep      asks an agent for requests that it keeps back (store_ask.h)
  *   POST, DELETE /api/v1/session   exchanges a token for a cookie; ends the session (page_login.h)
  *
  * docs/api.md describes the answers. The server refuses to listen on another address than loopback

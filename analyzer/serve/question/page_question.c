@@ -22,6 +22,7 @@ static const char *const state_names[] = { "waiting", "running", "done" };
 struct page_asked {
 	char id[PAGE_QUESTION_ID];
 	struct page_command command;
+	json_t *words; /* owned: how it was said */
 	struct page_questions *all;
 	pthread_t thread;
 	atomic_bool stop;
@@ -66,6 +67,7 @@ static void page_asked_free(struct page_asked *a)
 	if (!a)
 		return;
 	page_command_release(&a->command);
+	json_decref(a->words);
 	json_decref(a->said);
 	json_decref(a->bundle);
 	free(a);
@@ -238,6 +240,30 @@ static int page_asked_name(char id[PAGE_QUESTION_ID])
 	return 0;
 }
 
+/* The words that were said, by the names of their arguments. */
+static json_t *page_asked_words(const struct page_question_words *w)
+{
+	const struct {
+		const char *name, *text;
+	} texts[] = {
+		{ "ask", w->ask },	     { "host", w->host },
+		{ "device", w->device },     { "model", w->model },
+		{ "scenario", w->scenario }, { "slo", w->slo },
+		{ "size", w->size },	     { "hits", w->hits },
+		{ "hit_time", w->hit_time }, { "miss_time", w->miss_time },
+	};
+	json_t *words = json_object();
+
+	for (size_t i = 0; words && i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (texts[i].text && texts[i].text[0])
+			json_object_set_new(words, texts[i].name, json_text(texts[i].text));
+	if (words && isfinite(w->begin_s))
+		json_object_set_new(words, "begin_s", json_real(w->begin_s));
+	if (words && isfinite(w->end_s))
+		json_object_set_new(words, "end_s", json_real(w->end_s));
+	return words;
+}
+
 int page_questions_ask(struct page_questions *q, const struct page_question_words *w,
 		       bool (*permits)(void *ctx, const char *host), void *ctx,
 		       char id[PAGE_QUESTION_ID], struct err *err)
@@ -249,6 +275,11 @@ int page_questions_ask(struct page_questions *q, const struct page_question_word
 		return err_set(err, ENOMEM, "no memory for the question");
 	a->all = q;
 	a->said = json_array();
+	a->words = page_asked_words(w);
+	if (!a->words) {
+		page_asked_free(a);
+		return err_set(err, ENOMEM, "no memory for the question");
+	}
 	ret = page_command_make(&a->command, w, q->dir, q->models, permits, ctx, err);
 	if (ret == 0)
 		ret = page_asked_name(a->id);
@@ -319,9 +350,9 @@ json_t *page_questions_state(struct page_questions *q, const char *id)
 			1e9;
 	/* The list of remarks still grows while the reply is written, so that it gets a copy. */
 	object = json_pack(
-		"{s:s, s:s, s:s, s:s, s:s?, s:f, s:o, s:o, s:f, s:o, s:O?, s:O?}", "schema",
-		"blkcast.question/1", "id", a->id, "state", state_names[a->state], "command",
-		a->command.text, "verdict", page_asked_verdict(a), "spent_s",
+		"{s:s, s:s, s:s, s:O, s:s, s:s?, s:f, s:o, s:o, s:f, s:o, s:O?, s:O?}", "schema",
+		"blkcast.question/1", "id", a->id, "state", state_names[a->state], "question",
+		a->words, "command", a->command.text, "verdict", page_asked_verdict(a), "spent_s",
 		round(spent_s * 100) / 100, "done_ratio",
 		json_number(a->total ? (double)a->done / (double)a->total : NAN), "left_s",
 		json_number(a->state == PAGE_ASKED_RUNS ? page_asked_left_s(a, spent_s) : NAN),
