@@ -1,61 +1,9 @@
 // The live page in a browser; tests/browser/live-page.sh starts it and makes TAP of its lines.
-import { createRequire } from "node:module";
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import { browser, check, ok, open, steady, text, until, WAIT_MS } from "./page.mjs";
 
-const { PAGE, MANY, CLOSED, TOKENS, TOKEN, RESTART, SHOTS, BROWSER, MODULES } = process.env;
-const require = createRequire(MODULES + "/");
-const { chromium } = require("playwright-core");
-const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const WAIT_MS = 20000;
-
-const say = (text) => process.stdout.write(text.replace(/\n/g, " ") + "\n");
-function ok(holds, name, found) {
-  say((holds ? "ok " : "not ok ") + name);
-  if (!holds && found !== undefined) say("# found: " + JSON.stringify(found).slice(0, 400));
-}
-const browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox", "--disable-gpu"] });
-
-// A page whose every request, error and message of the console is noted.
-async function open(url, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, timezoneId: "UTC", ...options });
-  const page = await context.newPage();
-  const notes = { foreign: [], errors: [] };
-  page.on("request", (r) => { if (!r.url().startsWith(new URL(url).origin + "/") && !r.url().startsWith("data:")) notes.foreign.push(r.url()); });
-  page.on("pageerror", (e) => notes.errors.push(e.message));
-  page.on("console", (m) => { if (m.type() === "error") notes.errors.push(m.text()); });
-  await page.goto(url);
-  page.notes = notes;
-  return page;
-}
-async function check(page, name) {
-  await page.evaluate(axe);
-  const result = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  const found = result.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.target.join(" ")).slice(0, 3).join(", "));
-  ok(found.length === 0, name + ": axe finds nothing", found);
-  ok(page.notes.foreign.length === 0, name + ": no request leaves the page's origin", page.notes.foreign);
-  ok(page.notes.errors.length === 0, name + ": no error", page.notes.errors);
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  ok(wide <= 0, name + ": nothing is wider than the window", wide);
-  await page.screenshot({ path: `${SHOTS}/${name.replace(/[^a-z0-9]+/gi, "-")}.png`, fullPage: true });
-}
-// What moved since the page was opened, without an act of the user; web.dev calls up to 0.1 of this sum good (Cumulative
-// Layout Shift).
-async function steady(page, name) {
-  const shift = await page.evaluate(() => new Promise((told) => {
-    let sum = 0;
-    new PerformanceObserver((list) => { for (const e of list.getEntries()) if (!e.hadRecentInput) sum += e.value; }).observe({ type: "layout-shift", buffered: true });
-    setTimeout(() => told(sum), 500);
-  }));
-  ok(shift <= 0.1, name + ": what is read stays where it is", shift);
-}
-const text = (page, selector) => page.locator(selector).first().textContent();
-// Playwright's own waiting makes a function of a text, which the page's policy forbids.
-async function until(page, f, arg) {
-  for (const end = Date.now() + WAIT_MS; Date.now() < end; await new Promise((wake) => setTimeout(wake, 50)))
-    if (await page.evaluate(f, arg).catch(() => false)) return true;
-  return false;
-}
+const { PAGE, MANY, CLOSED, TOKENS, TOKEN, RESTART } = process.env;
 
 // ---- the fleet, live ----
 let page = await open(PAGE + "/");
@@ -131,7 +79,8 @@ await check(page, "device light");
 for (let i = 0; i < await details.count(); i++) await details.nth(i).click();
 const command = await text(page, ".command code");
 ok(/^blkcast report --store DIR --host guest1 --device \d+:\d+ --begin \S+Z --end \S+Z -o report.html$/.test(command), "device: the command that says the same", command);
-ok(/^blkcast ask guest1 --store DIR --minutes \d+$/.test(await text(page, ".keep code")), "device: the command that keeps the requests of this period", await text(page, ".keep code"));
+ok(/^blkcast ask guest1 --store DIR --begin \S+Z --end \S+Z$/.test(await text(page, ".keep code")), "device: the command that keeps the requests of this period", await text(page, ".keep code"));
+ok(/has kept no requests back/.test(await text(page, ".keep .about")) && await page.locator(".keep button").first().isHidden(), "device: no button where the agent sends all", await text(page, ".keep"));
 
 // ---- brush and zoom ----
 await page.locator(".pictures .u-over").first().scrollIntoViewIfNeeded();

@@ -197,3 +197,15 @@ export function bars(rows, colours, format) {
       h("rect", { class: "fill-" + colours[i], x: 0, y: 0, height: 8, width: (100 * v / top).toFixed(2) })))),
     h("span", { class: "bar-value" }, row.values.map((v) => format(v)).join(" · ")))));
 }
+
+// Makes intervals below one another: rows of {label, values: [{name, value, low, high}]}. All have one scale, from 0 on.
+export function intervals(rows, format) {
+  const top = Math.max(1e-9, ...rows.flatMap((r) => r.values.map((v) => Math.max(v.value, v.high || 0)))), x = (v) => 100 * v / top;
+  return h("div", { class: "bars" }, rows.map((row) => h("div", { class: "intervals", role: "group", "aria-label": row.label }, h("p", { class: "about" }, row.label), row.values.map((v) => {
+    const low = v.low === null ? v.value : v.low, high = v.high === null ? v.value : v.high;
+    return h("div", { class: "bar-row" }, h("span", { class: "bar-name" }, v.name),
+      h("svg", { class: "interval", viewBox: "0 0 100 12", preserveAspectRatio: "none", "aria-hidden": "true" }, h("line", { x1: 0, x2: 100, y1: 6, y2: 6 }),
+        h("rect", { x: x(low).toFixed(2), y: 3, height: 6, width: Math.max(0.3, x(high) - x(low)).toFixed(2) }), h("path", { d: `M${x(v.value).toFixed(2)} 0V12`, "vector-effect": "non-scaling-stroke" })),
+      h("span", { class: "bar-value" }, format(v.value)));
+  }))));
+}

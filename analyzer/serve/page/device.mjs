@@ -5,9 +5,10 @@ import { h, ask, say, link, copyButton, count, perSecond, bytes, bytesPerSecond,
 import { timeChart, bars, painted } from "./charts.mjs";
 import { tellState } from "./fleet.mjs";
 import { accessSection } from "./access.mjs";
+import { keepSection } from "./keep.mjs";
 
 const AT_ONCE = 2, IDLE_MS = 300; // Two pictures are on the screen before it is scrolled; the others are drawn after them.
-const FOLLOW_S = 900, LEAST_S = 10, WHO_MS = 15000, KEEP_MINUTES = 1440, PERIODS = [300, 900, 3600, 21600, 86400, 604800];
+const FOLLOW_S = 900, LEAST_S = 10, WHO_MS = 15000, PERIODS = [300, 900, 3600, 21600, 86400, 604800];
 const w = words.device, s = w.series, p = w.pictures;
 
 // key: picture; lists: names of columns in the answer.
@@ -82,8 +83,7 @@ export function deviceView(main, values, tell) {
   const command = h("code", {});
   const copy = copyButton(() => command.textContent);
   const question = h("a", {}, w.question);
-  const keep = h("code", {}), keepCopy = copyButton(() => keep.textContent);
-  const keepPart = h("div", { class: "keep" }, h("h3", {}, w.keep), h("p", { class: "about" }, w.keepAbout), h("div", { class: "command" }, h("pre", { tabindex: 0 }, keep), keepCopy));
+  const keep = keepSection(() => data && { host: where.host, begin_s: data.begin_s, end_s: following() ? Math.ceil(Date.now() / 1000 + length()) : data.end_s });
   const figures = pictures.map((picture) => {
     const about = h("p", { class: "about" }), rows = h("tbody"), id = "picture-" + picture.key;
     const chart = timeChart({ ...picture, label: p[picture.key].title, range, onzoom: show, onout: () => zoom(2) });
@@ -114,7 +114,7 @@ export function deviceView(main, values, tell) {
   const content = h("div", { class: "pictures" }, figures.map((f) => f.section), sizesSection);
   const access = accessSection(() => data && { host: where.host, device: where.device, begin_s: data.begin_s, end_s: data.end_s });
   const accessPart = h("section", { "aria-labelledby": "access" }, h("h2", { id: "access" }, words.access.title), access.element);
-  const commandSection = h("section", { "aria-labelledby": "command" }, h("h2", { id: "command" }, w.command), h("div", { class: "command" }, h("pre", { tabindex: 0 }, command), copy), keepPart, h("p", {}, question));
+  const commandSection = h("section", { "aria-labelledby": "command" }, h("h2", { id: "command" }, w.command), h("div", { class: "command" }, h("pre", { tabindex: 0 }, command), copy), keep.element, h("p", {}, question));
   main.append(h("p", { class: "back" }, h("a", { href: "#/" }, w.back)), title, lead, remarks, tools, rangeText, error, compareSection, content, phasesSection, whoSection, accessPart, commandSection);
 
   function fillLead() {
@@ -246,10 +246,7 @@ export function deviceView(main, values, tell) {
     for (const b of periodButtons) b.setAttribute("aria-pressed", String(following() && Number(b.dataset.s) === length()));
     say(command, ["blkcast", "report", "--store", "DIR", "--host", shell(where.host || ""), "--device", shell(where.device || ""),
       "--begin", iso(data.begin_s), "--end", iso(data.end_s), "-o", "report.html"].join(" "));
-    // An agent is asked for minutes before and after now.
-    const minutes = Math.max(1, Math.ceil((Date.now() / 1000 - data.begin_s) / 60));
-    keepPart.hidden = minutes > KEEP_MINUTES;
-    say(keep, ["blkcast", "ask", shell(where.host || ""), "--store", "DIR", "--minutes", minutes].join(" "));
+    keep.fill(fleet);
     question.href = link("question", { ask: "migrate", host: where.host, device: data.device_name || where.device, begin_s: data.begin_s, end_s: data.end_s });
     fillLead();
     if (empty) return;

@@ -10,6 +10,7 @@ const views = {
   "": () => fleetView,
   device: async () => (await import("./device.mjs")).deviceView,
   question: async () => (await import("./question.mjs")).questionView,
+  saved: async () => (await import("./saved.mjs")).savedView,
   objectives: async () => (await import("./objectives.mjs")).objectivesView,
 };
 const main = document.getElementById("main");
@@ -152,7 +153,8 @@ function theme() {
 
 document.getElementById("skip").textContent = words.skip;
 document.getElementById("skip").addEventListener("click", (e) => { e.preventDefault(); main.focus(); });
-document.getElementById("views").append(h("a", { href: "#/" }, words.views.fleet), h("a", { href: "#/objectives" }, words.views.objectives), h("a", { href: "#/question" }, words.views.question));
+document.getElementById("views").append(h("a", { href: "#/" }, words.views.fleet), h("a", { href: "#/objectives" }, words.views.objectives), h("a", { href: "#/question" }, words.views.question),
+  h("a", { href: "#/saved" }, words.views.saved));
 addEventListener("hashchange", () => { route(); main.focus({ preventScroll: true }); });
 state.after(out);
 route();

@@ -38,6 +38,8 @@
 	X(access, "/assets/access.mjs", TYPE_SCRIPT, "analyzer/serve/page/access.mjs") \
 	X(objectives, "/assets/objectives.mjs", TYPE_SCRIPT, "analyzer/serve/page/objectives.mjs") \
 	X(question, "/assets/question.mjs", TYPE_SCRIPT, "analyzer/serve/page/question.mjs") \
+	X(keep, "/assets/keep.mjs", TYPE_SCRIPT, "analyzer/serve/page/keep.mjs") \
+	X(saved, "/assets/saved.mjs", TYPE_SCRIPT, "analyzer/serve/page/saved.mjs") \
 	X(icon, "/assets/icon.svg", TYPE_IMAGE, "analyzer/serve/page/icon.svg") \
 	X(uplot, "/assets/uPlot.iife.min.js", TYPE_SCRIPT, "analyzer/serve/page/uplot/uPlot.iife.min.js") \
 	X(uplot_style, "/assets/uPlot.min.css", TYPE_STYLE, "analyzer/serve/page/uplot/uPlot.min.css") \

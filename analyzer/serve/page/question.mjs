@@ -1,7 +1,7 @@
 // The view of questions: what a migration, a consolidation, more load, a cache or a plan would do. The address
 // holds the whole question, so that a link asks it again.
 import { words } from "./words.mjs";
-import { h, ask, say, link, copyButton, duration, seconds, time } from "./tools.mjs";
+import { h, ask, say, link, copyButton, change, duration, seconds, time } from "./tools.mjs";
 
 const w = words.question, POLL_MS = 400;
 const ASKS = ["migrate", "consolidate", "headroom", "cache", "scenario"];
@@ -16,13 +16,35 @@ const NAMES = ["host", "device", "begin_s", "end_s", "model", "scenario", "slo",
 const toField = (s) => s ? new Date(s * 1000 - new Date(s * 1000).getTimezoneOffset() * 60000).toISOString().slice(0, 19) : "";
 const fromField = (text) => text ? String(new Date(text).getTime() / 1000) : "";
 
-async function request(method, values) {
-  const reply = await fetch("/api/v1/question?" + new URLSearchParams(values), { method, headers: { "X-Blkcast": "1" } }).catch(() => null);
-  const body = reply ? await reply.json().catch(() => null) : null;
-  if (reply && reply.status === 401) dispatchEvent(new Event("login"));
-  if (!reply || !body) throw new Error(words.error.unreachable);
-  if (!reply.ok) throw new Error(words.error.answer(body.error));
-  return body;
+const request = (method, values) => change(method, "/api/v1/question", values);
+
+const table = (t) => h("div", {}, t.title ? h("h3", {}, t.title) : null, t.about ? h("p", { class: "about" }, t.about) : null,
+  h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t.title || w.result }, h("table", { class: "answer" },
+    h("thead", {}, h("tr", {}, t.head.map((c) => h("th", { scope: "col", class: c.number ? null : "words" }, c.title)))),
+    h("tbody", {}, t.rows.map((row) => h("tr", {}, row.map((cell, i) => h(i ? "td" : "th", { scope: i ? null : "row", class: t.head[i].number ? null : "words" }, cell))))))));
+
+// What is shown of an answer: that of a question, or one that was saved. more: elements below its tables.
+export function answerParts(state, more) {
+  const shown = state.shown, advice = w.verdicts[state.verdict];
+  return [shown && shown.conclusion ? h("p", { class: "lead" }, shown.conclusion) : "",
+    advice ? h("p", { class: "verdict " + (state.verdict === "answered" ? "good" : "warn") }, advice) : "",
+    ...(state.remarks.length ? [h("ul", { class: "remarks" }, state.remarks.map((t) => h("li", {}, t)))] : []),
+    ...(shown ? [shown.facts.length ? h("dl", { class: "facts" }, shown.facts.map((f) => h("div", {}, h("dt", {}, f.title), h("dd", {}, f.value)))) : "",
+      ...shown.tables.map(table), ...shown.notes.map((t) => h("p", { class: "about" }, t))] : []), ...more,
+    h("h3", {}, w.command), h("div", { class: "command" }, h("pre", { tabindex: 0 }, h("code", {}, state.command)), copyButton(() => state.command))];
+}
+
+// The form that saves an answer under a name.
+function saveForm(state) {
+  const name = h("input", { id: "save-name", maxlength: 80, required: true, autocomplete: "off", value: w.saveName(w.asks[state.question.ask].title, state.question.host || state.question.scenario || "").slice(0, 80) });
+  const said = h("p", { role: "status" });
+  return h("form", { class: "save", onsubmit: async (e) => {
+    e.preventDefault();
+    try {
+      const saved = await change("POST", "/api/v1/saved", { question: state.id, name: name.value.trim() });
+      said.replaceChildren(w.saved + " ", h("a", { href: link("saved", { id: saved.id }) }, w.savedLink));
+    } catch (why) { said.replaceChildren(h("span", { class: "bad" }, why.message)); }
+  } }, h("label", { for: "save-name" }, w.saveAs), name, h("button", { type: "submit" }, w.save), said);
 }
 
 export function questionView(main, values, tell) {
@@ -105,22 +127,11 @@ export function questionView(main, values, tell) {
     else bar.value = state.done_ratio;
     say(barText, state.state === "waiting" ? w.waiting : state.left_s === null ? w.working(seconds(state.spent_s), duration(state.limit_s)) : w.left(duration(state.left_s)));
   }
-  const table = (t) => h("div", {}, t.title ? h("h3", {}, t.title) : null, t.about ? h("p", { class: "about" }, t.about) : null,
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t.title || w.result }, h("table", { class: "answer" },
-      h("thead", {}, h("tr", {}, t.head.map((c) => h("th", { scope: "col", class: c.number ? null : "words" }, c.title)))),
-      h("tbody", {}, t.rows.map((row) => h("tr", {}, row.map((cell, i) => h(i ? "td" : "th", { scope: i ? null : "row", class: t.head[i].number ? null : "words" }, cell))))))));
   function fillAnswer(state) {
-    const shown = state.shown, advice = w.verdicts[state.verdict];
     answer.hidden = false;
-    answer.replaceChildren(h("h2", { id: "answer" }, w.answer),
-      shown && shown.conclusion ? h("p", { class: "lead" }, shown.conclusion) : "",
-      advice ? h("p", { class: "verdict " + (state.verdict === "answered" ? "good" : "warn") }, advice) : "",
-      ...(state.remarks.length ? [h("ul", { class: "remarks" }, state.remarks.map((t) => h("li", {}, t)))] : []),
-      ...(shown ? [shown.facts.length ? h("dl", { class: "facts" }, shown.facts.map((f) => h("div", {}, h("dt", {}, f.title), h("dd", {}, f.value)))) : "",
-        ...shown.tables.map(table), ...shown.notes.map((t) => h("p", { class: "about" }, t)),
-        h("p", {}, h("a", { href: "/api/v1/question/page?id=" + state.id, target: "_blank", rel: "noopener" }, w.asPage))] : []),
-      h("h3", {}, w.command), h("div", { class: "command" }, h("pre", { tabindex: 0 }, h("code", {}, state.command)), copyButton(() => state.command)),
-      h("p", { class: "about" }, w.commandAbout, " ", h("a", { href: location.hash }, w.link)));
+    answer.replaceChildren(h("h2", { id: "answer" }, w.answer), ...answerParts(state, state.shown ?
+      [h("p", {}, h("a", { href: "/api/v1/question/page?id=" + state.id, target: "_blank", rel: "noopener" }, w.asPage)), saveForm(state)] : []),
+    h("p", { class: "about" }, w.commandAbout, " ", h("a", { href: location.hash }, w.link)));
   }
   async function run() {
     const mine = asked = { id: null };

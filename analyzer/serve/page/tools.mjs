@@ -95,6 +95,16 @@ export async function ask(path, values) {
   return body;
 }
 
+// Asks the server to change something. Throws an Error with a sentence.
+export async function change(method, path, values) {
+  const reply = await fetch(path + "?" + new URLSearchParams(values), { method, headers: { "X-Blkcast": "1" }, signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => null);
+  const body = reply ? await reply.json().catch(() => null) : null;
+  if (reply && reply.status === 401) dispatchEvent(new Event("login"));
+  if (!reply || !body) throw new ServerError(words.error.unreachable);
+  if (!reply.ok) throw new ServerError(words.error.answer(body.error));
+  return body;
+}
+
 // Formats a word for a shell, with quotes if it needs them.
 export const shell = (word) => /^[A-Za-z0-9_.,:\/=+-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
 

@@ -2,7 +2,7 @@
 // A function takes the values of its sentence; everything that it returns is shown as plain text.
 export const words = {
   locale: "en-GB",
-  views: { fleet: "Fleet", objectives: "Objectives", question: "Questions" },
+  views: { fleet: "Fleet", objectives: "Objectives", question: "Questions", saved: "Saved" },
   skip: "Skip to the content",
   theme: { light: "Light", dark: "Dark", auto: "Automatic", name: (now) => `Colours: ${now}` },
   state: {
@@ -102,8 +102,6 @@ export const words = {
     compareEmpty: "There is no window in the period that was marked.",
     before: "Before", now: "Now", change: "Change",
     command: "The same as text",
-    keep: "Keep the requests around this",
-    keepAbout: "An agent that runs with --hindsight keeps requests back, and forgets them soon. This command, of who may write to the store, makes it send what it still has of this period and what comes.",
     question: "Ask what would happen to this load elsewhere",
     copy: "Copy", copied: "Copied",
     table: "Table",
@@ -123,6 +121,18 @@ export const words = {
       sequential: "Sequential", p50: "Read p50", p99: "Read p99", wp50: "Write p50", wp99: "Write p99", flush: "Flush p99",
       watched: "Watched", lost: "Lost", size: "Size", upTo: (s) => `up to ${s}`, above: (s) => `above ${s}`,
     },
+  },
+  keep: {
+    title: "Keep the requests around this", button: "Make the agent send them",
+    about: (t) => `The agent of this host keeps its requests back, and forgets them soon: those until ${t} are gone. It can send what it still` +
+      " has of this period, and what comes until its end.",
+    noRight: "This login may not ask for that. Who may write to the store can:",
+    sendsAll: "The agent of this host has kept no requests back, as far as the last hour tells, so that there is nothing to ask for. Where it runs" +
+      " with --hindsight, this command makes it send what it has:",
+    late: (t) => `It is too late for this period: what the agent of this host kept back until ${t} it has forgotten. Ask soon after it happened, or start the agent with a longer --hindsight.`,
+    past: "An agent can be asked for the last day only. What it has sent of this period is all there is.",
+    asked: (f) => `The agent is asked, and hears of it with its next upload. ` + (f.isOver ? `It sends what it still has from ${f.from} to ${f.to}.` : `What it still has from ${f.from} on will come, and all until ${f.to}.`) +
+      (f.isLate ? " What was before that it has forgotten." : "") + " “Who did it” and “Where on the device” then have these requests.",
   },
   access: {
     title: "Where on the device",
@@ -200,6 +210,35 @@ export const words = {
     command: "The command that says the same",
     commandAbout: "DIR is the server's store, MODELS its folder of models.",
     link: "Link to this question",
+    saveAs: "Save this answer as", save: "Save", saved: "It is saved.", savedLink: "Open and compare what is saved",
+    saveName: (kind, of) => of ? `${kind} ${of}` : kind,
+  },
+  saved: {
+    title: "Saved answers",
+    about: "Questions with their answers as they were when they were saved. Choose several to see them side by side. The link of one, or of" +
+      " several, opens them again for whoever logs in with the same rights.",
+    list: "All of them",
+    none: "Nothing is saved yet.", noneHow: "Ask a question, and choose “Save” below its answer.",
+    refusal: (line) => `The server says: ${line}.`,
+    room: (n, most) => `${n} of ${most} are saved.`,
+    columns: { choose: "Choose", name: "Name", ask: "Question", at: "Saved", conclusion: "Conclusion", remove: "Delete" },
+    choose: (name) => `Choose ${name}`, remove: "Delete", removeName: (name) => `Delete ${name}`, sure: "Delete for good?",
+    open: "Show what is chosen", openSeveral: (n) => `Compare ${n}`,
+    again: "Ask this question again", at: (t) => `Saved ${t}.`,
+    gone: "Nothing is saved under this link for this login: it was deleted, or saved by somebody else.",
+    compare: (n) => `${n} answers side by side`,
+    compareAbout: "Changes are beside the first one. The values in brackets are the ends of an interval, of 90 % unless the question said otherwise.",
+    conclusion: "Conclusion", verdict: "Judgement", limits: "What limits it", kind: "Question", value: "Value",
+    verdicts: { answered: "holds, as far as is asked", broken: "an objective is broken", "cannot tell": "the model does not fit the load" },
+    limitedBy: (by) => `the ${by}`, tightest: (slo) => `the objective ${slo}`, extrapolated: "the model was not measured under such a load",
+    noLimit: "nothing that is known", picture: "Response times beside each other",
+    pictureAbout: (f) => `The mark is the predicted value, the bar its interval. Of ${f.what} the lowest is ${f.best}, in ${f.name}.`,
+    pictureNone: "No answer has response times to draw.",
+    row: (f) => `${f.load}, ${f.type} ${f.point}` + (f.alone ? "" : `, ${f.how}`),
+    headroom: (slo, load) => `${slo} of ${load}: times today's load`, today: (slo) => `${slo}: today`,
+    cacheHits: (load) => `${load}: most hits`, cacheTime: (load) => `${load}: mean with that cache`,
+    scenarioRow: (f) => `${f.scenario}: ${f.vm}, ${f.type} mean`, scenarioMean: (name) => `${name}: all requests, mean`,
+    atLeast: (v) => `at least ${v}`, times: (v) => `${v} times`, interval: (a, b) => `${a} to ${b}`,
   },
   login: {
     title: "Log in", about: "This page asks for a token. Whoever runs serve has its file, --page-tokens.", token: "Token", button: "Log in",
