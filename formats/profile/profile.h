@@ -267,9 +267,6 @@ enum profile_json_style {
 	PROFILE_JSON_LINE,   /* one line, for streams and segments */
 	PROFILE_JSON_PRETTY, /* indented, for people and files */
 };
-/* Returns the JSON object as a value of jansson, which the caller releases; NULL without memory. */
-struct json_t;
-struct json_t *profile_to_value(const struct profile *p);
 /* Appends the JSON object to out. Returns 0 or -ENOMEM. */
 int profile_to_json(const struct profile *p, enum profile_json_style style, struct buf *out);
 /* Appends the JSON object of a stage in one line, as details contain it. Returns 0 or -ENOMEM. */
@@ -281,6 +278,7 @@ int profile_stage_to_json(const struct histogram *h, struct buf *out);
  */
 int profile_from_json(const char *text, size_t len, struct profile *p, struct err *err);
 /* The same of a value of jansson, which stays the caller's. */
+struct json_t;
 int profile_from_value(const struct json_t *value, struct profile *p, struct err *err);
 
 #endif

@@ -21,23 +21,6 @@ void profile_add_pause(struct profile *p, const struct profile_pause *pause)
 		p->pauses[PROFILE_MAX_PAUSES - 1].length_s += pause->length_s;
 }
 
-json_t *profile_pauses_write(const struct profile *p)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < p->nr_pauses && list; i++) {
-		const struct profile_pause *at = &p->pauses[i];
-		json_t *one = json_pack("[s, f, f]", loss_cause_name(at->cause), at->begin_s,
-					at->length_s);
-
-		if (json_array_append_new(list, one)) {
-			json_decref(list);
-			list = NULL;
-		}
-	}
-	return list;
-}
-
 /* Returns NR_LEDGER_CAUSES where there is no such pause. */
 static unsigned int cause_of(const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_pauses: converts the pauses of a profile to and from their JSON form: [[cause, begin_s,
- * length_s], ...].
+ * profile_pauses: reads the pauses of a profile from their JSON form: [[cause, begin_s, length_s],
+ * ...].
  */
 #ifndef FORMATS_PROFILE_PAUSES_H
 #define FORMATS_PROFILE_PAUSES_H
@@ -10,8 +10,6 @@
 
 #include "formats/profile/profile.h"
 
-/* Returns a new array, or NULL where memory is short. */
-json_t *profile_pauses_write(const struct profile *p);
 /* Returns 0, or -EINVAL where list is not such an array of at most PROFILE_MAX_PAUSES entries. */
 int profile_pauses_read(struct profile *p, const json_t *list);
 

@@ -1,223 +1,217 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/data/json.h"
+#include "base/data/json_writer.h"
 #include "formats/profile/profile_json.h"
-#include "formats/profile/profile_pauses.h"
 
-/*
- * jansson makes the values below and returns NULL where memory is short. It also accepts NULL:
- * json_object_set_new(o, key, NULL) fails, so one check at the end finds every failure.
- */
-static json_t *profile_write_number(double value)
+static void profile_write_key(struct json_writer *w, const char *key)
 {
-	return isfinite(value) ? json_real(value) : json_null();
+	json_writer_key(w, key, strlen(key));
 }
 
-static json_t *profile_write_whole(uint64_t value)
+static void profile_write_number(struct json_writer *w, const char *key, double value)
 {
-	return json_integer(value < INT64_MAX ? (json_int_t)value : INT64_MAX);
+	profile_write_key(w, key);
+	json_writer_real(w, value);
 }
 
-static json_t *whole_of(double value)
+static void profile_write_whole(struct json_writer *w, const char *key, uint64_t value)
+{
+	profile_write_key(w, key);
+	json_writer_whole(w, value);
+}
+
+/* A count that is stored as a double; null where it is unknown. */
+static void profile_write_whole_of(struct json_writer *w, double value)
 {
 	if (isnan(value) || value < 0)
-		return json_null();
-	return profile_write_whole(value < 0x1p63 ? (uint64_t)value : INT64_MAX);
+		json_writer_null(w);
+	else
+		json_writer_whole(w, value < 0x1p63 ? (uint64_t)value : INT64_MAX);
 }
 
-/* Names come from outside and may not be UTF-8, which JSON requires. */
-static json_t *profile_write_text(const char *s)
+/* Writes the text, or null where there is none. */
+static void profile_write_text(struct json_writer *w, const char *text)
 {
-	json_t *value = json_string(s);
-	char *copy;
-
-	if (value)
-		return value;
-	copy = strdup(s);
-	for (char *c = copy; c && *c; c++)
-		if (*c & 0x80)
-			*c = '?';
-	value = json_string(copy);
-	free(copy);
-	return value;
+	if (text)
+		json_writer_text(w, text);
+	else
+		json_writer_null(w);
 }
 
-static void profile_write_set(json_t *object, const char *key, json_t *value, bool *failed)
+static void profile_write_sizes(struct json_writer *w, const struct direction_profile *d,
+				uint64_t requests)
 {
-	if (json_object_set_new(object, key, value))
-		*failed = true;
-}
-
-static void profile_write_append(json_t *array, json_t *value, bool *failed)
-{
-	if (json_array_append_new(array, value))
-		*failed = true;
-}
-
-static json_t *profile_write_done(json_t *value, bool failed)
-{
-	if (!failed)
-		return value;
-	json_decref(value);
-	return NULL;
-}
-
-/* Makes [first, second] and takes over both references. */
-static json_t *profile_write_pair(json_t *first, json_t *second)
-{
-	json_t *array = json_array();
-	bool failed = false;
-
-	profile_write_append(array, first, &failed);
-	profile_write_append(array, second, &failed);
-	return profile_write_done(array, failed);
-}
-
-static json_t *profile_write_sizes(const struct direction_profile *d, uint64_t requests)
-{
-	json_t *object = json_object();
-	json_t *list = d->nr_sizes || !requests ? json_array() : json_null();
-	bool failed = false;
-
-	for (size_t i = 0; i < d->nr_sizes; i++)
-		profile_write_append(list,
-				     profile_write_pair(profile_write_whole(d->sizes[i].bytes),
-							profile_write_whole(d->sizes[i].count)),
-				     &failed);
-	profile_write_set(object, "mean_bytes", profile_write_number(d->size_mean_bytes), &failed);
-	profile_write_set(object, "histogram", list, &failed);
-	profile_write_set(object, "other_count",
-			  d->nr_sizes || d->other_sizes || !requests
-				  ? profile_write_whole(d->other_sizes)
-				  : json_null(),
-			  &failed);
-	return profile_write_done(object, failed);
-}
-
-static json_t *profile_write_idc(const struct profile *p)
-{
-	json_t *list = p->open.nr_idc ? json_array() : json_null();
-	bool failed = false;
-
-	for (size_t i = 0; i < p->open.nr_idc; i++)
-		profile_write_append(
-			list,
-			profile_write_pair(profile_write_number(p->open.idc[i].window_s),
-					   profile_write_number(p->open.idc[i].idc)),
-			&failed);
-	return profile_write_done(list, failed);
-}
-
-static json_t *miss_ratio(const struct profile *p)
-{
-	json_t *list = p->locality.nr_miss_ratio ? json_array() : json_null();
-	bool failed = false;
-
-	for (size_t i = 0; i < p->locality.nr_miss_ratio; i++) {
-		const struct cache_point *point = &p->locality.miss_ratio[i];
-
-		profile_write_append(list,
-				     profile_write_pair(profile_write_whole(point->cache_bytes),
-							profile_write_number(point->miss_ratio)),
-				     &failed);
+	json_writer_open(w, '{');
+	profile_write_number(w, "mean_bytes", d->size_mean_bytes);
+	profile_write_key(w, "histogram");
+	if (d->nr_sizes || !requests) {
+		json_writer_open(w, '[');
+		for (size_t i = 0; i < d->nr_sizes; i++) {
+			json_writer_open(w, '[');
+			json_writer_whole(w, d->sizes[i].bytes);
+			json_writer_whole(w, d->sizes[i].count);
+			json_writer_close(w, ']');
+		}
+		json_writer_close(w, ']');
+	} else {
+		json_writer_null(w);
 	}
-	return profile_write_done(list, failed);
+	profile_write_key(w, "other_count");
+	if (d->nr_sizes || d->other_sizes || !requests)
+		json_writer_whole(w, d->other_sizes);
+	else
+		json_writer_null(w);
+	json_writer_close(w, '}');
 }
 
-static json_t *profile_write_distribution(const struct access_distribution *d)
+static void profile_write_idc(struct json_writer *w, const struct profile *p)
+{
+	if (!p->open.nr_idc) {
+		json_writer_null(w);
+		return;
+	}
+	json_writer_open(w, '[');
+	for (size_t i = 0; i < p->open.nr_idc; i++) {
+		json_writer_open(w, '[');
+		json_writer_real(w, p->open.idc[i].window_s);
+		json_writer_real(w, p->open.idc[i].idc);
+		json_writer_close(w, ']');
+	}
+	json_writer_close(w, ']');
+}
+
+static void profile_write_miss_ratio(struct json_writer *w, const struct profile *p)
+{
+	if (!p->locality.nr_miss_ratio) {
+		json_writer_null(w);
+		return;
+	}
+	json_writer_open(w, '[');
+	for (size_t i = 0; i < p->locality.nr_miss_ratio; i++) {
+		json_writer_open(w, '[');
+		json_writer_whole(w, p->locality.miss_ratio[i].cache_bytes);
+		json_writer_real(w, p->locality.miss_ratio[i].miss_ratio);
+		json_writer_close(w, ']');
+	}
+	json_writer_close(w, ']');
+}
+
+static void profile_write_pauses(struct json_writer *w, const struct profile *p)
+{
+	json_writer_open(w, '[');
+	for (size_t i = 0; i < p->nr_pauses; i++) {
+		const struct profile_pause *at = &p->pauses[i];
+
+		json_writer_open(w, '[');
+		json_writer_text(w, loss_cause_name(at->cause));
+		json_writer_real(w, at->begin_s);
+		json_writer_real(w, at->length_s);
+		json_writer_close(w, ']');
+	}
+	json_writer_close(w, ']');
+}
+
+static void profile_write_distribution(struct json_writer *w, const struct access_distribution *d)
 {
 	const char *name = distribution_name(d->kind);
-	json_t *object;
-	bool failed = false;
 
-	if (!name)
-		return json_null();
-	object = json_object();
-	profile_write_set(object, "kind", json_string(name), &failed);
-	profile_write_set(object, "regions", profile_write_whole(d->nr_regions), &failed);
-	profile_write_set(object, "region_bytes", profile_write_whole(d->region_bytes), &failed);
-	profile_write_set(object, "first_byte", profile_write_whole(d->first_byte), &failed);
+	if (!name) {
+		json_writer_null(w);
+		return;
+	}
+	json_writer_open(w, '{');
+	profile_write_key(w, "kind");
+	json_writer_text(w, name);
+	profile_write_whole(w, "regions", d->nr_regions);
+	profile_write_whole(w, "region_bytes", d->region_bytes);
+	profile_write_whole(w, "first_byte", d->first_byte);
 	for (int i = 0; i < NR_DISTRIBUTION_FIELDS; i++) {
 		const char *base = (const char *)d + distribution_fields[i].at;
 
-		profile_write_set(object, distribution_fields[i].key,
-				  profile_write_number(*(const double *)base), &failed);
+		profile_write_number(w, distribution_fields[i].key, *(const double *)base);
 	}
-	return profile_write_done(object, failed);
+	json_writer_close(w, '}');
 }
 
-static json_t *profile_write_buckets(const struct histogram *h)
+static void profile_write_buckets(struct json_writer *w, const struct histogram *h)
 {
-	json_t *list = json_array();
-	bool failed = false;
-
+	json_writer_open(w, '[');
 	for (int i = histogram_next(h, HISTOGRAM_BUCKET_MIN); i <= HISTOGRAM_BUCKET_MAX;
-	     i = histogram_next(h, i + 1))
-		profile_write_append(list,
-				     profile_write_pair(json_integer(i),
-							profile_write_whole(histogram_count(h, i))),
-				     &failed);
-	return profile_write_done(list, failed);
+	     i = histogram_next(h, i + 1)) {
+		json_writer_open(w, '[');
+		json_writer_signed(w, i);
+		json_writer_whole(w, histogram_count(h, i));
+		json_writer_close(w, ']');
+	}
+	json_writer_close(w, ']');
+}
+
+static void profile_write_extremes(struct json_writer *w, const struct histogram *h)
+{
+	for (int i = 0; i < NR_PROFILE_QUANTILES; i++)
+		profile_write_number(w, profile_quantiles[i].key,
+				     histogram_quantile_s(h, profile_quantiles[i].p));
+	profile_write_number(w, "min_s", h->nr ? (double)h->min_ns / 1e9 : NAN);
+	profile_write_number(w, "max_s", h->nr ? (double)h->max_ns / 1e9 : NAN);
 }
 
 /*
- * Where requests have no recorded duration the stage is unknown, except for a mean from counters.
- * Without requests the stage is empty.
+ * Writes a stage and leaves its object open. Where requests have no recorded duration the stage is
+ * unknown, except for a mean from counters. Without requests the stage is empty.
  */
-static json_t *profile_write_stage(const struct histogram *h, uint64_t requests,
-				   double counted_mean_s)
+static void profile_write_open_stage(struct json_writer *w, const struct histogram *h,
+				     uint64_t requests, double counted_mean_s)
 {
-	bool unknown = !h->nr && requests, failed = false;
 	unsigned __int128 sum = (unsigned __int128)h->sum_high << 64 | h->sum_ns;
-	json_t *object = json_object();
 
-	profile_write_set(object, "count", unknown ? json_null() : profile_write_whole(h->nr),
-			  &failed);
-	profile_write_set(object, "mean_s",
-			  profile_write_number(unknown ? counted_mean_s : histogram_mean_s(h)),
-			  &failed);
-	for (int i = 0; i < NR_PROFILE_QUANTILES; i++)
-		profile_write_set(
-			object, profile_quantiles[i].key,
-			profile_write_number(histogram_quantile_s(h, profile_quantiles[i].p)),
-			&failed);
-	profile_write_set(object, "min_s",
-			  profile_write_number(h->nr ? (double)h->min_ns / 1e9 : NAN), &failed);
-	profile_write_set(object, "max_s",
-			  profile_write_number(h->nr ? (double)h->max_ns / 1e9 : NAN), &failed);
-	profile_write_set(object, "sum_s",
-			  unknown ? json_null() : profile_write_whole((uint64_t)(sum / 1000000000)),
-			  &failed);
-	profile_write_set(object, "sum_rest_ns",
-			  unknown ? json_null() : profile_write_whole((uint64_t)(sum % 1000000000)),
-			  &failed);
-	profile_write_set(object, "histogram", unknown ? json_null() : profile_write_buckets(h),
-			  &failed);
-	return profile_write_done(object, failed);
+	json_writer_open(w, '{');
+	if (!h->nr && requests) {
+		profile_write_key(w, "count");
+		json_writer_null(w);
+		profile_write_number(w, "mean_s", counted_mean_s);
+		profile_write_extremes(w, h);
+		profile_write_number(w, "sum_s", NAN);
+		profile_write_number(w, "sum_rest_ns", NAN);
+		profile_write_number(w, "histogram", NAN);
+		return;
+	}
+	profile_write_whole(w, "count", h->nr);
+	profile_write_number(w, "mean_s", histogram_mean_s(h));
+	profile_write_extremes(w, h);
+	profile_write_whole(w, "sum_s", (uint64_t)(sum / 1000000000));
+	profile_write_whole(w, "sum_rest_ns", (uint64_t)(sum % 1000000000));
+	profile_write_key(w, "histogram");
+	profile_write_buckets(w, h);
+}
+
+static void profile_write_stage(struct json_writer *w, const struct histogram *h, uint64_t requests,
+				double counted_mean_s)
+{
+	profile_write_open_stage(w, h, requests, counted_mean_s);
+	json_writer_close(w, '}');
 }
 
 /* The classes are unknown or empty together with the total stage of the same direction. */
-static json_t *size_classes(const struct histogram *h, const struct response_times *r,
-			    uint64_t requests)
+static void profile_write_size_classes(struct json_writer *w, const struct histogram *h,
+				       const struct response_times *r, uint64_t requests)
 {
 	bool unknown = !r->stage[STAGE_TOTAL].nr && requests;
-	json_t *list = json_array();
-	bool failed = false;
 
+	json_writer_open(w, '[');
 	for (int i = 0; i < NR_SIZE_CLASSES; i++) {
-		json_t *entry = profile_write_stage(&h[i], unknown, NAN);
-
-		profile_write_set(entry, "end_bytes",
-				  i < NR_SIZE_CLASSES - 1
-					  ? profile_write_whole(size_class_end_bytes[i])
-					  : json_null(),
-				  &failed);
-		profile_write_append(list, entry, &failed);
+		profile_write_open_stage(w, &h[i], unknown, NAN);
+		profile_write_key(w, "end_bytes");
+		if (i < NR_SIZE_CLASSES - 1)
+			json_writer_whole(w, size_class_end_bytes[i]);
+		else
+			json_writer_null(w);
+		json_writer_close(w, '}');
 	}
-	return profile_write_done(list, failed);
+	json_writer_close(w, ']');
 }
 
 static double duration_s(const struct profile *p)
@@ -232,73 +226,88 @@ static double profile_write_share(uint64_t part, uint64_t rest)
 
 /*
  * A load counts as sequential from a ratio of one half on (Noorshams, Modeling and Prediction of
- * I/O Performance in Virtualized Environments, 2015, eq. 5.13).
+ * I/O Performance in Virtualized Environments, 2015, eq. 5.13). NULL: unknown.
  */
-static json_t *profile_write_pattern(double sequential_ratio)
+static const char *profile_write_pattern(double sequential_ratio)
 {
 	if (isnan(sequential_ratio))
-		return json_null();
-	return json_string(sequential_ratio >= 0.5 ? "sequential" : "random");
+		return NULL;
+	return sequential_ratio >= 0.5 ? "sequential" : "random";
 }
 
-static json_t *profile_write_refused(const struct profile *p)
+static double profile_write_throughput(const struct profile *p, unsigned int operation)
 {
-	char why[PROFILE_WHY_BYTES];
-
-	return profile_refused(p, why) ? json_string(why) : json_null();
+	return p->unknown >> operation & 1 ? NAN : (double)p->bytes[operation] / profile_rate_s(p);
 }
 
-static json_t *profile_write_throughput(const struct profile *p, unsigned int operation)
-{
-	return profile_write_number(p->unknown >> operation & 1
-					    ? NAN
-					    : (double)p->bytes[operation] / profile_rate_s(p));
-}
-
-static json_t *profile_write_derived(const struct profile *p, enum profile_derived which)
+static void profile_write_derived(struct json_writer *w, const struct profile *p,
+				  enum profile_derived which)
 {
 	uint64_t reads = p->requests[OPERATION_READ], writes = p->requests[OPERATION_WRITE];
+	char why[PROFILE_WHY_BYTES];
+	double value = NAN;
 
 	switch (which) {
-	case DERIVED_DURATION:
-		return profile_write_number(duration_s(p));
 	case DERIVED_REFUSED:
-		return profile_write_refused(p);
-	case DERIVED_MIX_READ:
-		return profile_write_number(profile_write_share(reads, writes));
-	case DERIVED_MIX_WRITE:
-		return profile_write_number(profile_write_share(writes, reads));
+		profile_write_text(w, profile_refused(p, why));
+		return;
 	case DERIVED_PATTERN_READ:
-		return profile_write_pattern(p->read.sequential_ratio);
+		profile_write_text(w, profile_write_pattern(p->read.sequential_ratio));
+		return;
 	case DERIVED_PATTERN_WRITE:
-		return profile_write_pattern(p->write.sequential_ratio);
+		profile_write_text(w, profile_write_pattern(p->write.sequential_ratio));
+		return;
 	case DERIVED_PATTERN_ALL:
-		return profile_write_pattern(p->all_sequential_ratio);
-	case DERIVED_READ_PER_S:
-		return profile_write_throughput(p, OPERATION_READ);
-	case DERIVED_WRITE_PER_S:
-		return profile_write_throughput(p, OPERATION_WRITE);
-	case DERIVED_WATCHED:
-		return profile_write_number(profile_watched_s(p));
+		profile_write_text(w, profile_write_pattern(p->all_sequential_ratio));
+		return;
 	case DERIVED_UNTIMED:
-		return whole_of(profile_untimed_requests(p));
+		profile_write_whole_of(w, profile_untimed_requests(p));
+		return;
+	case DERIVED_DURATION:
+		value = duration_s(p);
+		break;
+	case DERIVED_MIX_READ:
+		value = profile_write_share(reads, writes);
+		break;
+	case DERIVED_MIX_WRITE:
+		value = profile_write_share(writes, reads);
+		break;
+	case DERIVED_READ_PER_S:
+		value = profile_write_throughput(p, OPERATION_READ);
+		break;
+	case DERIVED_WRITE_PER_S:
+		value = profile_write_throughput(p, OPERATION_WRITE);
+		break;
+	case DERIVED_WATCHED:
+		value = profile_watched_s(p);
+		break;
 	case DERIVED_UNTIMED_RATIO:
-		return profile_write_number(profile_untimed_ratio(p));
+		value = profile_untimed_ratio(p);
+		break;
 	}
-	return NULL;
+	json_writer_real(w, value);
 }
 
-static json_t *profile_write_grade(char c)
+static void profile_write_grade(struct json_writer *w, char grade)
 {
-	char s[2] = { c, 0 };
+	char text[2] = { grade, 0 };
 
-	return c ? json_string(s) : json_null();
+	profile_write_text(w, grade ? text : NULL);
 }
 
-/* The detail is a JSON object, so that it can be read again unless memory is short. */
-static json_t *profile_write_detail(const char *s)
+/*
+ * The detail is JSON of its own, of any shape. Returns 0, or -ENOMEM: it was read once already, so
+ * that nothing else can make it fail.
+ */
+static int profile_write_detail(struct json_writer *w, const char *detail)
 {
-	return s ? json_loads(s, JSON_REJECT_DUPLICATES, NULL) : json_null();
+	json_t *value = NULL;
+
+	if (detail && json_parse(&value, detail, strlen(detail), JSON_REJECT_DUPLICATES, NULL))
+		return -ENOMEM;
+	json_writer_value(w, value);
+	json_decref(value);
+	return 0;
 }
 
 static const struct response_times *direction_of(const struct profile *p, unsigned int operation)
@@ -322,113 +331,142 @@ static uint64_t known_requests(const struct profile *p, unsigned int operation)
 	return p->requests[operation] + (p->unknown >> operation & 1);
 }
 
-static json_t *value_of(const struct profile *p, const struct profile_field *f)
+static void profile_write_name(struct json_writer *w, const char *name, const char *otherwise)
+{
+	json_writer_text(w, name ? name : otherwise);
+}
+
+static void profile_write_count(struct json_writer *w, const struct profile *p,
+				const struct profile_field *f)
+{
+	if (p->unknown & f->unknown)
+		json_writer_null(w);
+	else
+		json_writer_whole(w, *(const uint64_t *)((const char *)p + f->at));
+}
+
+static void profile_write_count32(struct json_writer *w, uint32_t count)
+{
+	if (count)
+		json_writer_whole(w, count);
+	else
+		json_writer_null(w);
+}
+
+/* Writes the value of a field. Returns 0 or -ENOMEM. */
+static int profile_write_field(struct json_writer *w, const struct profile *p,
+			       const struct profile_field *f)
 {
 	const void *at = (const char *)p + f->at;
 
 	switch (f->kind) {
 	case KIND_SCHEMA:
-		return json_string(PROFILE_SCHEMA);
+		json_writer_text(w, PROFILE_SCHEMA);
+		break;
 	case KIND_NAME:
 	case KIND_WHY:
-		return profile_write_text(at);
+		json_writer_text(w, at);
+		break;
 	case KIND_SOURCE:
-		return json_string(source_name(p->source) ? source_name(p->source) : "unknown");
+		profile_write_name(w, source_name(p->source), "unknown");
+		break;
 	case KIND_LAYER:
-		return json_string(layer_name(p->layer) ? layer_name(p->layer) : "device");
+		profile_write_name(w, layer_name(p->layer), "device");
+		break;
 	case KIND_GRADE:
-		return profile_write_grade(*(const char *)at);
+		profile_write_grade(w, *(const char *)at);
+		break;
 	case KIND_NUMBER:
-		return profile_write_number(*(const double *)at);
+		json_writer_real(w, *(const double *)at);
+		break;
 	case KIND_WHOLE:
-		return whole_of(*(const double *)at);
+		profile_write_whole_of(w, *(const double *)at);
+		break;
 	case KIND_COUNT:
-		return p->unknown & f->unknown ? json_null()
-					       : profile_write_whole(*(const uint64_t *)at);
+		profile_write_count(w, p, f);
+		break;
 	case KIND_COUNT32:
-		return *(const uint32_t *)at ? profile_write_whole(*(const uint32_t *)at)
-					     : json_null();
+		profile_write_count32(w, *(const uint32_t *)at);
+		break;
 	case KIND_DERIVED:
-		return profile_write_derived(p, f->derived);
+		profile_write_derived(w, p, f->derived);
+		break;
 	case KIND_IDC:
-		return profile_write_idc(p);
+		profile_write_idc(w, p);
+		break;
 	case KIND_MISS_RATIO:
-		return miss_ratio(p);
+		profile_write_miss_ratio(w, p);
+		break;
 	case KIND_SIZES:
-		return profile_write_sizes(at, known_requests(p, f->operation));
+		profile_write_sizes(w, at, known_requests(p, f->operation));
+		break;
 	case KIND_DISTRIBUTION:
-		return profile_write_distribution(at);
+		profile_write_distribution(w, at);
+		break;
 	case KIND_STAGE:
-		return profile_write_stage(at, known_requests(p, f->operation),
-					   counted_mean_s(p, at));
+		profile_write_stage(w, at, known_requests(p, f->operation), counted_mean_s(p, at));
+		break;
 	case KIND_SIZE_CLASSES:
-		return size_classes(at, direction_of(p, f->operation),
-				    known_requests(p, f->operation));
+		profile_write_size_classes(w, at, direction_of(p, f->operation),
+					   known_requests(p, f->operation));
+		break;
 	case KIND_DETAIL:
-		return profile_write_detail(*(char *const *)at);
+		return profile_write_detail(w, *(char *const *)at);
 	case KIND_PAUSES:
-		return profile_pauses_write(p);
+		profile_write_pauses(w, p);
+		break;
 	}
-	return NULL;
+	return 0;
 }
 
-/* Sets root.a.b.c for the path "a.b.c" and makes a and b where they are missing. */
-static void set_path(json_t *root, const char *path, json_t *value, bool *failed)
+/*
+ * Goes from one path to the next ("a.b.c"; "" at the begin and at the end): closes the objects in
+ * which only the last one is, opens those in which only this one is, and writes its key. The table
+ * has the fields of one object beside one another.
+ */
+static void profile_write_go(struct json_writer *w, const char *last, const char *path)
 {
-	const char *dot;
+	const char *at, *dot;
+	size_t shared = 0;
 
-	while ((dot = strchr(path, '.'))) {
-		json_t *next = json_object_getn(root, path, (size_t)(dot - path));
-
-		if (!next) {
-			next = json_object();
-			if (json_object_setn_new(root, path, (size_t)(dot - path), next)) {
-				*failed = true;
-				json_decref(value);
-				return;
-			}
-		}
-		root = next;
-		path = dot + 1;
+	for (size_t i = 0; path[i] && path[i] == last[i]; i++)
+		if (path[i] == '.')
+			shared = i + 1;
+	for (at = last + shared; (dot = strchr(at, '.')); at = dot + 1)
+		json_writer_close(w, '}');
+	for (at = path + shared; (dot = strchr(at, '.')); at = dot + 1) {
+		json_writer_key(w, at, (size_t)(dot - at));
+		json_writer_open(w, '{');
 	}
-	profile_write_set(root, path, value, failed);
-}
-
-static int profile_write_put(const char *bytes, size_t nr, void *out)
-{
-	return buf_put(out, bytes, nr);
-}
-
-struct json_t *profile_to_value(const struct profile *p)
-{
-	json_t *root = json_object();
-	bool failed = !root;
-
-	for (size_t i = 0; i < nr_profile_fields && !failed; i++)
-		set_path(root, profile_fields[i].path, value_of(p, &profile_fields[i]), &failed);
-	return profile_write_done(root, failed);
+	if (*at)
+		profile_write_key(w, at);
 }
 
 int profile_to_json(const struct profile *p, enum profile_json_style style, struct buf *out)
 {
-	size_t flags = JSON_REAL_PRECISION(17), before = out->len;
-	json_t *root = profile_to_value(p);
+	struct json_writer w = { .out = out, .is_pretty = style == PROFILE_JSON_PRETTY };
+	size_t before = out->len;
+	const char *last = "";
 	int ret = 0;
 
-	flags |= style == PROFILE_JSON_PRETTY ? JSON_INDENT(2) : JSON_COMPACT;
-	if (!root || json_dump_callback(root, profile_write_put, out, flags)) {
-		out->len = before;
-		ret = -ENOMEM;
+	json_writer_open(&w, '{');
+	for (size_t i = 0; i < nr_profile_fields && !ret; i++) {
+		profile_write_go(&w, last, profile_fields[i].path);
+		ret = profile_write_field(&w, p, &profile_fields[i]);
+		last = profile_fields[i].path;
 	}
-	json_decref(root);
-	return ret;
+	profile_write_go(&w, last, "");
+	json_writer_close(&w, '}');
+	if (!ret && !out->error)
+		return 0;
+	out->len = before;
+	return -ENOMEM;
 }
 
 int profile_stage_to_json(const struct histogram *h, struct buf *out)
 {
-	json_t *root = profile_write_stage(h, 0, NAN);
-	int failed = !root || json_dump_callback(root, profile_write_put, out, JSON_COMPACT);
+	struct json_writer w = { .out = out };
 
-	json_decref(root);
-	return failed ? -ENOMEM : 0;
+	profile_write_stage(&w, h, 0, NAN);
+	return out->error ? -ENOMEM : 0;
 }

@@ -159,7 +159,7 @@ static int put_text(const struct summary *s, struct buf *text)
 		if (i)
 			ret = buf_put(text, ",", 1);
 		if (!ret)
-			ret = put_value(profile_to_value(&s->profiles[i]), text);
+			ret = profile_to_json(&s->profiles[i], PROFILE_JSON_LINE, text);
 		if (!ret && text->len - before > SUMMARY_MAX_ITEM_BYTES)
 			return -E2BIG;
 		if (!ret && text->len > SUMMARY_MAX_TEXT_BYTES)
