@@ -21,7 +21,6 @@
 #include "agent/doctor.h"
 #include "agent/leaving.h"
 #include "agent/stop_wait.h"
-#include "base/data/json_region.h"
 #include "base/system/log.h"
 
 /*
@@ -63,14 +62,12 @@ static void ask_for_one_family_at_once(void)
 
 /*
  * Everything that the agent keeps is bounded by its tables (reorder.h, stream.h, window.h), which
- * become resident as a busy instant fills them, and are given back by the minute (pipeline.c). The
- * trees of JSON values that come and go with
- * each window stay out of the heap (json_region.h). To be called before any thread is started.
+ * become resident as a busy instant fills them, and are given back by the minute (pipeline.c). To
+ * be called before any thread is started.
  */
 static void heap_keep_small(void)
 {
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
-	json_region_install();
 }
 
 static int main_complain(const struct err *err, int status)

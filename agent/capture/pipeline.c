@@ -331,7 +331,6 @@ static void pipeline_release(struct pipeline *p)
 	if (p->thread.wake_fd >= 0)
 		close(p->thread.wake_fd);
 	free(p->held.requests);
-	json_region_release(&p->json_memory);
 	buf_release(&p->json);
 	free(p->devices.all);
 	free(p->devices.seen);

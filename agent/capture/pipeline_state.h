@@ -26,7 +26,6 @@
 #include "agent/capture/stream.h"
 #include "agent/send/hindsight.h"
 #include "agent/source/shed_tally.h"
-#include "base/data/json_region.h"
 #include "base/system/clock.h"
 #include "formats/hide/place_map.h"
 #include "workload/window.h"
@@ -137,8 +136,7 @@ struct pipeline {
 	struct overhead overhead;
 	struct pipeline_thread thread;
 	struct pipeline_failure failure;
-	struct json_region json_memory; /* for the values of a profile while it is printed */
-	struct buf json;		/* the profile as it was printed last */
+	struct buf json; /* the profile as it was printed last */
 
 	uint64_t given_back_ns; /* when memory was given back last, on the monotonic clock */
 	uint64_t nr_captured;	/* requests passed on since the start */

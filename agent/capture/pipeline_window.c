@@ -64,9 +64,7 @@ static void pipeline_window_publish(struct pipeline *p, struct traced *t,
 	if (!is_sent && !is_kept)
 		return;
 	buf_clear(json);
-	json_region_enter(&p->json_memory);
 	ret = profile_to_json(profile, PROFILE_JSON_LINE, json);
-	json_region_leave();
 	if (!ret && is_kept)
 		ret = stream_profile(p->stream, json);
 	if (ret)
