@@ -138,7 +138,7 @@ static void json_writer_digits_17(double value, char text[REAL_BYTES])
 	if (exponent)
 		json_writer_short_exponent(exponent);
 	else if (!strchr(text, '.'))
-		strcat(text, ".0");
+		memcpy(text + strlen(text), ".0", 3);
 }
 
 void json_writer_real(struct json_writer *w, double value)
