@@ -186,21 +186,48 @@ static int page_walk_stream(struct page_store *s, const struct segment_name *n, 
 	return ret > 0 ? 0 : ret;
 }
 
-static int page_walk_host(struct page_store *s, struct page_walk *w, struct err *err)
+/* Whether the time of a question is over. */
+static bool page_question_is_late(const struct page_question *q)
+{
+	return q->deadline_ns && clock_monotonic_ns() > q->deadline_ns;
+}
+
+/* Goes to the next stream of the host and walks it. Returns 1, 0 behind the last one, or -errno. */
+static int page_walk_next(struct page_store *s, struct segment_name *n, struct page_walk *w,
+			  struct err *err)
 {
 	struct catalog *c = store_catalog(s->store);
+	int ret = catalog_next_stream(c, n, err);
+
+	if (ret != 1)
+		return ret;
+	ret = catalog_stream(c, n, err);
+	if (ret == 1)
+		ret = page_walk_stream(s, n, w, err);
+	n->epoch++;
+	n->sequence = 0;
+	return ret < 0 ? ret : 1;
+}
+
+/*
+ * A guest decides how many streams its host has: up to a million a day, with a boot id of its own
+ * for each segment. Therefore the clock is looked at for each of them, and others get at the
+ * catalog between two of them.
+ */
+static int page_walk_host(struct page_store *s, struct page_walk *w, struct err *err)
+{
 	struct segment_name n = { .epoch = 0 };
-	int ret;
+	int ret = 1;
 
 	snprintf(n.host, sizeof(n.host), "%s", w->q->host);
-	while ((ret = catalog_next_stream(c, &n, err)) == 1) {
-		ret = catalog_stream(c, &n, err);
-		if (ret == 1)
-			ret = page_walk_stream(s, &n, w, err);
-		if (ret < 0 || w->cut)
+	while (ret == 1 && !w->cut) {
+		if (page_question_is_late(w->q)) {
+			w->cut = true;
 			break;
-		n.epoch++;
-		n.sequence = 0;
+		}
+		pthread_mutex_lock(&s->lock);
+		ret = page_walk_next(s, &n, w, err);
+		pthread_mutex_unlock(&s->lock);
 	}
 	return ret;
 }
@@ -209,12 +236,13 @@ static int page_store_walk(struct page_store *s, struct page_walk *w, struct err
 {
 	int ret;
 
-	pthread_mutex_lock(&s->lock);
-	if (w->q->host)
+	if (w->q->host) {
 		ret = page_walk_host(s, w, err);
-	else
+	} else {
+		pthread_mutex_lock(&s->lock);
 		ret = catalog_each_segment(store_catalog(s->store), page_walk_segment, w, err);
-	pthread_mutex_unlock(&s->lock);
+		pthread_mutex_unlock(&s->lock);
+	}
 	return ret > 0 ? 0 : ret;
 }
 
@@ -284,21 +312,28 @@ static int page_retired_take(void *ctx, const struct segment_facts *f)
 	return 0;
 }
 
-static int page_retired_find(struct page_store *s, struct page_retired *r, struct err *err)
+/* *whole is cleared where the time was over before the last stream. */
+static int page_retired_find(struct page_store *s, struct page_retired *r, bool *whole,
+			     struct err *err)
 {
 	struct catalog *c = store_catalog(s->store);
 	struct segment_name n = { .epoch = 0 };
-	int ret;
+	int ret = 1, taken;
 
 	snprintf(n.host, sizeof(n.host), "%s", r->q->host);
-	pthread_mutex_lock(&s->lock);
-	while ((ret = catalog_next_stream(c, &n, err)) == 1) {
-		ret = catalog_each_summary_of(c, &n, page_retired_take, r, err);
-		if (ret < 0)
-			break;
+	while (ret == 1) {
+		if (page_question_is_late(r->q)) {
+			*whole = false;
+			return 0;
+		}
+		pthread_mutex_lock(&s->lock);
+		ret = catalog_next_stream(c, &n, err);
+		taken = ret == 1 ? catalog_each_summary_of(c, &n, page_retired_take, r, err) : 0;
+		pthread_mutex_unlock(&s->lock);
+		if (taken < 0)
+			return taken;
 		n.epoch++;
 	}
-	pthread_mutex_unlock(&s->lock);
 	return ret;
 }
 
@@ -307,9 +342,10 @@ int page_store_summaries(struct page_store *s, const struct page_question *q,
 			 uint64_t *nr_bad, bool *whole, struct err *err)
 {
 	struct page_retired r = { .q = q };
-	int ret = page_retired_find(s, &r, err);
+	int ret;
 
 	*whole = true;
+	ret = page_retired_find(s, &r, whole, err);
 	for (size_t i = 0; i < r.nr && ret == 0; i++) {
 		struct err why = { 0 };
 		struct summary summary;
