@@ -65,6 +65,7 @@ void window_free(struct window *w)
 	if (!w)
 		return;
 	closed_release(&w->closed);
+	arrivals_release(&w->arrivals);
 	size_mix_release(&w->sizes);
 	latency_release(&w->latency);
 	for (size_t i = 0; i < NR_LISTS; i++)
@@ -83,6 +84,7 @@ void window_clear(struct window *w, uint64_t begin_ns)
 	memset(w->incomplete, 0, sizeof(w->incomplete));
 	w->blocks_cut = false;
 	open_clear(&w->open);
+	arrivals_clear(&w->arrivals);
 	idc_init(&w->idc, begin_ns);
 	size_mix_clear(&w->sizes);
 	latency_clear(&w->latency);
@@ -101,11 +103,13 @@ void window_resume(struct window *w, uint64_t begin_ns)
 	window_clear(w, begin_ns);
 	closed_forget_completions(&w->closed);
 	durability_forget(&w->durability);
+	arrivals_forget(&w->arrivals);
 }
 
 void window_unwatched(struct window *w, uint64_t begin_ns, uint64_t end_ns)
 {
 	open_break(&w->open, end_ns);
+	arrivals_break(&w->arrivals, end_ns);
 	idc_skip(&w->idc, begin_ns, end_ns);
 	closed_forget_completions(&w->closed);
 	durability_forget(&w->durability);
@@ -210,6 +214,8 @@ static int add_times(struct window *w, const struct request *r, size_t nr)
 	clock_tick_add_many(&w->tick, r, nr);
 	idc_add_many(&w->idc, r, nr);
 	ret |= closed_add_many(&w->closed, r, nr);
+	if (!w->config.cheap)
+		ret |= arrivals_add_many(&w->arrivals, r, nr);
 	return ret;
 }
 
@@ -308,9 +314,10 @@ uint64_t window_count(const struct window *w)
 
 size_t window_memory(const struct window *w)
 {
-	size_t bytes = sizeof(*w) + closed_memory(&w->closed) + size_mix_memory(&w->sizes) +
-		       latency_memory(&w->latency) + footprint_memory(&w->footprint) +
-		       hotspot_memory(&w->hotspot) + reuse_memory(&w->reuse);
+	size_t bytes = sizeof(*w) + closed_memory(&w->closed) + arrivals_memory(&w->arrivals) +
+		       size_mix_memory(&w->sizes) + latency_memory(&w->latency) +
+		       footprint_memory(&w->footprint) + hotspot_memory(&w->hotspot) +
+		       reuse_memory(&w->reuse);
 
 	for (size_t i = 0; i < NR_LISTS; i++)
 		bytes += sequential_memory(&w->lists[i]);

@@ -3,6 +3,7 @@
 #ifndef WORKLOAD_WINDOW_PARTS_H
 #define WORKLOAD_WINDOW_PARTS_H
 
+#include "workload/arrivals.h"
 #include "workload/clock_tick.h"
 #include "workload/closed.h"
 #include "workload/durability.h"
@@ -33,6 +34,7 @@ struct window {
 
 	struct closed closed;
 	struct open open;
+	struct arrivals arrivals;
 	struct clock_tick tick; /* since the last reset */
 	struct idc idc;
 	struct size_mix sizes;

@@ -76,6 +76,20 @@ static int profile_responses(const struct window *w, enum operation operation,
 	return latency_responses(&w->latency, operation, r);
 }
 
+/* Gaps are unknown where the clock cannot tell one from the next. */
+static int profile_arrivals(const struct window *w, enum operation operation,
+			    struct arrival_tally tallies[NR_TALLIES])
+{
+	int ret;
+
+	for (size_t i = 0; i < NR_TALLIES; i++)
+		arrival_tally_release(&tallies[i]);
+	ret = arrivals_tallies(&w->arrivals, operation, tallies);
+	if (clock_tick_hides(&w->tick, open_interarrival_mean_s(&w->open)))
+		arrival_tally_release(&tallies[TALLY_INTERARRIVAL]);
+	return ret;
+}
+
 static int profile_direction(const struct window *w, enum operation operation,
 			     struct direction_profile *d)
 {
@@ -93,7 +107,8 @@ static int profile_direction(const struct window *w, enum operation operation,
 	d->sequential_ratio = sequential_ratio(&w->lists[operation]);
 	d->stream_ratio = sequential_stream_ratio(&w->lists[operation]);
 	d->continuing_ratio = sequential_continuing_ratio(&w->lists[operation]);
-	return profile_responses(w, operation, &d->response);
+	ret = profile_arrivals(w, operation, d->arrivals);
+	return ret ? ret : profile_responses(w, operation, &d->response);
 }
 
 static int profile_locality(const struct window *w, struct profile *p)
@@ -130,6 +145,8 @@ int window_profile(const struct window *w, uint64_t end_ns, struct profile *p)
 	if (end_ns <= w->begin_ns)
 		return -EINVAL;
 	profile_counts(w, p);
+	for (size_t i = 0; i < NR_TALLIES; i++)
+		arrival_tally_release(&p->undivided_arrivals[i]);
 	ret = profile_intensity(w, end_ns, p);
 	if (!ret)
 		ret = profile_direction(w, OPERATION_READ, &p->read);
@@ -141,8 +158,6 @@ int window_profile(const struct window *w, uint64_t end_ns, struct profile *p)
 		ret = profile_locality(w, p);
 	if (ret)
 		return ret;
-	if (w->nr_undivided)
-		profile_undivide(p);
 	p->all_sequential_ratio = sequential_ratio(&w->lists[LIST_ALL]);
 	p->all_stream_ratio = sequential_stream_ratio(&w->lists[LIST_ALL]);
 	p->all_continuing_ratio = sequential_continuing_ratio(&w->lists[LIST_ALL]);
@@ -150,6 +165,8 @@ int window_profile(const struct window *w, uint64_t end_ns, struct profile *p)
 	p->quality.incomplete = false;
 	for (size_t i = 0; i < WINDOW_LANES; i++)
 		p->quality.incomplete |= w->incomplete[i];
+	if (w->nr_undivided)
+		profile_undivide(p);
 	if (p->quality.incomplete) /* until profile_grade() combines it with the other criteria */
 		memcpy(p->quality.why, why_incomplete, sizeof(why_incomplete));
 	return 0;

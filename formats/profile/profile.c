@@ -76,9 +76,16 @@ static void response_release(struct response_times *r)
 		histogram_release(&r->size_class[i]);
 }
 
+static void tallies_release(struct arrival_tally tallies[NR_TALLIES])
+{
+	for (int i = 0; i < NR_TALLIES; i++)
+		arrival_tally_release(&tallies[i]);
+}
+
 static void direction_release(struct direction_profile *d)
 {
 	free(d->sizes);
+	tallies_release(d->arrivals);
 	response_release(&d->response);
 }
 
@@ -87,6 +94,7 @@ void profile_release(struct profile *p)
 	direction_release(&p->read);
 	direction_release(&p->write);
 	response_release(&p->flush);
+	tallies_release(p->undivided_arrivals);
 	free(p->open.idc);
 	free(p->locality.miss_ratio);
 	free(p->source_detail);
@@ -100,8 +108,24 @@ static void direction_forget(struct direction_profile *d)
 	direction_init(d);
 }
 
+/* Without memory the result is unknown, and the profile says that something is missing. */
+static void profile_undivide_arrivals(struct profile *p)
+{
+	bool failed = false;
+
+	for (int i = 0; i < NR_TALLIES; i++) {
+		failed |= arrival_tally_merge(&p->undivided_arrivals[i], &p->read.arrivals[i]) != 0;
+		failed |=
+			arrival_tally_merge(&p->undivided_arrivals[i], &p->write.arrivals[i]) != 0;
+	}
+	p->quality.incomplete |= failed;
+	if (failed)
+		tallies_release(p->undivided_arrivals);
+}
+
 void profile_undivide(struct profile *p)
 {
+	profile_undivide_arrivals(p);
 	for (int i = 0; i < OPERATION_OTHER; i++) {
 		p->requests[OPERATION_OTHER] += p->requests[i];
 		p->bytes[OPERATION_OTHER] += p->bytes[i];
@@ -159,10 +183,20 @@ static void copy_response(struct response_times *r, bool *failed)
 		copy_histogram(&r->size_class[i], failed);
 }
 
+static void copy_tallies(struct arrival_tally tallies[NR_TALLIES], bool *failed)
+{
+	for (int i = 0; i < NR_TALLIES; i++) {
+		struct arrival_tally from = tallies[i];
+
+		*failed |= arrival_tally_copy(&tallies[i], &from) != 0;
+	}
+}
+
 /* d is a shallow copy as well. */
 static void copy_direction(struct direction_profile *d, bool *failed)
 {
 	d->sizes = copy_array(d->sizes, d->nr_sizes, sizeof(*d->sizes), failed);
+	copy_tallies(d->arrivals, failed);
 	copy_response(&d->response, failed);
 }
 
@@ -177,6 +211,7 @@ int profile_copy(struct profile *dst, const struct profile *src)
 	copy_direction(&dst->read, &failed);
 	copy_direction(&dst->write, &failed);
 	copy_response(&dst->flush, &failed);
+	copy_tallies(dst->undivided_arrivals, &failed);
 	dst->open.idc =
 		copy_array(src->open.idc, src->open.nr_idc, sizeof(*src->open.idc), &failed);
 	dst->locality.miss_ratio = copy_array(src->locality.miss_ratio, src->locality.nr_miss_ratio,

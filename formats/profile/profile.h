@@ -18,6 +18,7 @@
 #include "base/text/err.h"
 #include "formats/histogram.h"
 #include "formats/ledger.h"
+#include "formats/profile/arrival_tally.h"
 #include "formats/request.h"
 
 #define PROFILE_SCHEMA	   "blkcast.profile/1"
@@ -99,6 +100,7 @@ struct direction_profile { /* for reads, or for writes */
 	size_t nr_sizes;
 	uint64_t other_sizes; /* requests whose size is beyond the bound on distinct sizes */
 	double sequential_ratio, stream_ratio, continuing_ratio;
+	struct arrival_tally arrivals[NR_TALLIES]; /* what the requests found when they arrived */
 	struct response_times response;
 };
 
@@ -166,6 +168,8 @@ struct profile {
 		uint64_t flushing_writes; /* with a flush before them, PREFLUSH */
 		uint64_t awaited_flushes; /* after whose end their thread wrote next */
 	} durability;
+	/* the same as in each direction, of requests whose direction is unknown */
+	struct arrival_tally undivided_arrivals[NR_TALLIES];
 	double all_sequential_ratio, all_stream_ratio, all_continuing_ratio;
 	uint32_t window_requests; /* subset size of Algorithm 1 (Noorshams 2015) */
 
