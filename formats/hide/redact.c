@@ -230,6 +230,9 @@ static int redact_profile(const struct redactor *r, const char *host, const char
 	pseudonym_host(r->key, p.host, p.host);
 	pseudonym_device(r->key, p.device_name, p.device_name);
 	p.locality.distribution = blank.locality.distribution;
+	arrival_tally_release(&p.read.arrivals[TALLY_SEEK]);
+	arrival_tally_release(&p.write.arrivals[TALLY_SEEK]);
+	arrival_tally_release(&p.undivided_arrivals[TALLY_SEEK]);
 	profile_grade(&p); /* its sentences are then written by this program */
 	ret = redact_detail(&p);
 	if (!ret)

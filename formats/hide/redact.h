@@ -4,7 +4,8 @@
  *
  * Replaced by pseudonyms (pseudonym.h): host, boot id, process names, cgroup paths, and device
  * names that the kernel did not make. Moved by regions (place_map.h): the sectors of requests.
- * Removed from stored profiles: the distribution of offsets, and texts in the details of a source.
+ * Removed from stored profiles: the distribution of offsets, the distances between
+ * requests, and texts in the details of a source.
  * Everything else stays: times, lengths, operations, flags, errors, numbers of threads, processes,
  * cgroups and devices, sizes of devices, losses, and all other numbers of the profiles.
  */

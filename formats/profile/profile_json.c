@@ -7,6 +7,9 @@
 #define RATIO	       .max = 1
 #define POSITIVE       .max = INFINITY
 #define UNKNOWN(which) .unknown = UNKNOWN_##which
+#define ARRIVALS(member, op, which)                                            \
+	KIND_ARRIVALS, AT(member[TALLY_##which]), .operation = OPERATION_##op, \
+						  .arrivals = TALLY_##which, .optional = true
 #define DERIVED(which) KIND_DERIVED, .derived = DERIVED_##which
 
 /* clang-format off: one field, one line */
@@ -87,6 +90,16 @@ const struct profile_field profile_fields[] = {
 	{ "access_pattern.all.continuing_ratio", KIND_NUMBER, AT(all_continuing_ratio), RATIO,
 	  .optional = true },
 	{ "access_pattern.window_requests", KIND_COUNT32, AT(window_requests) },
+
+	{ "arrivals.read.outstanding", ARRIVALS(read.arrivals, READ, OUTSTANDING) },
+	{ "arrivals.read.interarrival_s", ARRIVALS(read.arrivals, READ, INTERARRIVAL) },
+	{ "arrivals.read.seek_distance_sectors", ARRIVALS(read.arrivals, READ, SEEK) },
+	{ "arrivals.write.outstanding", ARRIVALS(write.arrivals, WRITE, OUTSTANDING) },
+	{ "arrivals.write.interarrival_s", ARRIVALS(write.arrivals, WRITE, INTERARRIVAL) },
+	{ "arrivals.write.seek_distance_sectors", ARRIVALS(write.arrivals, WRITE, SEEK) },
+	{ "arrivals.other.outstanding", ARRIVALS(undivided_arrivals, OTHER, OUTSTANDING) },
+	{ "arrivals.other.interarrival_s", ARRIVALS(undivided_arrivals, OTHER, INTERARRIVAL) },
+	{ "arrivals.other.seek_distance_sectors", ARRIVALS(undivided_arrivals, OTHER, SEEK) },
 
 	{ "locality.footprint_bytes", KIND_WHOLE, AT(locality.footprint_bytes), POSITIVE },
 	{ "locality.file_count_mean", KIND_NUMBER, AT(locality.file_count_mean), POSITIVE },

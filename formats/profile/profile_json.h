@@ -33,6 +33,7 @@ enum profile_kind {
 	KIND_SIZE_CLASSES, /* struct histogram[NR_SIZE_CLASSES] */
 	KIND_DETAIL,	   /* char *, JSON text */
 	KIND_PAUSES,	   /* pauses */
+	KIND_ARRIVALS,	   /* struct arrival_tally; left out where it is empty */
 };
 
 /* Values that are derived from others. They are NaN or NULL where they are unknown. */
@@ -57,7 +58,8 @@ struct profile_field {
 	size_t at;		      /* offset in struct profile */
 	double max;		      /* numbers: from 0 up to this; 0: any number */
 	enum profile_derived derived; /* KIND_DERIVED */
-	uint8_t operation;	      /* KIND_SIZES, KIND_STAGE, KIND_SIZE_CLASSES */
+	uint8_t operation;	      /* KIND_SIZES, KIND_STAGE, KIND_SIZE_CLASSES, KIND_ARRIVALS */
+	uint8_t arrivals;	      /* KIND_ARRIVALS: enum arrival_kind */
 	/* KIND_COUNT: the flag of enum profile_unknown; 0: always known */
 	uint32_t unknown;
 	bool optional; /* may be missing when read, and is then unknown */

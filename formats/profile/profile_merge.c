@@ -91,6 +91,16 @@ static void merge_pattern(struct pattern to, double nr, double sequential, doubl
 	*to.continuing = profile_merge_joint(*to.continuing, nr, continuing, more);
 }
 
+static int merge_arrivals(struct arrival_tally to[NR_TALLIES],
+			  const struct arrival_tally from[NR_TALLIES])
+{
+	int ret = 0;
+
+	for (int i = 0; i < NR_TALLIES && !ret; i++)
+		ret = arrival_tally_merge(&to[i], &from[i]);
+	return ret;
+}
+
 static int merge_direction(struct direction_profile *to, uint64_t nr,
 			   const struct direction_profile *from, uint64_t more)
 {
@@ -98,6 +108,9 @@ static int merge_direction(struct direction_profile *to, uint64_t nr,
 				   &to->continuing_ratio };
 	int ret = merge_sizes(to, from);
 
+	if (ret)
+		goto out;
+	ret = merge_arrivals(to->arrivals, from->arrivals);
 	if (ret)
 		goto out;
 	ret = merge_responses(&to->response, (double)nr, &from->response, (double)more);
@@ -202,6 +215,8 @@ static int merge_periods(struct profile *to, const struct profile *from)
 	if (!ret)
 		ret = merge_responses(&to->flush, (double)to->requests[OPERATION_FLUSH],
 				      &from->flush, (double)from->requests[OPERATION_FLUSH]);
+	if (!ret)
+		ret = merge_arrivals(to->undivided_arrivals, from->undivided_arrivals);
 	if (ret)
 		return ret;
 	merge_pattern(pattern, (double)profile_data_requests(to), from->all_sequential_ratio,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/data/json.h"
+#include "formats/profile/profile_arrivals.h"
 #include "formats/profile/profile_pauses.h"
 #include "formats/profile/profile_read_state.h"
 
@@ -256,6 +257,8 @@ static int get_value(struct profile_reading *r, const struct profile_field *f, c
 		return profile_read_size_classes(r, value, at);
 	case KIND_DETAIL:
 		return get_detail(r, value, at);
+	case KIND_ARRIVALS:
+		return profile_arrivals_read(r, value, f->arrivals, p->requests[f->operation], at);
 	case KIND_PAUSES:
 		return profile_pauses_read(p, value)
 			       ? profile_read_expected(r, "up to 16 of [cause, begin, length]")

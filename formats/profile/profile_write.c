@@ -115,6 +115,18 @@ static void profile_write_pauses(struct json_writer *w, const struct profile *p)
 	json_writer_close(w, ']');
 }
 
+static void profile_write_arrivals(struct json_writer *w, const struct arrival_tally *t)
+{
+	json_writer_open(w, '[');
+	for (size_t i = 0; i < t->nr; i++) {
+		json_writer_open(w, '[');
+		json_writer_signed(w, t->counts[i].bucket);
+		json_writer_whole(w, t->counts[i].count);
+		json_writer_close(w, ']');
+	}
+	json_writer_close(w, ']');
+}
+
 static void profile_write_distribution(struct json_writer *w, const struct access_distribution *d)
 {
 	const char *name = distribution_name(d->kind);
@@ -415,6 +427,9 @@ static int profile_write_field(struct json_writer *w, const struct profile *p,
 	case KIND_PAUSES:
 		profile_write_pauses(w, p);
 		break;
+	case KIND_ARRIVALS:
+		profile_write_arrivals(w, at);
+		break;
 	}
 	return 0;
 }
@@ -442,6 +457,14 @@ static void profile_write_go(struct json_writer *w, const char *last, const char
 		profile_write_key(w, at);
 }
 
+/* Most windows have tallies of one or two directions, and idle ones have none. */
+static bool profile_write_leaves_out(const struct profile *p, const struct profile_field *f)
+{
+	const void *at = (const char *)p + f->at;
+
+	return f->kind == KIND_ARRIVALS && !((const struct arrival_tally *)at)->nr;
+}
+
 int profile_to_json(const struct profile *p, enum profile_json_style style, struct buf *out)
 {
 	struct json_writer w = { .out = out, .is_pretty = style == PROFILE_JSON_PRETTY };
@@ -451,6 +474,8 @@ int profile_to_json(const struct profile *p, enum profile_json_style style, stru
 
 	json_writer_open(&w, '{');
 	for (size_t i = 0; i < nr_profile_fields && !ret; i++) {
+		if (profile_write_leaves_out(p, &profile_fields[i]))
+			continue;
 		profile_write_go(&w, last, profile_fields[i].path);
 		ret = profile_write_field(&w, p, &profile_fields[i]);
 		last = profile_fields[i].path;

@@ -261,12 +261,22 @@ static size_t response_bytes(const struct response_times *r)
 	return bytes;
 }
 
+static size_t arrivals_bytes(const struct arrival_tally tallies[NR_TALLIES])
+{
+	size_t nr = 0;
+
+	for (int i = 0; i < NR_TALLIES; i++)
+		nr += tallies[i].nr;
+	return nr * sizeof(struct arrival_tally_count);
+}
+
 size_t summary_profile_bytes(const struct profile *p)
 {
 	return sizeof(*p) + response_bytes(&p->read.response) + response_bytes(&p->write.response) +
 	       response_bytes(&p->flush) +
 	       (p->read.nr_sizes + p->write.nr_sizes) * sizeof(struct size_count) +
-	       p->open.nr_idc * sizeof(struct idc_point) +
+	       arrivals_bytes(p->read.arrivals) + arrivals_bytes(p->write.arrivals) +
+	       arrivals_bytes(p->undivided_arrivals) + p->open.nr_idc * sizeof(struct idc_point) +
 	       p->locality.nr_miss_ratio * sizeof(struct cache_point) +
 	       (p->source_detail ? strlen(p->source_detail) + 1 : 0);
 }

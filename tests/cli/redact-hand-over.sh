@@ -44,8 +44,8 @@ keep=$(tr , '\n' <<<"$head" | grep -nvE '^(host|boot_id|offset_bytes|sector|comm
 note "columns held equal: $(cut -d, -f"$keep" <<<"$head")"
 is "$(columns "$T/red" | cut -d, -f"$keep" | LC_ALL=C sort | md5sum)" \
 	"$(columns --store "$T/store" | cut -d, -f"$keep" | LC_ALL=C sort | md5sum)" "all else is as it was"
-# The profile: equal but for the host and the distribution of places.
-profile() { "$b" characterize --json -q "$@" | jq -S 'map(del(.host, .locality.distribution)) | sort_by(tostring)' -c | md5sum; }
+# The profile: equal but for the host, the distribution of places and seek distances.
+profile() { "$b" characterize --json -q "$@" | jq -S 'map(del(.host, .locality.distribution, .arrivals[]?.seek_distance_sectors)) | sort_by(tostring)' -c | md5sum; }
 is "$(profile "$T/red")" "$(profile --store "$T/store")" "every dimension but the distribution of places is as it was"
 "$b" redact --quiet --key "$T/other" "$T/store" "$T/red3"
 "$b" redact --quiet "$T/store" "$T/red4"

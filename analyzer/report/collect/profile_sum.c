@@ -81,6 +81,11 @@ static int add_direction(struct direction_profile *dst, const struct direction_p
 		if (ret)
 			return ret;
 	}
+	for (int i = 0; i < NR_TALLIES; i++) {
+		ret = arrival_tally_merge(&dst->arrivals[i], &src->arrivals[i]);
+		if (ret)
+			return ret;
+	}
 	for (int c = 0; c < NR_SIZE_CLASSES; c++) {
 		ret = histogram_merge(&dst->response.size_class[c], &src->response.size_class[c]);
 		if (ret)
@@ -107,6 +112,8 @@ static int profile_sum_add(struct profile *sum, const struct profile *p)
 				  p->flush.total_mean_s, (double)p->requests[OPERATION_FLUSH]);
 	for (int s = 0; s < NR_STAGES && !ret; s++)
 		ret = histogram_merge(&sum->flush.stage[s], &p->flush.stage[s]);
+	for (int i = 0; i < NR_TALLIES && !ret; i++)
+		ret = arrival_tally_merge(&sum->undivided_arrivals[i], &p->undivided_arrivals[i]);
 	if (ret)
 		return ret;
 	for (int op = 0; op < NR_OPERATIONS; op++) {
