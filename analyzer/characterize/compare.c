@@ -98,6 +98,27 @@ static double all_sequential(const struct profile *p)
 {
 	return p->all_sequential_ratio;
 }
+static double read_outstanding(const struct profile *p)
+{
+	return arrival_tally_mean(&p->read.arrivals[TALLY_OUTSTANDING]);
+}
+static double write_outstanding(const struct profile *p)
+{
+	return arrival_tally_mean(&p->write.arrivals[TALLY_OUTSTANDING]);
+}
+static double compare_near(const struct direction_profile *d)
+{
+	return arrival_tally_share(&d->arrivals[TALLY_SEEK], -TALLY_NEAR_SECTORS,
+				   TALLY_NEAR_SECTORS);
+}
+static double read_near(const struct profile *p)
+{
+	return compare_near(&p->read);
+}
+static double write_near(const struct profile *p)
+{
+	return compare_near(&p->write);
+}
 static double compare_footprint(const struct profile *p)
 {
 	return p->locality.footprint_bytes;
@@ -131,6 +152,8 @@ static const struct dimension dimensions[] = {
 	PLAIN("write.throughput", UNIT_BYTES_PER_S, KIND_RATE, write_bytes, 0),
 	PLAIN("arrivals.scv", UNIT_COUNT, KIND_PLAIN, interarrival_scv, 0),
 	PLAIN("in_flight", UNIT_COUNT, KIND_PLAIN, in_flight, 0),
+	PLAIN("read.outstanding", UNIT_COUNT, KIND_PLAIN, read_outstanding, 0),
+	PLAIN("write.outstanding", UNIT_COUNT, KIND_PLAIN, write_outstanding, 1),
 	PLAIN("clients", UNIT_COUNT, KIND_PLAIN, compare_clients, 0),
 	PLAIN("think_time", UNIT_S, KIND_PLAIN, think_time, 0),
 	PLAIN("read.share", UNIT_RATIO, KIND_SHARE, compare_mix, 0),
@@ -139,6 +162,8 @@ static const struct dimension dimensions[] = {
 	PLAIN("read.sequential", UNIT_RATIO, KIND_SHARE, read_sequential, 0),
 	PLAIN("write.sequential", UNIT_RATIO, KIND_SHARE, write_sequential, 1),
 	PLAIN("all.sequential", UNIT_RATIO, KIND_SHARE, all_sequential, 0),
+	PLAIN("read.near", UNIT_RATIO, KIND_SHARE, read_near, 0),
+	PLAIN("write.near", UNIT_RATIO, KIND_SHARE, write_near, 1),
 	PLAIN("footprint", UNIT_BYTES, KIND_PLAIN, compare_footprint, 0),
 	{ "lost", UNIT_RATIO, KIND_SHARE, -1, compare_lost, 0, 0, 0 },
 	QUANTILES("read.response.total", 0, STAGE_TOTAL),
@@ -239,9 +264,9 @@ static double share_error(const struct dimension *d, const struct profile *p, do
 {
 	double n = data_requests(p);
 
-	if (d->value == read_sequential)
+	if (d->value == read_sequential || d->value == read_near)
 		n = (double)p->requests[OPERATION_READ];
-	else if (d->value == write_sequential)
+	else if (d->value == write_sequential || d->value == write_near)
 		n = (double)p->requests[OPERATION_WRITE];
 	return n > 0 ? sqrt(value * (1 - value) / n) : NAN;
 }

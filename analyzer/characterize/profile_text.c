@@ -231,6 +231,45 @@ static void print_pattern(const char *name, double sequential, double stream, FI
 		profile_text_percent(sequential, a), profile_text_percent(stream, b));
 }
 
+/* Names a quantile by the upper end of its bucket. */
+static const char *print_arrival_quantile(const struct arrival_tally *t, enum arrival_kind kind,
+					  double p, char out[UNITS_BYTES])
+{
+	int64_t bucket;
+
+	if (!arrival_tally_quantile(t, p, &bucket))
+		return "-";
+	if (kind == TALLY_INTERARRIVAL)
+		units_time(histogram_bucket_end_s((int)bucket), out);
+	else if (bucket == TALLY_OUTSTANDING_MORE)
+		snprintf(out, UNITS_BYTES, "more than %d", TALLY_OUTSTANDING_MOST);
+	else
+		snprintf(out, UNITS_BYTES, "%" PRId64, bucket);
+	return out;
+}
+
+static void print_arrivals(const char *name, const struct arrival_tally tallies[NR_TALLIES],
+			   FILE *out)
+{
+	const struct arrival_tally *others = &tallies[TALLY_OUTSTANDING];
+	const struct arrival_tally *gaps = &tallies[TALLY_INTERARRIVAL];
+	const struct arrival_tally *seeks = &tallies[TALLY_SEEK];
+	char a[UNITS_BYTES], b[UNITS_BYTES];
+
+	if (!others->nr && !seeks->nr)
+		return;
+	fprintf(out, "  %s p50 %s, p95 %s others under way", name,
+		print_arrival_quantile(others, TALLY_OUTSTANDING, 0.5, a),
+		print_arrival_quantile(others, TALLY_OUTSTANDING, 0.95, b));
+	fprintf(out, "; p50 %s, p95 %s after the one before\n",
+		print_arrival_quantile(gaps, TALLY_INTERARRIVAL, 0.5, a),
+		print_arrival_quantile(gaps, TALLY_INTERARRIVAL, 0.95, b));
+	fprintf(out, "                %s begin where the one before ended, %s within 128 KiB\n",
+		profile_text_percent(arrival_tally_share(seeks, 0, 0), a),
+		profile_text_percent(
+			arrival_tally_share(seeks, -TALLY_NEAR_SECTORS, TALLY_NEAR_SECTORS), b));
+}
+
 static void print_distribution(const struct access_distribution *d, FILE *out)
 {
 	char a[UNITS_BYTES], b[UNITS_BYTES], c[UNITS_BYTES];
@@ -357,6 +396,9 @@ int profile_text_print(const struct profile *p, bool utc, FILE *out)
 	print_pattern("read pattern ", p->read.sequential_ratio, p->read.stream_ratio, out);
 	print_pattern("write pattern", p->write.sequential_ratio, p->write.stream_ratio, out);
 	print_pattern("all          ", p->all_sequential_ratio, p->all_stream_ratio, out);
+	print_arrivals("reads found  ", p->read.arrivals, out);
+	print_arrivals("writes found ", p->write.arrivals, out);
+	print_arrivals("all found    ", p->undivided_arrivals, out);
 	print_locality(p, out);
 	return print_responses(p, out);
 }

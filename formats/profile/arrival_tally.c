@@ -134,6 +134,20 @@ uint64_t arrival_tally_between(const struct arrival_tally *t, int64_t from, int6
 	return sum;
 }
 
+double arrival_tally_share(const struct arrival_tally *t, int64_t from, int64_t to)
+{
+	return (double)arrival_tally_between(t, from, to) / (double)arrival_tally_total(t);
+}
+
+double arrival_tally_mean(const struct arrival_tally *t)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < t->nr; i++)
+		sum += (double)t->counts[i].bucket * (double)t->counts[i].count;
+	return sum / (double)arrival_tally_total(t);
+}
+
 bool arrival_tally_quantile(const struct arrival_tally *t, double p, int64_t *bucket)
 {
 	double rank = p * (double)arrival_tally_total(t), sum = 0;

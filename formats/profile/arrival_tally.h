@@ -35,6 +35,7 @@ enum arrival_kind {
 };
 #define NR_TALLIES	       3
 
+#define TALLY_NEAR_SECTORS     256  /* 128 KiB: what read-ahead and merging bring together */
 #define TALLY_OUTSTANDING_MOST 1024 /* up to here numbers are told apart */
 #define TALLY_OUTSTANDING_MORE (TALLY_OUTSTANDING_MOST + 1)
 
@@ -103,6 +104,10 @@ int arrival_tally_merge(struct arrival_tally *dst, const struct arrival_tally *s
 uint64_t arrival_tally_total(const struct arrival_tally *t);
 /* Returns the counts in buckets of `from` to `to`, both included. */
 uint64_t arrival_tally_between(const struct arrival_tally *t, int64_t from, int64_t to);
+/* Returns their share of all counts, 0 to 1; NaN while empty. */
+double arrival_tally_share(const struct arrival_tally *t, int64_t from, int64_t to);
+/* Returns the mean of the buckets, each a number as that of TALLY_OUTSTANDING; NaN while empty. */
+double arrival_tally_mean(const struct arrival_tally *t);
 /* Sets *bucket to that of the value of rank ceil(p nr), 0 < p < 1. Returns false while empty. */
 bool arrival_tally_quantile(const struct arrival_tally *t, double p, int64_t *bucket);
 

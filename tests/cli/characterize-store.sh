@@ -37,6 +37,13 @@ is "$("$b" characterize --store "$T/store" --json --process nobody 2>/dev/null)"
 is "$("$b" characterize --store "$T/store" --host web1 --device sda | sed -n '1,2p')" \
 	"web1 sda (8:0), source bpf, layer device
 2026-01-01T00:00:00+00:00 to 2026-01-01T00:00:04+00:00 (4 s)" "the text says what and when"
+found() { jq -c '[.[] | [.arrivals.read.outstanding, .arrivals.write.outstanding | map(.[1]) | add] ==
+	[.requests.read, .requests.write]] | unique' "$1"; }
+is "$(found "$all")" "[true]" "what each request found under way is counted"
+"$b" characterize --store "$T/store" --host web1 --device sda >"$T/text"
+like "$(grep -A 1 'reads found' "$T/text" | tr -s ' \n' ' ')" \
+	'reads found p50 [0-9]+, p95 [0-9]+ others under way; p50 .*s, p95 .*s after the one before .* ended, .* within 128 KiB' \
+	"the text says what reads found when they arrived"
 for what in "--device wrong" "--host wrong" "--process nobody" "--cgroup /nowhere" "--begin 2040-01-01" "--end 2000-01-01"; do
 	for command in characterize "characterize --together" "characterize --window 1s" dump "export --format csv" \
 		"dump --profiles" "mimic --replay --target /dev/sdx -o $T/replay.fio" \

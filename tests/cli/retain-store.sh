@@ -34,6 +34,11 @@ exact='map({host, device, requests, bytes, lost, errors, begin_s, end_s, request
 "$b" characterize --store "$store" --json >"$T/after.json"
 is "$(jq -cS "$exact" "$T/after.json" | md5sum)" "$(jq -cS "$exact" "$T/before.json" | md5sum)" \
 	"what adds up is what the requests gave"
+found='map([.arrivals.read.outstanding, .arrivals.write.outstanding | map(.[1]) | add])'
+is "$(jq -c "$found" "$T/after.json")" "$(jq -c 'map([.requests.read, .requests.write])' "$T/before.json")" \
+	"what each request found under way is still counted"
+number "$(jq '[.[].arrivals[] | .seek_distance_sectors, .interarrival_s | map(.[1]) | add] | add' "$T/after.json") > 20000" \
+	"and so are distances in time and place"
 near='map([.intensity.closed.in_flight_mean, .intensity.open.rate_per_s, .access_pattern.read.stream_ratio,
 	.request_size.read.mean_bytes] | map(. * 1e9 | round))'
 is "$(jq -c "$near" "$T/after.json")" "$(jq -c "$near" "$T/before.json")" "so are means"

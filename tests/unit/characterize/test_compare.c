@@ -178,9 +178,31 @@ static void flushes_are_compared(void)
 	profile_release(&b.whole);
 }
 
+static void arrivals_are_compared(void)
+{
+	struct arrival_tally_count few[] = { { 0, 500 }, { 2, 500 } }, many[] = { { 16, 1000 } };
+	struct arrival_tally_count near[] = { { -8, 400 }, { 256, 500 }, { 512, 100 } };
+	struct profile_group a = { .has_whole = true }, b = { .has_whole = true };
+	struct comparison c;
+
+	profile_init(&a.whole);
+	profile_init(&b.whole);
+	a.whole.requests[OPERATION_READ] = b.whole.requests[OPERATION_WRITE] = 1000;
+	a.whole.read.arrivals[TALLY_OUTSTANDING] = (struct arrival_tally){ few, 2 };
+	b.whole.read.arrivals[TALLY_OUTSTANDING] = (struct arrival_tally){ many, 1 };
+	b.whole.write.arrivals[TALLY_SEEK] = (struct arrival_tally){ near, 3 };
+	compare_dimension(&a, &b, dimension("read.outstanding"), 0.05, &c);
+	ok_near(c.a, 1, 0);
+	ok_near(c.b, 16, 0);
+	compare_dimension(&a, &b, dimension("write.near"), 0.05, &c);
+	ok(isnan(c.a));
+	ok_near(c.b, 0.9, 1e-12);
+}
+
 static const struct tap_test tests[] = {
 	{ "intervals of 95 % hold the truth in some 95 of 100 runs", covers },
 	{ "verdicts need the whole interval on one side of the tolerance", verdicts },
+	{ "what requests find when they arrive is compared", arrivals_are_compared },
 	{ "nothing is told of what neither side knows", unknown },
 	{ "no interval falls by more than 100 % or has a share above 1",
 	  nothing_falls_by_more_than_all },
