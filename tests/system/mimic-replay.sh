@@ -108,7 +108,7 @@ columns=time=1:us,op=2,offset=3:sectors,size=4,response=5:us
 "$blkcast" import -q --store "$T/quick" --map $columns "$T/quick.csv"
 exits 0 "a target that is slower" "$blkcast" mimic --replay --run --store "$T/quick" --target "$second_dev" --duration 4ms --json
 number "$(jq .not_sent "$T/out") > 0" "is not sent all"
-like "$(cat "$T/err")" "$(jq .not_sent "$T/out") of 2000 requests not sent: --duration was over" "which is said"
+like "$(cat "$T/err")" "$(jq .not_sent "$T/out") of 2000 requests not sent: the duration was over" "which is said"
 
 # What a target refuses is named: no sectors of 512 bytes here.
 loop_new 1M

@@ -105,7 +105,7 @@ struct cli_option {
 	bool required;
 	/* Names of options, separated by blanks: one of `with` and none of `without` is beside. */
 	const char *with, *without;
-	size_t least, most; /* CLI_KIND_OPERANDS, CLI_KIND_CHOICE; most 0: any number */
+	size_t least, most; /* CLI_KIND_OPERANDS, CLI_KIND_CHOICE */
 };
 
 /*
@@ -129,6 +129,7 @@ struct cli_option {
 #define CLI_TIME(...)			 CLI_OPTION(TIME, __VA_ARGS__)
 #define CLI_END				 CLI_OPTION(END, NULL, 0, NULL, NULL, NULL)
 /* Rules of a table: how many operands there are ("one net"), and how many of the options. */
+#define CLI_ANY				 SIZE_MAX
 #define CLI_OPERANDS(least, most, help)	 CLI_RULE(OPERANDS, least, most, help)
 #define CLI_CHOICE(least, most, options) CLI_RULE(CHOICE, least, most, options)
 #define CLI_RULE(k, from, to, text)                                           \

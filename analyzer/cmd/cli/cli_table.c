@@ -291,13 +291,13 @@ static int table_check_line(const struct cli *cli, const struct cli_table *t, si
 	switch (o->kind) {
 	case CLI_KIND_OPERANDS:
 		nr = (size_t)cli->argc;
-		if (nr < o->least || (o->most && nr > o->most))
+		if (nr < o->least || nr > o->most)
 			return cli_usage(cli, "expected %s, got %zu operand%s", o->help, nr,
 					 nr == 1 ? "" : "s");
 		return 0;
 	case CLI_KIND_CHOICE:
 		nr = table_given(t, o->help);
-		return nr < o->least || (o->most && nr > o->most) ? rule_choice(cli, o) : 0;
+		return nr < o->least || nr > o->most ? rule_choice(cli, o) : 0;
 	default:
 		if (!t->given[i])
 			return !o->required ? 0

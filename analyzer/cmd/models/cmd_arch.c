@@ -145,7 +145,7 @@ static int cmd_arch_calibrate(struct cli *cli)
 static int cmd_arch_validate(struct cli *cli)
 {
 	struct arch_beside q = { .of = { .teller = &cli->teller, .run = ARCH_SOLVE_DEFAULTS } };
-	const struct cli_option none = CLI_CHOICE(0, 0, "");
+	const struct cli_option none = CLI_CHOICE(0, CLI_ANY, "");
 
 	return cmd_arch_measure(cli, none, &q);
 }

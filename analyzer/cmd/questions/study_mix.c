@@ -26,7 +26,7 @@ static int study_mix_ask(struct cli *cli, struct mix_question *m)
 		CLI_U64("most", 0, "N", &most, "of one load to look at", .standard = "64",
 			.from = "1", .to = "256"),
 		CLI_STRING("report", 0, "FILE", &report, "an HTML page"),
-		CLI_CHOICE(1, 0, "slo measure"),
+		CLI_CHOICE(1, CLI_ANY, "slo measure"),
 		CLI_END,
 	};
 	int ret;
