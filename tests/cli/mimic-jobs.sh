@@ -92,14 +92,14 @@ bad "an unknown intensity" "auto, closed or open" "$T/store" --target "$T/x" --i
 bad "an unknown part" "discards, bursts or locality" "$T/store" --target "$T/x" --leave-out reads
 bad "clients nobody knows" "the clients are unknown" "$T/store" --target "$T/x" --intensity closed
 bad "a device that is not there" "nothing is in the selection; the devices are: sda of log" "$T/store" --target "$T/x" --device sdz
-bad "a replay that is run and written" "without -o" --replay --run --store "$T/store" --target "$T/x" -o "$T/x.fio"
-bad "a run of no replay" "expected with --replay" "$T/store" --run --target "$T/x"
+bad "a replay that is run and written" "--run: expected without --output" --replay --run --store "$T/store" --target "$T/x" -o "$T/x.fio"
+bad "a run of no replay" "expected --replay with it" "$T/store" --run --target "$T/x"
 bad "a replay in a folder" "expected a device or a file" --replay --run --store "$T/store" --target "$T"
 bad "a replay without times" "no request with its times" --replay --run --store "$T/store" --target "$T/x"
 truncate -s 1M "$T/small"
 bad "a replay beyond the end" "the requests go up to .*, it has 1 MiB" --replay --run docs/examples/demo.seg --target "$T/small" --overwrite "$T/small"
 bad "a replay on a file that exists" "this file of 1 MiB exists and would be overwritten" --replay --run docs/examples/demo.seg --target "$T/small"
-bad "--overwrite of a job" "--overwrite: expected with --run" "$T/store" --target "$T/x" --overwrite "$T/x"
+bad "--overwrite of a job" "--overwrite: expected --run with it" "$T/store" --target "$T/x" --overwrite "$T/x"
 bad "a replay to nowhere" "No such file" --replay --run docs/examples/demo.seg --target "$T/x"
 bad "a replay without a place" "expected -o" --replay --store "$T/store" --target "$T/x"
 echo old >"$T/kept.fio.log"

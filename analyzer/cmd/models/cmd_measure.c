@@ -196,10 +196,6 @@ static int check_usage(struct cli *cli, const struct measure *m)
 		return cli_usage(cli, "--export takes no plan");
 	if (!m->output && cli->argc != 1)
 		return cli_usage(cli, "expected one plan, YAML");
-	if (!m->db && !m->dry_run)
-		return cli_usage(cli, "--db: expected the measurement store");
-	if ((m->campaign || m->response) && !m->output)
-		return cli_usage(cli, "--campaign and --response are of --export");
 	return CLI_DONE;
 }
 
@@ -219,9 +215,11 @@ static int cmd_measure_run(struct cli *cli)
 			 "block devices that loads write to: what they carry may be destroyed"),
 		CLI_STRING("export", 0, "T.csv", &m.output, "the done runs as a table; -: here"),
 		CLI_STRING("campaign", 0, "NAME", &m.campaign,
-			   "of --export, where there are several"),
+			   "of --export, where there are several", .with = "export"),
 		CLI_STRING("response", 0, "Y", &m.response,
-			   "of --export: this metric only, of the runs that have it"),
+			   "of --export: this metric only, of the runs that have it",
+			   .with = "export"),
+		CLI_CHOICE(1, CLI_ANY, "db dry-run"),
 		CLI_END,
 	};
 	int ret;

@@ -253,14 +253,15 @@ static int cmd_compare_perform(struct cli *cli, const struct selection *sel, str
 
 static int cmd_compare_run(struct cli *cli)
 {
-	struct job job = { .cli = cli, .tolerance_ratio = COMPARE_TOLERANCE };
+	struct job job = { .cli = cli };
 	struct selection sel = { 0 };
 	const char *report = NULL;
 	bool fail_on_worse = false;
 	const struct cli_option options[] = {
 		SELECTION_OPTIONS(&sel),
 		CLI_DOUBLE("tolerance", 0, "RATIO", &job.tolerance_ratio,
-			   "differences of this share do not matter, default 0.05"),
+			   "differences of this share do not matter", .standard = "0.05",
+			   .from = "0", .below = "1"),
 		CLI_STRING("report", 0, "FILE", &report, "an HTML page of it"),
 		CLI_FLAG("fail-on-worse", 0, &fail_on_worse, "exit 1 where any verdict is worse"),
 		CLI_END,
@@ -273,8 +274,6 @@ static int cmd_compare_run(struct cli *cli)
 	if (sel.dir || cli->argc != 2)
 		return cli_usage(cli, "expected two operands: profiles (JSON), stores or "
 				      "segment files");
-	if (!(job.tolerance_ratio >= 0 && job.tolerance_ratio < 1))
-		return cli_usage(cli, "--tolerance: expected from 0 to below 1");
 	job.pairs = json_array();
 	if (report) {
 		job.page = answer_new("blkcast.compare/1", "Comparison");

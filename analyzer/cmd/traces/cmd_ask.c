@@ -9,50 +9,40 @@
 #include "analyzer/store/ask/store_ask.h"
 #include "base/system/clock.h"
 
-#define MINUTES	  10	     /* the default */
-#define NOT_GIVEN UINT64_MAX /* as minutes */
-
 /* How the period is said: in minutes around now, or by its begin and end (0: not given). */
 struct cmd_ask_period {
-	uint64_t minutes, begin_ns, end_ns;
+	unsigned int minutes;
+	uint64_t begin_ns, end_ns;
 };
 
-/* Returns the period in seconds after now, or a usage error that was told. */
-static bool cmd_ask_seconds(struct cli *cli, const struct cmd_ask_period *p, int64_t *begin_s,
-			    int64_t *end_s)
+/* Gives the period in seconds after now. */
+static void cmd_ask_seconds(const struct cmd_ask_period *p, int64_t *begin_s, int64_t *end_s)
 {
 	const int64_t now_s = (int64_t)(clock_real_ns() / CLOCK_NS_PER_S);
 
-	if (!p->begin_ns && p->end_ns)
-		cli->status = cli_usage(cli, "--end: expected --begin with it");
-	else if (p->begin_ns && p->minutes != NOT_GIVEN)
-		cli->status = cli_usage(cli, "--minutes: expected without --begin");
-	else if (p->minutes != NOT_GIVEN && (!p->minutes || p->minutes > STORE_ASK_MAX_MINUTES))
-		cli->status = cli_usage(cli, "--minutes: expected 1 to %d", STORE_ASK_MAX_MINUTES);
-	else {
-		*end_s = (int64_t)(p->minutes == NOT_GIVEN ? MINUTES : p->minutes) * 60;
-		*begin_s = -*end_s;
-		if (p->begin_ns) {
-			*begin_s = (int64_t)(p->begin_ns / CLOCK_NS_PER_S) - now_s;
-			*end_s = p->end_ns ? (int64_t)(p->end_ns / CLOCK_NS_PER_S) - now_s : 0;
-		}
-		return true;
-	}
-	return false;
+	*end_s = (int64_t)p->minutes * 60;
+	*begin_s = -*end_s;
+	if (!p->begin_ns)
+		return;
+	*begin_s = (int64_t)(p->begin_ns / CLOCK_NS_PER_S) - now_s;
+	*end_s = p->end_ns ? (int64_t)(p->end_ns / CLOCK_NS_PER_S) - now_s : 0;
 }
 
 static int cmd_ask_run(struct cli *cli)
 {
 	const char *name = NULL;
-	struct cmd_ask_period period = { .minutes = NOT_GIVEN };
+	struct cmd_ask_period period = { 0 };
 	const struct cli_option options[] = {
-		CLI_STRING("store", 's', "DIR", &name, "the store that the host's agent sends to"),
-		CLI_U64("minutes", 'm', "N", &period.minutes,
-			"so many minutes before now and after it, 1 to 1440; default 10"),
+		CLI_STRING("store", 's', "DIR", &name, "the store that the host's agent sends to",
+			   .required = true),
+		CLI_UINT("minutes", 'm', "N", &period.minutes,
+			 "so many minutes before now and after it", .standard = "10", .from = "1",
+			 .to = "1440", .without = "begin"),
 		CLI_TIME("begin", 0, "TIME", &period.begin_ns,
 			 "instead: from this time of the last day on: 2026-01-31T14:05"),
 		CLI_TIME("end", 0, "TIME", &period.end_ns,
-			 "until this time, at most a day from now; default now"),
+			 "until this time, at most a day from now; default now", .with = "begin"),
+		CLI_OPERANDS(1, 1, "one HOST"),
 		CLI_END,
 	};
 	int64_t begin_s, end_s;
@@ -63,12 +53,7 @@ static int cmd_ask_run(struct cli *cli)
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	if (!name)
-		return cli_usage(cli, "--store: expected the name of a store");
-	if (cli->argc != 1)
-		return cli_usage(cli, "expected one HOST");
-	if (!cmd_ask_seconds(cli, &period, &begin_s, &end_s))
-		return cli->status;
+	cmd_ask_seconds(&period, &begin_s, &end_s);
 	ret = store_asks_open(&asks, name, &err);
 	if (ret == 0)
 		ret = store_asks_put(asks, cli->argv[0], begin_s, end_s, &ask, &err);

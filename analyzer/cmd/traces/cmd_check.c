@@ -84,6 +84,8 @@ static int cmd_check_run(struct cli *cli)
 		CLI_STRING("spool", 0, "DIR", &spool, "the spool of an agent"),
 		CLI_FLAG("repair", 0, &repair,
 			 "do what the cures say; the default is to look only"),
+		CLI_CHOICE(1, 1, "store spool"),
+		CLI_OPERANDS(0, 0, "no operand"),
 		CLI_END,
 	};
 	struct check_report r;
@@ -92,8 +94,6 @@ static int cmd_check_run(struct cli *cli)
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	if (cli->argc || !store == !spool)
-		return cli_usage(cli, "expected either --store DIR or --spool DIR");
 	check_init(&r);
 	ret = store ? check_store(&r, store, repair, &err) : check_spool(&r, spool, repair, &err);
 	if (ret) {

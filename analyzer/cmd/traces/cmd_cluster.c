@@ -13,14 +13,15 @@
 #include "base/data/json.h"
 #include "base/text/shown.h"
 
+#define CLUSTER_OPTION(out, help) \
+	CLI_STRING("store", 's', "URL", out, help), CLI_OPERANDS(0, 0, "no operand")
+
 /* Returns false after an error message. */
 static bool cmd_cluster_store(struct cli *cli, const struct cli_option *options, const char **store)
 {
 	if (!cli_parse(cli, options))
 		return false;
-	if (cli->argc)
-		cli->status = cli_usage(cli, "%s: expected no operand", cli->argv[0]);
-	else if (!*store || store_is_folder(*store))
+	if (!*store || store_is_folder(*store))
 		cli->status = cli_usage(cli, "--store: expected the URL of a cluster, "
 					     "pg://USER@HOST:PORT/DATABASE?objects=...");
 	else
@@ -32,7 +33,7 @@ static int cmd_cluster_init(struct cli *cli)
 {
 	const char *store = NULL;
 	const struct cli_option options[] = {
-		CLI_STRING("store", 's', "URL", &store, "the cluster to make or bring up to date"),
+		CLUSTER_OPTION(&store, "the cluster to make or bring up to date"),
 		CLI_END,
 	};
 	struct cluster_made made;
@@ -114,7 +115,7 @@ static int cmd_cluster_status(struct cli *cli)
 {
 	const char *store = NULL;
 	const struct cli_option options[] = {
-		CLI_STRING("store", 's', "URL", &store, "the cluster to look at"),
+		CLUSTER_OPTION(&store, "the cluster to look at"),
 		CLI_END,
 	};
 	struct store_policies policies = { .list = NULL };
@@ -159,8 +160,7 @@ static int cmd_cluster_compact(struct cli *cli)
 {
 	const char *name = NULL;
 	const struct cli_option options[] = {
-		CLI_STRING("store", 's', "URL", &name,
-			   "the cluster whose small objects are joined"),
+		CLUSTER_OPTION(&name, "the cluster whose small objects are joined"),
 		CLI_END,
 	};
 	struct store_compaction how = { .all = true };

@@ -19,7 +19,7 @@
 #define NR_COLUMNS 64
 
 enum dump_format { DUMP_TEXT, DUMP_CSV, DUMP_JSONL, NR_DUMP_FORMATS };
-static const char *const format_names[NR_DUMP_FORMATS] = { "text", "csv", "jsonl" };
+static const char *const format_names[] = { "text", "csv", "jsonl", NULL };
 
 static void print_head(enum dump_format format)
 {
@@ -187,12 +187,13 @@ static int dump_profiles(struct cli *cli, struct scan *scan, const uint64_t *nr_
 static int cmd_dump_run(struct cli *cli)
 {
 	struct selection sel = { 0 };
-	const char *format_name = NULL;
 	uint64_t limit = 0;
 	bool columns = false, profiles = false;
+	enum dump_format format = NR_DUMP_FORMATS;
 	const struct cli_option options[] = {
 		SELECTION_OPTIONS(&sel),
-		CLI_STRING("format", 'f', "FORMAT", &format_name, "text (default), csv or jsonl"),
+		CLI_WORD("format", 'f', "FORMAT", &format, "text (default), csv or jsonl",
+			 .words = format_names),
 		CLI_U64("limit", 'n', "N", &limit, "only the first N requests"),
 		CLI_FLAG("profiles", 0, &profiles,
 			 "the profiles that the agents stored, as JSON lines"),
@@ -201,22 +202,15 @@ static int cmd_dump_run(struct cli *cli)
 	};
 	uint64_t nr_profiles = 0;
 	const struct scan_hooks hooks = { .profile = print_stored, .ctx = &nr_profiles };
-	unsigned int format = 0;
 	struct scan *scan = NULL;
 	struct err err = { 0 };
-	int ret;
-
 	bool is_empty = false;
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	if (!format_name)
-		format_name = format_names[cli->json ? DUMP_JSONL : DUMP_TEXT];
-	while (format < NR_DUMP_FORMATS && strcmp(format_names[format], format_name) != 0)
-		format++;
 	if (format == NR_DUMP_FORMATS)
-		return cli_usage(cli, "--format: expected text, csv or jsonl, got '%s'",
-				 format_name);
+		format = cli->json ? DUMP_JSONL : DUMP_TEXT;
 	if (columns && (sel.dir || cli->argc == 0))
 		return cli_usage(cli, "--columns: expected segment files");
 	if (columns)
@@ -229,7 +223,7 @@ static int cmd_dump_run(struct cli *cli)
 	} else if (profiles) {
 		ret = dump_profiles(cli, scan, &nr_profiles, &is_empty);
 	} else {
-		ret = dump_requests(cli, scan, (enum dump_format)format, limit, &is_empty);
+		ret = dump_requests(cli, scan, format, limit, &is_empty);
 	}
 	scan_close(scan);
 	if (is_empty)

@@ -263,6 +263,8 @@ static int cmd_import_run(struct cli *cli)
 {
 	const char *dir = NULL, *format = NULL;
 	struct import_options o = { 0 };
+	static const char *const layers[] = { "device", "queue", NULL };
+	unsigned int layer = 2; /* not given */
 	bool list = false;
 	const struct cli_option options[] = {
 		CLI_STRING("store", 's', "DIR", &dir, "the store to add to; made where missing"),
@@ -277,8 +279,8 @@ static int cmd_import_run(struct cli *cli)
 			   "name of the device where the trace has none"),
 		CLI_TIME("begin", 0, "TIME", &o.begin_real_ns,
 			 "time of the first request where the trace has no time of day"),
-		CLI_STRING("layer", 0, "device|queue", &o.foreign.layer,
-			   "blktrace, blkparse: count requests (default) or bios"),
+		CLI_WORD("layer", 0, "device|queue", &layer,
+			 "blktrace, blkparse: count requests (default) or bios", .words = layers),
 		CLI_FLAG("lenient", 0, &o.lenient, "store the rest where over 1 % is skipped"),
 		CLI_END,
 	};
@@ -296,10 +298,7 @@ static int cmd_import_run(struct cli *cli)
 		return import_histograms(cli, &o);
 	if (!dir || cli->argc == 0)
 		return cli_usage(cli, "expected --store DIR and trace files");
-	if (o.foreign.layer && strcmp(o.foreign.layer, "device") != 0 &&
-	    strcmp(o.foreign.layer, "queue") != 0)
-		return cli_usage(cli, "--layer: expected device or queue, got '%s'",
-				 o.foreign.layer);
+	o.foreign.layer = layers[layer];
 	if (has_segments(cli, format))
 		return import_segments(cli, dir);
 	if (o.foreign.map && !format)

@@ -48,7 +48,9 @@ static int cmd_policy_run(struct cli *cli)
 {
 	const char *name = NULL;
 	const struct cli_option options[] = {
-		CLI_STRING("store", 's', "DIR", &name, "the store whose policies they are"),
+		CLI_STRING("store", 's', "DIR", &name, "the store whose policies they are",
+			   .required = true),
+		CLI_OPERANDS(0, 1, "one FILE at most"),
 		CLI_END,
 	};
 	struct store_asks *asks = NULL;
@@ -57,10 +59,6 @@ static int cmd_policy_run(struct cli *cli)
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	if (!name)
-		return cli_usage(cli, "--store: expected the name of a store");
-	if (cli->argc > 1)
-		return cli_usage(cli, "expected one FILE at most");
 	ret = store_asks_open(&asks, name, &err);
 	if (ret == 0 && cli->argc)
 		ret = cmd_policy_put(asks, cli->argv[0], &err);

@@ -57,6 +57,7 @@ static int cmd_redact_run(struct cli *cli)
 		CLI_TIME("begin", 0, "TIME", &begin_ns,
 			 "only segments that touch the time from it"),
 		CLI_TIME("end", 0, "TIME", &end_ns, "only segments that touch the time before it"),
+		CLI_OPERANDS(2, 2, "IN, a store or a segment file, and OUT, a file"),
 		CLI_END,
 	};
 	struct whole_segments_counts counts = { 0 };
@@ -66,8 +67,6 @@ static int cmd_redact_run(struct cli *cli)
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	if (cli->argc != 2)
-		return cli_usage(cli, "expected IN, a store or a segment file, and OUT, a file");
 	if (end_ns && end_ns <= begin_ns)
 		return cli_usage(cli, "--end: expected a time after --begin");
 	filter.hosts = hosts.items;

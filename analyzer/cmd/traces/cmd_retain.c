@@ -69,8 +69,10 @@ static int cmd_retain_run(struct cli *cli)
 	struct retain_limits limits;
 	const char *dir = NULL;
 	const struct cli_option options[] = {
-		CLI_STRING("store", 's', "DIR", &dir, "the store to go over once"),
+		CLI_STRING("store", 's', "DIR", &dir, "the store to go over once",
+			   .required = true),
 		RETAIN_OPTIONS(&chosen),
+		CLI_OPERANDS(0, 0, "no operand"),
 		CLI_END,
 	};
 	struct store *store = NULL;
@@ -80,10 +82,6 @@ static int cmd_retain_run(struct cli *cli)
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	if (!dir)
-		return cli_usage(cli, "--store: expected the folder of a store");
-	if (cli->argc)
-		return cli_usage(cli, "%s: expected no operand", cli->argv[0]);
 	if (!retain_options_take(cli, &chosen, &limits))
 		return cli->status;
 	if (store_is_folder(dir) && retain_is_wanted(dir, &limits, &is_wanted, &err) < 0)

@@ -68,13 +68,6 @@ static int cmd_serve_start(struct serve_parts *parts, struct store *store,
 	readers.access.client_ca = config->access.client_ca;
 	readers.access.client_crl = config->access.client_crl;
 	readers.access.tenants = config->access.tenants;
-	if (page->access.tokens && !page->listen)
-		return err_set(err, EINVAL, "--page-tokens: expected --page with it");
-	if ((page->models || page->objectives || page->labels) && !page->listen)
-		return err_set(err, EINVAL, "--%s: expected --page with it",
-			       page->models	  ? "models"
-			       : page->objectives ? "objectives"
-						  : "labels");
 	if (page->listen)
 		ret = page_server_start(&parts->page, store_dir(store), &readers, err);
 	if (ret < 0)
@@ -117,31 +110,6 @@ static int cmd_serve_perform(struct cli *cli, struct store *store, struct server
 	cli_note(cli, "%s: finishing what is under way", strsignal(wait_for_end(&parts, signals)));
 	cmd_serve_stop(&parts);
 	return CLI_DONE;
-}
-
-/* Returns false after reporting what is wrong. */
-static bool take_limits(struct cli *cli, struct server_config *config, uint64_t nr_connections,
-			uint64_t nr_per_address, double request_s)
-{
-	const char *wrong = NULL;
-
-	if (nr_connections > 65536)
-		wrong = "--connections: expected at most 65536";
-	else if (nr_per_address > 65536)
-		wrong = "--connections-per-address: expected at most 65536";
-	else if (config->rate_per_s < 0)
-		wrong = "--rate: expected a number above 0";
-	else if (config->admit_per_s &&
-		 !(config->admit_per_s >= 1 && config->admit_per_s <= 1000000))
-		wrong = "--admit: expected 1 to 1000000 connections a second";
-	else if (request_s && !(request_s >= 1 && request_s <= 3600))
-		wrong = "--request-time: expected 1s to 1h";
-	if (wrong)
-		cli->status = cli_usage(cli, "%s", wrong);
-	config->nr_connections = (uint32_t)nr_connections;
-	config->nr_per_address = (uint32_t)nr_per_address;
-	config->request_s = wrong ? 0 : (unsigned int)request_s;
-	return !wrong;
 }
 
 /*
@@ -236,17 +204,6 @@ static int open_and_serve(struct cli *cli, const char *dir, const char *user,
 	return ret;
 }
 
-/*
- * Reports a wrong use: either the folder of the store is missing, or there are operands, which
- * serve does not take.
- */
-static int wrong_operands(struct cli *cli)
-{
-	if (cli->argc)
-		return cli_usage(cli, "%s: expected no operand", cli->argv[0]);
-	return cli_usage(cli, "--store: expected the folder of a store");
-}
-
 /* Prints the rules for Prometheus that judge what the file says. */
 static int cmd_serve_rules(struct cli *cli, const char *path)
 {
@@ -255,8 +212,6 @@ static int cmd_serve_rules(struct cli *cli, const char *path)
 	struct buf out;
 	int ret;
 
-	if (!path)
-		return cli_usage(cli, "--rules: expected --objectives FILE with it");
 	ret = page_objectives_read(&objectives, path, &err);
 	if (ret < 0)
 		return cli_fail(cli, &err);
@@ -270,19 +225,24 @@ static int cmd_serve_rules(struct cli *cli, const char *path)
 }
 
 /* The options of the live page. */
-#define CMD_SERVE_PAGE_OPTIONS(page, rules)                                                       \
-	CLI_STRING("page", 0, "ADDR:PORT", &(page)->listen,                                       \
-		   "show the fleet to browsers, e.g. at 127.0.0.1:7119"),                         \
-		CLI_STRING(                                                                       \
-			"page-tokens", 0, "FILE", &(page)->access.tokens,                         \
-			"who may look: lines of a host, or `fleet`, and the SHA-256 of a token"), \
-		CLI_STRING("models", 0, "DIR", &(page)->models,                                   \
-			   "models, measurement stores and scenarios for the page's questions"),  \
-		CLI_STRING("objectives", 0, "FILE", &(page)->objectives,                          \
-			   "objectives of response times, which the page judges"),                \
-		CLI_STRING("labels", 0, "FILE", &(page)->labels,                                  \
-			   "labels of hosts, `HOST KEY=VALUE ...`, by which the page groups"),    \
-		CLI_FLAG("rules", 0, rules, "print rules for Prometheus of --objectives, and end")
+#define CMD_SERVE_PAGE_OPTIONS(page, rules)                                                        \
+	CLI_STRING("page", 0, "ADDR:PORT", &(page)->listen,                                        \
+		   "show the fleet to browsers, e.g. at 127.0.0.1:7119"),                          \
+		CLI_STRING(                                                                        \
+			"page-tokens", 0, "FILE", &(page)->access.tokens,                          \
+			"who may look: lines of a host, or `fleet`, and the SHA-256 of a token",   \
+			.with = "page"),                                                           \
+		CLI_STRING("models", 0, "DIR", &(page)->models,                                    \
+			   "models, measurement stores and scenarios for the page's questions",    \
+			   .with = "page"),                                                        \
+		CLI_STRING("objectives", 0, "FILE", &(page)->objectives,                           \
+			   "objectives of response times, which the page judges",                  \
+			   .with = "page rules"),                                                  \
+		CLI_STRING("labels", 0, "FILE", &(page)->labels,                                   \
+			   "labels of hosts, `HOST KEY=VALUE ...`, by which the page groups",      \
+			   .with = "page"),                                                        \
+		CLI_FLAG("rules", 0, rules, "print rules for Prometheus of --objectives, and end", \
+			 .with = "objectives")
 
 static int cmd_serve_run(struct cli *cli)
 {
@@ -292,7 +252,6 @@ static int cmd_serve_run(struct cli *cli)
 	struct retain_options chosen = { 0 };
 	struct page_config page = { 0 };
 	const char *dir = NULL, *user = NULL;
-	uint64_t nr_connections = 0, nr_per_address = 0;
 	double request_s = 0;
 	bool rules = false;
 	const struct cli_option options[] = {
@@ -315,16 +274,20 @@ static int cmd_serve_run(struct cli *cli)
 			   "lines of TENANT HOST[,HOST*...]: a host of none is refused"),
 		CLI_FLAG("insecure", 0, &config.insecure,
 			 "allow an address other than loopback without encryption or credentials"),
-		CLI_U64("connections", 0, "N", &nr_connections, "at once, default 256"),
-		CLI_U64("connections-per-address", 0, "N", &nr_per_address, "default 64"),
-		CLI_DOUBLE("rate", 0, "N", &config.rate_per_s, "segments/s a client, default 200"),
-		CLI_DURATION(
-			"request-time", 0, "TIME", &request_s,
-			"for a body, a reply, an idle connection; half for a head; default 60s"),
+		CLI_UINT("connections", 0, "N", &config.nr_connections, "at once, default 256",
+			 .to = "65536"),
+		CLI_UINT("connections-per-address", 0, "N", &config.nr_per_address, "default 64",
+			 .to = "65536"),
+		CLI_DOUBLE("rate", 0, "N", &config.rate_per_s, "segments/s a client, default 200",
+			   .from = "0"),
+		CLI_DURATION("request-time", 0, "TIME", &request_s,
+			     "for a body, a reply, an idle connection; half for a head; default 60s",
+			     .from = "1s", .to = "1h"),
 		CLI_SIZE("body-memory", 0, "SIZE", &config.body_bytes,
 			 "for segments being received, default 256 MiB"),
 		CLI_SIZE("tenant-memory", 0, "SIZE", &config.tenant_bytes, "for one tenant"),
-		CLI_DOUBLE("admit", 0, "N", &config.admit_per_s, "new connections/s, default 1000"),
+		CLI_DOUBLE("admit", 0, "N", &config.admit_per_s, "new connections/s, default 1000",
+			   .from = "1", .to = "1000000"),
 		CLI_SIZE("host-size", 0, "SIZE", &config.host.bytes,
 			 "of the store for one host, default half of its file system"),
 		CLI_U64("host-files", 0, "N", &config.host.nr_inodes,
@@ -332,6 +295,7 @@ static int cmd_serve_run(struct cli *cli)
 		CLI_U64("host-segments-per-day", 0, "N", &config.host.nr_segments_per_day,
 			"of one host, default 1000000"),
 		RETAIN_OPTIONS(&chosen),
+		CLI_OPERANDS(0, 0, "no operand"),
 		CLI_END,
 	};
 
@@ -339,10 +303,10 @@ static int cmd_serve_run(struct cli *cli)
 		return cli->status;
 	if (rules)
 		return cmd_serve_rules(cli, page.objectives);
-	if (!dir || cli->argc)
-		return wrong_operands(cli);
-	if (!take_limits(cli, &config, nr_connections, nr_per_address, request_s) ||
-	    !retain_options_take(cli, &chosen, &retention.limits))
+	if (!dir)
+		return cli_usage(cli, "--store: expected the folder of a store");
+	config.request_s = (unsigned int)request_s;
+	if (!retain_options_take(cli, &chosen, &retention.limits))
 		return cli->status;
 	return open_and_serve(cli, dir, user, &config, &page, &retention);
 }
