@@ -14,7 +14,7 @@ models="$T/read_s.json,$T/write_s.json"
 awk 'BEGIN { print "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open"
 	for (i = 0; i < 1000; i++) printf "%d /dev/sda %s %d 4096\n", i * 1000, i % 2 ? "read" : "write", i * 8192 }' >"$T/log"
 "$blkcast" import --format fio-iolog --store "$T/store" -q "$T/log" >/dev/null
-"$blkcast" characterize --store "$T/store" --json -q | jq '.[0]' >"$T/one.json"
+"$blkcast" characterize --store "$T/store" --json -q | jq '.[0] | del(.arrivals)' >"$T/one.json"
 profile() { # NAME CLIENTS: of ten seconds, with reads of 2 ms on the base system
 	jq --arg n "$1" --argjson c "$2" '.device_name = $n | .intensity.closed.clients_mean = $c | .begin_s = 1000 | .end_s = 1010 |
 		(.response_time.read.total, .response_time.write.total) |= (.count = null | .mean_s = 0.002 | .histogram = [])' "$T/one.json" >"$T/$1.json"

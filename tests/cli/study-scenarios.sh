@@ -16,7 +16,7 @@ done
 awk 'BEGIN { print "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open"
 	for (i = 0; i < 1000; i++) printf "%d /dev/sda %s %d 4096\n", i * 1000, i % 2 ? "read" : "write", i * 8192 }' </dev/null >"$T/log"
 "$blkcast" import --format fio-iolog --store "$T/store" -q "$T/log" >/dev/null
-"$blkcast" characterize --store "$T/store" --json -q | jq '.[0]' >"$T/one.json"
+"$blkcast" characterize --store "$T/store" --json -q | jq '.[0] | del(.arrivals)' >"$T/one.json"
 profile() { # NAME CLIENTS
 	jq --arg n "$1" --argjson c "$2" '.device_name = $n | .intensity.closed.clients_mean = $c | .begin_s = 1000 | .end_s = 1010 |
 		.locality.miss_ratio_curve = [[1048576, 0.5], [2097152, 0.25]] | .locality.footprint_bytes = 4194304' "$T/one.json" >"$T/$1.json"

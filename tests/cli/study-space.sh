@@ -7,7 +7,7 @@ blkcast=$BUILD/blkcast
 awk 'BEGIN { print "fio version 3 iolog\n0 /dev/sda add\n0 /dev/sda open"
 	for (i = 0; i < 1000; i++) printf "%d /dev/sda read %d 4096\n", i * 1000, i * 8192 }' </dev/null >"$T/log"
 "$blkcast" import --format fio-iolog --store "$T/store" -q "$T/log" >/dev/null
-"$blkcast" characterize --store "$T/store" --json -q | jq '.[0]' >"$T/one.json"
+"$blkcast" characterize --store "$T/store" --json -q | jq '.[0] | del(.arrivals)' >"$T/one.json"
 profile() { # NAME CLIENTS RATE: reads of 4 KiB of 2 ms
 	jq --arg n "$1" --argjson c "$2" --argjson r "$3" '.device_name = $n | .intensity.closed.clients_mean = $c | .intensity.closed.think_time_mean_s = 0 |
 		.begin_s = 0 | .end_s = 1 | .requests.read = $r | .request_size.read.histogram = [[4096, $r]] | .bytes.read = 4096 * $r |
