@@ -9,8 +9,8 @@
 #include "formats/profile/profile_read_state.h"
 
 /*
- * Reads the list of a grid into an empty tally. The counts add up to at most nr_requests. Returns 0,
- * -EINVAL with the path of the value in the message, or -ENOMEM.
+ * Reads the list of a grid into an empty tally. The counts add up to at most nr_requests. Returns
+ * 0, -EINVAL with the path of the value in the message, or -ENOMEM.
  */
 int profile_arrivals_read(struct profile_reading *r, const json_t *list, enum arrival_kind kind,
 			  uint64_t nr_requests, struct arrival_tally *t);

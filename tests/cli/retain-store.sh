@@ -69,12 +69,14 @@ is "$(jq '[.[].requests | .read + .write] | add' "$T/out") $(grep -c '3000 reque
 exits 0 "a report of both" "$b" report --store "$store" -o "$T/report.html" --json
 is "$(jq -c '[.requests, .summarized_requests]' "$T/out")" '[10500,7500]' "counts the summarized requests"
 is "$(grep -c 'Retention removed 7[^0-9]*500 of the requests, from ' "$T/report.html")" 1 "and says on its page what they are drawn from"
-like "$(sed -n '/<section id="seek">/,/<\/section>/p' "$T/report.html")" 'retention removed are not in it' "a picture of single requests says what it lacks"
+like "$(sed -n '/<section id="access-1">/,/<\/section>/p' "$T/report.html")" 'retention removed are not in it' "a picture of single requests says what it lacks"
 cp -r "$store" "$T/gone"
 "$b" retain --store "$T/gone" --retain-requests 1h --retain-window 2s >/dev/null
 exits 0 "a report of profiles alone" "$b" report --store "$T/gone" -o "$T/gone.html"
 figure_sum() { "$b" report --store "$T/gone" --figure "$1" --csv | sed 1d | awk -F, '{ for (i = 2; i <= NF; i++) s += $i } END { print s }'; }
 is "$(figure_sum requests) $(figure_sum heatmap)" "10500 10500" "draws all requests and all their response times"
+is "$(figure_sum outstanding)" 10500 "and what each of them found under way"
+number "$(figure_sum seek) > 10400 && $(figure_sum interarrival) > 10400" "and how far each was from the one before"
 is "$("$b" report --store "$T/gone" --figure requests --csv | wc -l)" 3 "in columns as long as the periods of the profiles"
 is "$(sed -n '/<section id="access-1">/,/<\/section>/p' "$T/gone.html" | grep -c 'cannot be drawn: retention removed the requests')" 1 \
 	"and says which picture it cannot draw, and why"

@@ -34,7 +34,6 @@ static void device_free(struct collect_device *d)
 	access_map_release(&d->map);
 	hotspot_release(&d->hotspot);
 	sequence_device_release(&d->sequence);
-	bins_device_release(&d->bins);
 	slo_device_release(&d->slo);
 	free(d);
 }
@@ -152,8 +151,6 @@ int collect_add(struct collect *c, size_t device, const struct request *requests
 			c->end_ns = r->completion_ns;
 		c->nr_requests++;
 		if (request_is_data(r) && add_one(c, d, r))
-			return -ENOMEM;
-		if (bins_add(&c->bins, &d->bins, r))
 			return -ENOMEM;
 	}
 	d->nr_requests += nr;

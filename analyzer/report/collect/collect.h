@@ -12,7 +12,6 @@
 
 #include "analyzer/report/collect/slo.h"
 #include "analyzer/report/picture/access_map.h"
-#include "analyzer/report/picture/bins.h"
 #include "analyzer/report/picture/heatmap.h"
 #include "analyzer/report/picture/inflight.h"
 #include "analyzer/report/picture/intensity.h"
@@ -35,7 +34,6 @@ struct collect_device {
 	struct access_map map;
 	struct hotspot hotspot;
 	struct sequence_device sequence;
-	struct bins_device bins;
 	struct slo_device slo;
 };
 
@@ -45,7 +43,6 @@ struct collect {
 	struct load sum;
 	struct inflight inflight;
 	struct sequence sequence;
-	struct bins bins;
 	struct collect_device *devices[COLLECT_DEVICES]; /* owned */
 	size_t nr_devices;
 	uint64_t nr_requests;

@@ -192,7 +192,6 @@ int retired_add(struct collect *c, size_t device, const struct profile *p)
 	    retired_add_in_flight(c, &r) || retired_add_sequence(c, &r) ||
 	    slo_device_spread(&d->slo, c->objectives, p, r.begin_ns, r.end_ns))
 		return -ENOMEM;
-	bins_add_flushes(&c->bins, &p->flush.stage[STAGE_TOTAL]);
 	retired_hash(c, &r);
 	retired_count(c, d, &r);
 	return 0;

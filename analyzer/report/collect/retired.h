@@ -7,8 +7,8 @@
  * response times of one period, but no times of single requests. Its numbers are spread evenly over
  * its period, so that sums stay exact and nothing within a period can be seen; windows for peaks
  * and objectives are therefore not shorter than the longest such period (struct report,
- * window_ns). What needs single requests gets nothing: positions on the device, distances,
- * arrivals, issuers.
+ * window_ns). What needs single requests gets nothing: positions on the device, issuers. What
+ * they found when they arrived is in their profiles, which are added elsewhere (report.h).
  *
  * Cost: the columns of the grids that the period touches.
  */

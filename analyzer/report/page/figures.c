@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/report/curve/bins.h"
 #include "analyzer/report/curve/miss_ratio.h"
 #include "analyzer/report/curve/regions.h"
 #include "analyzer/report/curve/size_latency.h"
@@ -116,40 +117,50 @@ CSV(inflight)
 	return inflight_csv(&r->collect->inflight, v, out);
 }
 
+/* Without a period the distribution is written as CSV. */
+static int figure_bins(const struct report *r, enum bins_kind kind, const struct view *v,
+		       struct buf *out)
+{
+	struct bins bins = { 0 };
+
+	bins_add_profile(&bins, &r->all);
+	return v ? bins_draw(&bins, kind, v, out) : bins_csv(&bins, kind, out);
+}
+
 DRAW(seek)
 {
-	return bins_draw(&r->collect->bins, BINS_SEEK, v, out);
+	return figure_bins(r, BINS_SEEK, v, out);
 }
 CSV(seek)
 {
-	return bins_csv(&r->collect->bins, BINS_SEEK, out);
+	return figure_bins(r, BINS_SEEK, NULL, out);
 }
 
 DRAW(outstanding)
 {
-	return bins_draw(&r->collect->bins, BINS_OUTSTANDING, v, out);
+	return figure_bins(r, BINS_OUTSTANDING, v, out);
 }
 CSV(outstanding)
 {
-	return bins_csv(&r->collect->bins, BINS_OUTSTANDING, out);
+	return figure_bins(r, BINS_OUTSTANDING, NULL, out);
 }
 
 DRAW(interarrival)
 {
-	return bins_draw(&r->collect->bins, BINS_INTERARRIVAL, v, out);
+	return figure_bins(r, BINS_INTERARRIVAL, v, out);
 }
 CSV(interarrival)
 {
-	return bins_csv(&r->collect->bins, BINS_INTERARRIVAL, out);
+	return figure_bins(r, BINS_INTERARRIVAL, NULL, out);
 }
 
 DRAW(flush)
 {
-	return bins_draw(&r->collect->bins, BINS_FLUSH, v, out);
+	return figure_bins(r, BINS_FLUSH, v, out);
 }
 CSV(flush)
 {
-	return bins_csv(&r->collect->bins, BINS_FLUSH, out);
+	return figure_bins(r, BINS_FLUSH, NULL, out);
 }
 
 DRAW(access)
@@ -270,13 +281,13 @@ const struct figure figures[] = {
 	  "How many bytes after the end of the previous request each one begins; bars on the left "
 	  "are those that begin before it. A request at 0 goes on where the previous one ended; a "
 	  "random load is far out on both sides.",
-	  NULL, .half = true, .needs_requests = true, BOTH(seek) },
+	  NULL, .half = true, .table = true, BOTH(seek) },
 	{ "outstanding", "Requests under way at arrival",
 	  "How many other requests of the device a request finds when it arrives.", NULL,
-	  .half = true, .needs_requests = true, BOTH(outstanding) },
+	  .half = true, .table = true, BOTH(outstanding) },
 	{ "interarrival", "Time between arrivals",
 	  "How long after the previous request of the same device each one arrives.", NULL,
-	  .half = true, .needs_requests = true, BOTH(interarrival) },
+	  .half = true, .table = true, BOTH(interarrival) },
 	{ "flush", "Response times of flushes",
 	  "How long the device takes to make durable what was written before.", NULL, .half = true,
 	  .table = true, BOTH(flush) },

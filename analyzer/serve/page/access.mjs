@@ -1,7 +1,7 @@
 // Where on a device requests began, and the miss-ratio curve: both from the stored requests, asked for when opened.
 import { words } from "./words.mjs";
 import { h, ask, say, count, bytes, ratio, time } from "./tools.mjs";
-import { bars, colour } from "./charts.mjs";
+import { colour } from "./charts.mjs";
 
 const w = words.access, SHADES = 10, WIDTH = 720, HEIGHT = 256, TABLE_ROWS = 20, AGAIN_MS = 15000;
 
@@ -44,18 +44,11 @@ export function accessSection(where) {
     drawMap(canvas, data);
     const table = (title, head, rows) => h("details", { class: "data" }, h("summary", {}, words.device.table), h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": words.device.tableOf(title) },
       h("table", {}, h("caption", { class: "hidden" }, title), h("thead", {}, h("tr", {}, head.map((t) => h("th", { scope: "col" }, t)))), h("tbody", {}, rows.map((r) => h("tr", {}, r.map((c, i) => h(i ? "td" : "th", { scope: i ? null : "row" }, c))))))));
-    const binsSection = (kind) => {
-      const rows = data.bins[kind], isFlush = kind === "flush", names = isFlush ? [w.flushes] : [words.device.series.reads, words.device.series.writes];
-      const values = (r) => isFlush ? [r[1]] : [r[1], r[2]], most = rows.reduce((a, r) => r[1] + r[2] > a[1] + a[2] ? r : a, rows[0]);
-      return h("section", {}, h("h3", {}, w.bins[kind].title), h("p", { class: "about" }, w.bins[kind].about + " " + w.binsMost(most[0])),
-        bars(rows.map((r) => ({ label: r[0], values: values(r) })), ["read", "write"], count), table(w.bins[kind].title, [w.bin, ...names], rows.map((r) => [r[0], ...values(r).map(count)])));
-    };
     body.replaceChildren(h("div", { class: "pair" },
       h("section", {}, h("h3", {}, w.map), h("p", { class: "about" }, mapText), h("div", { class: "map" }, h("span", { class: "low" }, bytes(m.first_byte + m.rows * m.row_bytes)), canvas, h("span", { class: "low" }, bytes(m.first_byte)),
         h("span", { class: "ends" }, h("span", {}, time(data.begin_s)), h("span", {}, time(data.end_s)))), table(w.map, [w.region, words.device.series.reads, words.device.series.writes], order.slice(0, TABLE_ROWS).map((t) => [range(t.row), count(t.reads), count(t.writes)]))),
       h("section", {}, h("h3", {}, w.curve), ...(points.length > 1 ? [h("p", { class: "about" }, w.curveAbout({ size: bytes(last[0]), miss: ratio(last[1]) })), curve(points, w.curveAbout({ size: bytes(last[0]), miss: ratio(last[1]) })),
-        table(w.curve, [w.size, w.misses], points.map((p) => [bytes(p[0]), ratio(p[1])]))] : [h("p", { class: "about" }, points.length ? w.flat(ratio(last[1])) : w.noCurve)])),
-      Object.keys(w.bins).filter((kind) => data.bins[kind].length).map(binsSection)));
+        table(w.curve, [w.size, w.misses], points.map((p) => [bytes(p[0]), ratio(p[1])]))] : [h("p", { class: "about" }, points.length ? w.flat(ratio(last[1])) : w.noCurve)]))));
   }
   async function refresh(following) {
     const now = where(), mine = JSON.stringify(now);

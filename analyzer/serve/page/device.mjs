@@ -6,6 +6,7 @@ import { timeChart, bars, painted } from "./charts.mjs";
 import { tellState } from "./fleet.mjs";
 import { accessSection } from "./access.mjs";
 import { keepSection } from "./keep.mjs";
+import { foundPictures } from "./found.mjs";
 
 const AT_ONCE = 2, IDLE_MS = 300; // Two pictures are on the screen before it is scrolled; the others are drawn after them.
 const FOLLOW_S = 900, LEAST_S = 10, WHO_MS = 15000, PERIODS = [300, 900, 3600, 21600, 86400, 604800];
@@ -111,7 +112,8 @@ export function deviceView(main, values, tell) {
       h("thead", {}, h("tr", {}, h("td", {}), [w.before, w.now, w.change].map((t) => h("th", { scope: "col" }, t)))), compareRows)));
   const whoCut = h("p", { class: "about" }), whoTables = h("div", { class: "who" });
   const whoSection = h("section", { "aria-labelledby": "who" }, h("h2", { id: "who" }, w.who), h("p", { class: "about" }, w.whoAbout), whoCut, whoTables);
-  const content = h("div", { class: "pictures" }, figures.map((f) => f.section), sizesSection);
+  const found = foundPictures();
+  const content = h("div", { class: "pictures" }, figures.map((f) => f.section), sizesSection, found.elements);
   const access = accessSection(() => data && { host: where.host, device: where.device, begin_s: data.begin_s, end_s: data.end_s });
   const accessPart = h("section", { "aria-labelledby": "access" }, h("h2", { id: "access" }, words.access.title), access.element);
   const commandSection = h("section", { "aria-labelledby": "command" }, h("h2", { id: "command" }, w.command), h("div", { class: "command" }, h("pre", { tabindex: 0 }, command), copy), keep.element, h("p", {}, question));
@@ -252,6 +254,7 @@ export function deviceView(main, values, tell) {
     if (empty) return;
     fillPictures();
     fillSizes();
+    found.fill(data.sum.bins);
     fillPhases();
     fillCompare();
     fillWho();

@@ -36,6 +36,7 @@
 	X(fleet, "/assets/fleet.mjs", TYPE_SCRIPT, "analyzer/serve/page/fleet.mjs") \
 	X(device, "/assets/device.mjs", TYPE_SCRIPT, "analyzer/serve/page/device.mjs") \
 	X(access, "/assets/access.mjs", TYPE_SCRIPT, "analyzer/serve/page/access.mjs") \
+	X(found, "/assets/found.mjs", TYPE_SCRIPT, "analyzer/serve/page/found.mjs") \
 	X(objectives, "/assets/objectives.mjs", TYPE_SCRIPT, "analyzer/serve/page/objectives.mjs") \
 	X(question, "/assets/question.mjs", TYPE_SCRIPT, "analyzer/serve/page/question.mjs") \
 	X(keep, "/assets/keep.mjs", TYPE_SCRIPT, "analyzer/serve/page/keep.mjs") \

@@ -146,14 +146,16 @@ export const words = {
     curve: "Miss ratio of a cache", size: "Size of the cache", misses: "Misses",
     curveAbout: (f) => `The share of the blocks that a cache of each size would miss. With ${f.size} it is ${f.miss}, and more brings nothing.`,
     flat: (miss) => `No cache helps: whatever its size, ${miss} of the blocks miss.`,
-    bins: {
-      seek: { title: "Distance between requests", about: "Bytes from the end of one request to the start of the next: negative is backwards, and 0 is sequential." },
+    noCurve: "Too few blocks were used again, or requests were too long, for a curve.",
+  },
+  found: {
+    kinds: {
       outstanding: { title: "Requests under way at arrival", about: "How many other requests of the device are under way when a request arrives." },
       interarrival: { title: "Time between arrivals", about: "The time from the arrival of one request to the arrival of the next." },
+      seek: { title: "Distance between requests", about: "Bytes from the end of one request to the start of the next: negative is backwards, and 0 is sequential." },
       flush: { title: "Response times of flushes", about: "How long flushes take." },
     },
-    binsMost: (label) => `Each bar is named by its upper end; the fullest bar is ${label}.`, bin: "Up to", flushes: "Flushes",
-    noCurve: "Too few blocks were used again, or requests were too long, for a curve.",
+    most: (label) => `Each bar is named by its upper end; the fullest bar is ${label}.`, bin: "Up to", flushes: "Flushes",
   },
   objectives: {
     title: "Objectives",

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/report/picture/bins.h"
 #include "analyzer/serve/period/page_requests.h"
 #include "base/data/json.h"
 #include "workload/block_hash.h"
@@ -21,8 +20,6 @@ struct page_access {
 	uint64_t nr_taken; /* reads and writes */
 	unsigned int shift;
 	uint32_t (*cells)[PAGE_ACCESS_COLUMNS][2]; /* owned, by row: reads and writes */
-	struct bins bins;
-	struct bins_device before;
 	struct reuse reuse;
 	uint64_t salt;
 	bool blocks_cut;
@@ -76,10 +73,7 @@ static int page_access_take(struct page_access *a, const struct request *r, uint
 
 static int page_access_request(void *ctx, const struct request *r, uint64_t real_ns)
 {
-	struct page_access *a = ctx;
-	int ret = bins_add(&a->bins, &a->before, r);
-
-	return ret == 0 && r->operation <= OPERATION_WRITE ? page_access_take(a, r, real_ns) : ret;
+	return r->operation <= OPERATION_WRITE ? page_access_take(ctx, r, real_ns) : 0;
 }
 
 static bool page_access_row_used(const struct page_access *a, size_t row)
@@ -139,30 +133,6 @@ static json_t *page_access_curve_json(const struct page_access *a)
 	return list;
 }
 
-/* Gives each distribution as a list of [label, reads, writes], without its empty ends. */
-static json_t *page_access_bins_json(const struct bins *b)
-{
-	json_t *object = json_object();
-
-	for (int kind = 0; kind < NR_BINS; kind++) {
-		json_t *list = json_array();
-		unsigned int end = 0, first = MIRROR_BINS;
-
-		for (unsigned int i = 0; i < MIRROR_BINS; i++)
-			if (b->counts[kind][0][i] + b->counts[kind][1][i] > 0) {
-				first = i < first ? i : first;
-				end = i + 1;
-			}
-		for (unsigned int i = first; i < end; i++)
-			json_array_append_new(list, json_pack("[s, I, I]",
-							      bins_label((enum bins_kind)kind, i),
-							      (json_int_t)b->counts[kind][0][i],
-							      (json_int_t)b->counts[kind][1][i]));
-		json_object_set_new(object, bins_name((enum bins_kind)kind), list);
-	}
-	return object;
-}
-
 int page_access_json(struct page_store *store, const struct page_device_question *q, json_t **out,
 		     struct err *err)
 {
@@ -178,15 +148,14 @@ int page_access_json(struct page_store *store, const struct page_device_question
 	a.cells = calloc(FINE_ROWS, sizeof(*a.cells));
 	ret = a.cells ? page_requests_read(&a.requests, store, err) : -ENOMEM;
 	if (ret == 0)
-		*out = json_pack("{s:s, s:f, s:f, s:f, s:I, s:o, s:I, s:o, s:o, s:o}", "schema",
+		*out = json_pack("{s:s, s:f, s:f, s:f, s:I, s:o, s:I, s:o, s:o}", "schema",
 				 "blkcast.access/1", "begin_s", q->begin_s, "end_s", q->end_s,
 				 "column_s", (q->end_s - q->begin_s) / PAGE_ACCESS_COLUMNS,
 				 "requests", (json_int_t)a.nr_taken, "read_until_s",
 				 json_number(a.requests.border_s), "unreadable",
 				 (json_int_t)a.requests.nr_unreadable, "map",
-				 page_access_map_json(&a), "miss_ratio", page_access_curve_json(&a),
-				 "bins", page_access_bins_json(&a.bins));
-	bins_device_release(&a.before);
+				 page_access_map_json(&a), "miss_ratio",
+				 page_access_curve_json(&a));
 	reuse_release(&a.reuse);
 	free(a.cells);
 	return ret == -ENOMEM ? err_set(err, ENOMEM, "no memory for the answer") : ret;

@@ -97,6 +97,7 @@ int page_column_add(struct page_column *c, const struct profile *p)
 			return -ENOMEM;
 	}
 	c->windows++;
+	page_bins_add(&c->found, p, 0, 1);
 	page_column_numbers(c, p, 1);
 	return 0;
 }
@@ -129,6 +130,8 @@ int page_column_add_part(struct page_column *c, const struct profile *p, double 
 	for (int i = 0; i < 3 && ret == 0; i++)
 		ret = page_histogram_add_part(&c->response[i], page_profile_times(p, i), from, to);
 	if (ret == 0)
+		page_bins_add(&c->found, p, from, to);
+	if (ret == 0)
 		page_column_numbers(c, p, to - from);
 	c->windows += to >= 1;
 	return ret;
@@ -156,6 +159,7 @@ int page_column_merge(struct page_column *dst, const struct page_column *src)
 	for (int d = 0; d < 2; d++)
 		for (int i = 0; i < NR_SIZE_CLASSES; i++)
 			dst->size_class[d][i] += src->size_class[d][i];
+	page_bins_merge(&dst->found, &src->found);
 	dst->watched_s += src->watched_s;
 	dst->windows += src->windows;
 	dst->longest_s = fmax(dst->longest_s, src->longest_s);
@@ -171,8 +175,8 @@ int page_column_merge(struct page_column *dst, const struct page_column *src)
 }
 
 /*
- * A packed column is its numbers as they are in memory, then the length of its histograms in bytes,
- * so that they can be passed, then the histograms.
+ * A packed column is its numbers as they are in memory, then the length of the rest in bytes, so
+ * that it can be passed, then the histograms and the bins.
  */
 #define PACKED_BYTES offsetof(struct page_column, response)
 
@@ -201,6 +205,7 @@ int page_column_pack(const struct page_column *c, struct buf *out)
 	buf_put(out, &len, sizeof(len));
 	for (int i = 0; i < 3; i++)
 		page_histogram_pack(&c->response[i], out);
+	page_bins_pack(&c->found, out);
 	if (out->error)
 		return out->error;
 	len = (uint32_t)(out->len - at - sizeof(len));
@@ -266,6 +271,8 @@ int page_column_merge_packed(struct page_column *dst, const struct page_column *
 		from->at += len;
 	for (int i = 0; i < 3 && ret == 0 && dst; i++)
 		ret = page_histogram_merge_packed(&dst->response[i], from);
+	if (ret == 0 && dst)
+		ret = page_bins_merge_packed(&dst->found, from);
 	return ret;
 }
 
@@ -460,6 +467,7 @@ json_t *page_columns_sum_json(const struct page_column *columns, size_t nr)
 
 	for (size_t i = 0; i < nr && ret == 0; i++)
 		ret = page_column_merge(&sum, &columns[i]);
+	bins_add_flushes(&sum.found, &sum.response[2]);
 	for (int which = SERIES_WATCHED; which < SERIES_HEAT; which++)
 		json_object_set_new(object, series_keys[which],
 				    page_series_item(&sum, (enum page_series)which));
@@ -469,6 +477,7 @@ json_t *page_columns_sum_json(const struct page_column *columns, size_t nr)
 	json_object_set_new(object, "errors", json_number(sum.errors));
 	json_object_set_new(object, "flush_p50_s", page_quantile_json(&sum.response[2], P50));
 	json_object_set_new(object, "sizes", page_sizes_json(&sum));
+	json_object_set_new(object, "bins", page_bins_json(&sum.found));
 	json_object_set_new(object, "busiest",
 			    page_worst_json("requests_per_s", sum.busiest_per_s, sum.busiest_at_s));
 	json_object_set_new(object, "slowest",

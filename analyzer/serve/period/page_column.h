@@ -16,6 +16,7 @@
 
 #include <jansson.h>
 
+#include "analyzer/serve/period/page_bins.h"
 #include "base/memory/buf.h"
 #include "formats/profile/profile.h"
 
@@ -25,7 +26,7 @@
 #define PAGE_TIMES_PER_OCTAVE	4
 #define PAGE_NR_TIMES		100
 
-#define PAGE_PACKED_VERSION	3
+#define PAGE_PACKED_VERSION	4
 
 struct page_column {
 	double begin_s, end_s;
@@ -42,6 +43,7 @@ struct page_column {
 		/* the window with the highest 99th percentile; NaN: unknown */
 		slowest_at_s;
 	struct histogram response[3]; /* reads, writes, flushes; the whole response time */
+	struct bins found; /* what requests found when they arrived; flushes are in response */
 };
 
 /* Adds a window. Returns 0 or -ENOMEM; after -ENOMEM the column may only be released. */

@@ -269,6 +269,40 @@ static int page_sizes_take(struct page_skim *s, const char *key, size_t len, voi
 	return page_skim_pass(s);
 }
 
+/* A tally while it is read. */
+struct page_tally {
+	struct arrival_tally *t;
+	enum arrival_kind kind;
+};
+
+static int page_tally_take(void *ctx, int64_t bucket, int64_t count)
+{
+	const struct page_tally *tally = ctx;
+	struct arrival_tally *t = tally->t;
+	size_t cap = t->nr;
+
+	if (count == 0 || !arrival_tally_is_bucket(tally->kind, bucket) ||
+	    (t->nr && bucket <= t->counts[t->nr - 1].bucket))
+		return -EBADMSG;
+	if (!(cap & (cap - 1))) {
+		struct arrival_tally_count *more =
+			realloc(t->counts, (cap ? 2 * cap : 1) * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		t->counts = more;
+	}
+	t->counts[t->nr++] = (struct arrival_tally_count){ bucket, (uint64_t)count };
+	return 0;
+}
+
+static int page_tally_read(struct page_skim *s, struct arrival_tally *t, enum arrival_kind kind)
+{
+	struct page_tally tally = { .t = t, .kind = kind };
+
+	return t->nr ? -EBADMSG : page_skim_pairs(s, page_tally_take, &tally);
+}
+
 static int page_bucket_take(void *ctx, int64_t bucket, int64_t count)
 {
 	int ret;
@@ -361,6 +395,8 @@ static int page_field_read(struct page_skim *s, const struct profile_field *f)
 		return page_count_field(s, f, at);
 	case KIND_SIZES:
 		return page_skim_object(s, page_sizes_take, at);
+	case KIND_ARRIVALS:
+		return page_tally_read(s, at, (enum arrival_kind)f->arrivals);
 	case KIND_STAGE:
 		if (at == &s->p->read.response.stage[STAGE_TOTAL] ||
 		    at == &s->p->write.response.stage[STAGE_TOTAL] ||

@@ -31,13 +31,6 @@ static void fill_direction(struct direction_profile *d, uint64_t nr, uint64_t ba
 	}
 }
 
-static void fill_tally(struct arrival_tally *t, int64_t first, int64_t last)
-{
-	t->counts = calloc(2, sizeof(*t->counts));
-	t->counts[t->nr++] = (struct arrival_tally_count){ first, 70 };
-	t->counts[t->nr++] = (struct arrival_tally_count){ last, 4000 };
-}
-
 static struct profile example(void)
 {
 	struct profile p;
@@ -61,10 +54,6 @@ static struct profile example(void)
 	p.open.rate_per_s = 416.7;
 	p.open.interarrival_scv = 1.1;
 	p.open.lag1_autocorrelation = -0.25;
-	fill_tally(&p.read.arrivals[TALLY_OUTSTANDING], 0, TALLY_OUTSTANDING_MORE);
-	fill_tally(&p.read.arrivals[TALLY_INTERARRIVAL], -952, 448);
-	fill_tally(&p.read.arrivals[TALLY_SEEK], -(1ll << 54), 1ll << 54);
-	fill_tally(&p.write.arrivals[TALLY_SEEK], 0, 8);
 	p.open.nr_idc = 2;
 	p.open.idc = calloc(2, sizeof(*p.open.idc));
 	p.open.idc[0] = (struct idc_point){ 0.01, 1.2 };
@@ -519,55 +508,6 @@ static void errors_name_the_path(void)
 		"request_size.read.histogram[1]: expected sizes in ascending order");
 }
 
-static void arrivals_are_checked(void)
-{
-	const char *path = "arrivals.write.seek_distance_sectors";
-
-	refuses(path, "[[0, 4999], [8, 2]]",
-		"arrivals.write.seek_distance_sectors: expected no more counts than requests");
-	refuses(path, "[[7, 1]]",
-		"arrivals.write.seek_distance_sectors[0]: expected buckets of the grid in "
-		"ascending order");
-	refuses(path, "[[8, 1], [8, 1]]",
-		"arrivals.write.seek_distance_sectors[1]: expected buckets of the grid in "
-		"ascending order");
-	refuses(path, "[[0, 0]]",
-		"arrivals.write.seek_distance_sectors[0]: expected a count above 0");
-	refuses(path, "[[0, 1.5]]",
-		"arrivals.write.seek_distance_sectors[0]: expected a whole number of 0 or more, "
-		"and not too large");
-	refuses(path, "[[0, 1, 2]]",
-		"arrivals.write.seek_distance_sectors[0]: expected an array of two values");
-	refuses(path, "{}", "arrivals.write.seek_distance_sectors: expected an array or null");
-	refuses("arrivals.read.outstanding", "[[1024, 1], [1026, 1]]",
-		"arrivals.read.outstanding[1]: expected buckets of the grid in ascending order");
-	refuses("arrivals.read.interarrival_s", "[[456, 1]]",
-		"arrivals.read.interarrival_s[0]: expected buckets of the grid in ascending order");
-}
-
-/* Nothing is written of what did not happen, and reading and copying keep all counts. */
-static void arrivals_are_sparse(void)
-{
-	struct profile p = example(), q = { .source = 0 };
-	json_t *root = json_of(&p);
-
-	ok(at(root, "arrivals.read.outstanding") && at(root, "arrivals.write"));
-	ok(!at(root, "arrivals.write.outstanding") && !at(root, "arrivals.other"));
-	ok_eq(json_array_size(at(root, "arrivals.read.interarrival_s")), 2);
-	json_decref(root);
-	ok_int(profile_copy(&q, &p), 0);
-	ok(q.read.arrivals[TALLY_SEEK].counts != p.read.arrivals[TALLY_SEEK].counts);
-	profile_undivide(&q);
-	ok_eq(arrival_tally_total(&q.undivided_arrivals[TALLY_SEEK]), 2 * 4070);
-	ok_int(read_back(&q, &p, PROFILE_JSON_LINE), 0);
-	ok_eq(arrival_tally_total(&p.undivided_arrivals[TALLY_SEEK]), 2 * 4070);
-	profile_release(&q);
-	profile_release(&p);
-	root = json_of(&p);
-	ok(!at(root, "arrivals"));
-	json_decref(root);
-}
-
 static void not_json(void)
 {
 	struct profile q = { .source = 0 };
@@ -642,8 +582,6 @@ static const struct tap_test tests[] = {
 	{ "a profile read back is the same to the last bit", round_trip },
 	{ "a profile of nothing and one of counters come back", empty_round_trip },
 	{ "an error names the path of the field", errors_name_the_path },
-	{ "tallies that contradict their grid or the requests are refused", arrivals_are_checked },
-	{ "tallies without counts are left out, and others are kept", arrivals_are_sparse },
 	{ "what is no JSON is refused with its place", not_json },
 	{ "additional keys may be missing and unknown ones are ignored",
 	  additional_keys_are_optional },

@@ -172,29 +172,6 @@ static void check_patterns(const struct profile *sum, const struct parts *all)
 	ok(near(sum->read.continuing_ratio, continuing / reads));
 }
 
-/* Every bucket of the sum has what the parts have, which were read from their text. */
-static void check_arrivals(const struct profile *sum, const struct parts *all)
-{
-	for (int kind = 0; kind < NR_TALLIES; kind++) {
-		const struct arrival_tally *t = &sum->read.arrivals[kind];
-
-		ok(t->nr > 1);
-		for (size_t i = 0; i < t->nr; i++) {
-			int64_t bucket = t->counts[i].bucket;
-			uint64_t nr = 0;
-
-			for (size_t part = 0; part < NR_PARTS; part++)
-				nr += arrival_tally_between(&all->of_part[part].read.arrivals[kind],
-							    bucket, bucket);
-			ok_eq(t->counts[i].count, nr);
-		}
-	}
-	ok_eq(arrival_tally_total(&sum->read.arrivals[TALLY_OUTSTANDING]),
-	      sum->requests[OPERATION_READ]);
-	ok_eq(arrival_tally_total(&sum->write.arrivals[TALLY_OUTSTANDING]),
-	      sum->requests[OPERATION_WRITE]);
-}
-
 static void merged_is_what_the_whole_answers(void)
 {
 	static const int orders[][NR_PARTS] = { { 0, 1, 2, 3, 4 },
@@ -214,7 +191,6 @@ static void merged_is_what_the_whole_answers(void)
 		check_exact(&sum, &all.of_whole);
 		check_unknown(&sum);
 		check_patterns(&sum, &all);
-		check_arrivals(&sum, &all);
 		for (double p = 0.5; p < 1; p += 0.09)
 			ok(histogram_quantile_s(&sum.read.response.stage[STAGE_TOTAL], p) ==
 			   histogram_quantile_s(&all.of_whole.read.response.stage[STAGE_TOTAL], p));

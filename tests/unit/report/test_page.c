@@ -11,7 +11,7 @@
 #include "analyzer/report/page/course.h"
 #include "analyzer/report/page/page.h"
 #include "analyzer/report/page/summary.h"
-#include "analyzer/report/picture/bins.h"
+#include "analyzer/report/curve/bins.h"
 #include "base/text/shell_word.h"
 #include "tests/support/tap.h"
 #include "workload/window.h"
@@ -65,6 +65,10 @@ static struct report *make_report(const char *host, const char *const names[2])
 {
 	struct profile profiles[2];
 	struct report_facts facts = { .profiles = profiles, .nr_profiles = 2 };
+	struct request flush = { .arrival_ns = 599 * MS,
+				 .dispatch_ns = 599 * MS,
+				 .completion_ns = 600 * MS,
+				 .operation = OPERATION_FLUSH };
 	struct window_config config = { 0 };
 	struct report *r = NULL;
 	struct collect *c;
@@ -90,12 +94,8 @@ static struct report *make_report(const char *host, const char *const names[2])
 			collect_add(c, index, &q, 1);
 			window_add(w, &q);
 		}
-		collect_add(c, index,
-			    &(struct request){ .arrival_ns = 599 * MS,
-					       .dispatch_ns = 599 * MS,
-					       .completion_ns = 600 * MS,
-					       .operation = OPERATION_FLUSH },
-			    1);
+		collect_add(c, index, &flush, 1);
+		window_add(w, &flush);
 		profile_init(&profiles[d]);
 		window_profile(w, 600 * MS, &profiles[d]);
 		snprintf(profiles[d].host, sizeof(profiles[d].host), "%s", host);
@@ -398,44 +398,38 @@ static void verdicts_tell_the_stages_apart(void)
 	profile_release(&p);
 }
 
-/* Requests of which up to 40 are under way, counted by a heap and by looking at all before. */
-static void bins_count_what_is_under_way(void)
+/* Every bucket is in the bin whose ends are around it, and ends of bins are ends of buckets. */
+static void bins_are_sums_of_tallies(void)
 {
-	static const uint64_t ends[MIRROR_BINS - 1] = { 0,  1,	2,   4,	  8,   16,
-							32, 64, 128, 256, 512, 1024 };
-	double want[2][MIRROR_BINS] = { { 0 } };
-	struct bins_device device = { 0 };
-	struct request r[500] = { { 0 } };
+	struct arrival_tally_count others[] = { { 0, 1 }, { 3, 2 }, { 4, 3 }, { 1025, 4 } };
+	struct arrival_tally_count gaps[] = {
+		{ -952, 1 }, { -32 * 17, 2 }, { -32 * 17 + 8, 3 }, { 8, 4 }
+	};
+	struct arrival_tally_count seeks[] = { { -(1ll << 27), 1 }, { -256, 2 },
+					       { -128, 3 },	    { 0, 4 },
+					       { 128, 5 },	    { 256, 6 } };
 	struct bins bins = { 0 };
-	int nr_wrong = 0;
+	struct profile p;
 
-	for (uint64_t i = 0; i < 500; i++) {
-		size_t nr = 0, bin = 0;
-
-		r[i] = (struct request){ .arrival_ns = i * 100,
-					 .completion_ns = i * 100 + 1 + i * i * 31 % 4000,
-					 .sector = i % 4 ? (i - i % 4) * 8 + i % 4 * 8 : i * 8,
-					 .bytes = 4096,
-					 .operation = i % 3 ? OPERATION_READ : OPERATION_WRITE };
-		for (uint64_t k = 0; k < i; k++)
-			nr += r[k].completion_ns > r[i].arrival_ns;
-		while (bin < MIRROR_BINS - 1 && nr > ends[bin])
-			bin++;
-		want[r[i].operation == OPERATION_WRITE][bin]++;
-		nr_wrong += bins_add(&bins, &device, &r[i]) != 0;
-	}
-	for (int side = 0; side < 2; side++)
-		for (int b = 0; b < MIRROR_BINS; b++)
-			nr_wrong += bins.counts[BINS_OUTSTANDING][side][b] != want[side][b];
-	ok_int(nr_wrong, 0);
-	ok(bins.counts[BINS_SEEK][0][6] + bins.counts[BINS_SEEK][1][6] == 499);
-	ok(bins.counts[BINS_INTERARRIVAL][0][0] + bins.counts[BINS_INTERARRIVAL][1][0] == 499);
-	r[0].sector = 1u << 28; /* 128 GiB ahead, and back again to where the device begins */
-	bins_add(&bins, &device, &r[0]);
-	r[0].sector = 0;
-	bins_add(&bins, &device, &r[0]);
-	ok(bins.counts[BINS_SEEK][1][12] == 1 && bins.counts[BINS_SEEK][1][0] == 1);
-	bins_device_release(&device);
+	profile_init(&p);
+	p.read.arrivals[TALLY_OUTSTANDING] = (struct arrival_tally){ others, 4 };
+	p.write.arrivals[TALLY_INTERARRIVAL] = (struct arrival_tally){ gaps, 4 };
+	p.read.arrivals[TALLY_SEEK] = (struct arrival_tally){ seeks, 6 };
+	p.undivided_arrivals[TALLY_SEEK] = (struct arrival_tally){ seeks, 1 };
+	bins_add_profile(&bins, &p);
+	ok_near(bins.counts[BINS_OUTSTANDING][0][0], 1, 0);
+	ok_near(bins.counts[BINS_OUTSTANDING][0][3], 5, 0);
+	ok_near(bins.counts[BINS_OUTSTANDING][0][12], 4, 0);
+	ok_near(bins.counts[BINS_INTERARRIVAL][1][0], 3, 0);
+	ok_near(bins.counts[BINS_INTERARRIVAL][1][1], 3, 0);
+	ok_near(bins.counts[BINS_INTERARRIVAL][1][12], 4, 0);
+	ok_near(bins.counts[BINS_SEEK][0][0], 2, 0);
+	ok_str(bins_label(BINS_SEEK, 4), "-1M");
+	ok_near(bins.counts[BINS_SEEK][0][4], 2, 0);
+	ok_near(bins.counts[BINS_SEEK][0][5], 3, 0);
+	ok_near(bins.counts[BINS_SEEK][0][6], 4, 0);
+	ok_near(bins.counts[BINS_SEEK][0][7], 5, 0);
+	ok_near(bins.counts[BINS_SEEK][0][8], 6, 0);
 }
 
 static void nothing_gives_no_report(void)
@@ -461,7 +455,7 @@ static const struct tap_test tests[] = {
 	{ "the course of the load is told", the_course_of_the_load_is_told },
 	{ "the profile of several devices is their sum", sums_of_profiles_are_sums },
 	{ "waiting, limits and slow devices are told apart", verdicts_tell_the_stages_apart },
-	{ "requests under way are counted as by looking at all", bins_count_what_is_under_way },
+	{ "bins are sums of the tallies of a profile", bins_are_sums_of_tallies },
 	{ "an empty selection gives no report, and says so", nothing_gives_no_report },
 };
 
