@@ -195,7 +195,8 @@ static const struct direction_profile *direction_of(const struct profile *p, int
 
 static const struct response_times *times_of(const struct dimension *d, const struct profile *p)
 {
-	return d->direction == COMPARE_FLUSHES ? &p->flush : &direction_of(p, d->direction)->response;
+	return d->direction == COMPARE_FLUSHES ? &p->flush
+					       : &direction_of(p, d->direction)->response;
 }
 
 static double value_of(const struct dimension *d, const struct profile *p)
@@ -428,8 +429,8 @@ static bool compare_is_of_load(const struct dimension *d)
 }
 
 /*
- * No dimension has values below 0, and no share is above 1: the interval ends where the second value
- * would be impossible, so that nothing falls by more than 100 %.
+ * No dimension has values below 0, and no share is above 1: the interval ends where the second
+ * value would be impossible, so that nothing falls by more than 100 %.
  */
 static void compare_interval(struct comparison *c, double half)
 {

@@ -365,6 +365,44 @@ static void profile_write_count32(struct json_writer *w, uint32_t count)
 		json_writer_null(w);
 }
 
+/* Writes the value of a field that is a list or an object. Returns 0 or -ENOMEM. */
+static int profile_write_compound(struct json_writer *w, const struct profile *p,
+				  const struct profile_field *f)
+{
+	const void *at = (const char *)p + f->at;
+
+	switch (f->kind) {
+	case KIND_IDC:
+		profile_write_idc(w, p);
+		break;
+	case KIND_MISS_RATIO:
+		profile_write_miss_ratio(w, p);
+		break;
+	case KIND_SIZES:
+		profile_write_sizes(w, at, known_requests(p, f->operation));
+		break;
+	case KIND_DISTRIBUTION:
+		profile_write_distribution(w, at);
+		break;
+	case KIND_STAGE:
+		profile_write_stage(w, at, known_requests(p, f->operation), counted_mean_s(p, at));
+		break;
+	case KIND_SIZE_CLASSES:
+		profile_write_size_classes(w, at, direction_of(p, f->operation),
+					   known_requests(p, f->operation));
+		break;
+	case KIND_PAUSES:
+		profile_write_pauses(w, p);
+		break;
+	case KIND_ARRIVALS:
+		profile_write_arrivals(w, at);
+		break;
+	default:
+		return profile_write_detail(w, *(char *const *)at);
+	}
+	return 0;
+}
+
 /* Writes the value of a field. Returns 0 or -ENOMEM. */
 static int profile_write_field(struct json_writer *w, const struct profile *p,
 			       const struct profile_field *f)
@@ -403,33 +441,8 @@ static int profile_write_field(struct json_writer *w, const struct profile *p,
 	case KIND_DERIVED:
 		profile_write_derived(w, p, f->derived);
 		break;
-	case KIND_IDC:
-		profile_write_idc(w, p);
-		break;
-	case KIND_MISS_RATIO:
-		profile_write_miss_ratio(w, p);
-		break;
-	case KIND_SIZES:
-		profile_write_sizes(w, at, known_requests(p, f->operation));
-		break;
-	case KIND_DISTRIBUTION:
-		profile_write_distribution(w, at);
-		break;
-	case KIND_STAGE:
-		profile_write_stage(w, at, known_requests(p, f->operation), counted_mean_s(p, at));
-		break;
-	case KIND_SIZE_CLASSES:
-		profile_write_size_classes(w, at, direction_of(p, f->operation),
-					   known_requests(p, f->operation));
-		break;
-	case KIND_DETAIL:
-		return profile_write_detail(w, *(char *const *)at);
-	case KIND_PAUSES:
-		profile_write_pauses(w, p);
-		break;
-	case KIND_ARRIVALS:
-		profile_write_arrivals(w, at);
-		break;
+	default:
+		return profile_write_compound(w, p, f);
 	}
 	return 0;
 }
