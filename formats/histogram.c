@@ -90,6 +90,8 @@ static unsigned int histogram_place_of(const struct histogram *h, int bucket)
 {
 	unsigned int first = 0, end = h->nr_few;
 
+	if (end && h->few[end - 1].bucket < bucket)
+		return end; /* Buckets mostly come in order. */
 	while (first < end) {
 		unsigned int middle = (first + end) / 2;
 
@@ -145,6 +147,23 @@ int histogram_next(const struct histogram *h, int bucket)
 		if (h->few[at].count)
 			return h->few[at].bucket;
 	return HISTOGRAM_BUCKET_MAX + 1;
+}
+
+bool histogram_walk(const struct histogram *h, unsigned int *at, int *bucket, uint64_t *count)
+{
+	for (; h->counts && *at < HISTOGRAM_NR_BUCKETS; (*at)++)
+		if (h->counts[*at]) {
+			*bucket = HISTOGRAM_BUCKET_MIN + (int)*at;
+			*count = h->counts[(*at)++];
+			return true;
+		}
+	for (; !h->counts && *at < h->nr_few; (*at)++)
+		if (h->few[*at].count) {
+			*bucket = h->few[*at].bucket;
+			*count = h->few[(*at)++].count;
+			return true;
+		}
+	return false;
 }
 
 static void histogram_add_sum(struct histogram *h, uint64_t low, uint64_t high)
@@ -317,14 +336,15 @@ static double bucket_begin_ns(int bucket)
 
 double histogram_quantile_any_s(const struct histogram *h, double p)
 {
-	uint64_t rank = quantile_rank(p, h->nr), before = 0;
+	uint64_t rank = quantile_rank(p, h->nr), before = 0, count = 0;
 	double begin, end, value;
-	int bucket = histogram_next(h, HISTOGRAM_BUCKET_MIN);
+	unsigned int at = 0;
+	int bucket = HISTOGRAM_BUCKET_MIN;
 
 	if (!h->nr)
 		return NAN;
-	for (; before + histogram_count(h, bucket) < rank; bucket = histogram_next(h, bucket + 1))
-		before += histogram_count(h, bucket);
+	while (histogram_walk(h, &at, &bucket, &count) && before + count < rank)
+		before += count;
 	/* Durations are whole nanoseconds: the lowest bucket has 0 and 1 ns, and nothing between. */
 	if (bucket == HISTOGRAM_BUCKET_MIN)
 		return (double)h->min_ns / 1e9;
@@ -332,8 +352,7 @@ double histogram_quantile_any_s(const struct histogram *h, double p)
 	end = 1e9 * histogram_bucket_end_s(bucket);
 	if (bucket == HISTOGRAM_BUCKET_MAX && (double)h->max_ns > end)
 		end = (double)h->max_ns; /* the open one */
-	value = begin +
-		(end - begin) * (double)(rank - before) / (double)histogram_count(h, bucket);
+	value = begin + (end - begin) * (double)(rank - before) / (double)count;
 	return fmin(fmax(value, (double)h->min_ns), (double)h->max_ns) / 1e9;
 }
 

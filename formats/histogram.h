@@ -60,6 +60,11 @@ uint64_t histogram_count(const struct histogram *h, int bucket);
  *	     b = histogram_next(h, b + 1))
  */
 int histogram_next(const struct histogram *h, int bucket);
+/*
+ * Gives the next bucket that holds a duration, and its count; *at is 0 at first and says how far
+ * the walk is. Returns false behind the last one. It costs less than asking for each bucket.
+ */
+bool histogram_walk(const struct histogram *h, unsigned int *at, int *bucket, uint64_t *count);
 /* Makes a deep copy; *dst is overwritten. Returns 0, or -ENOMEM with dst empty. */
 int histogram_copy(struct histogram *dst, const struct histogram *src);
 /* Returns how many buckets hold a duration. */

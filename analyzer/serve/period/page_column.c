@@ -229,8 +229,8 @@ static inline bool page_number_get(struct cursor *from, uint64_t *out)
 	return varint_get(from, out) == 0;
 }
 
-/* Adds the next packed histogram to h. */
-static int page_histogram_merge_packed(struct histogram *h, struct cursor *from)
+/* Adds the next packed histogram, which is of one window or of the sum of several, to h. */
+static int page_histogram_merge_packed(struct histogram *h, struct cursor *from, bool is_sum)
 {
 	uint64_t nr, min_ns, max_ns, step, count;
 	int bucket = HISTOGRAM_BUCKET_MIN, ret = 0;
@@ -239,8 +239,11 @@ static int page_histogram_merge_packed(struct histogram *h, struct cursor *from)
 	    varint_get(from, &max_ns) < 0)
 		return -EBADMSG;
 	if (nr) {
-		/* A column takes many windows, and adding to an array is fast. */
-		h->is_whole = true;
+		/*
+		 * Adding to an array is fast, but takes 11 KiB, which a column of one window would
+		 * fill for nothing: a zoom has 600 of them.
+		 */
+		h->is_whole = is_sum || h->nr > 0;
 		h->min_ns = h->nr && h->min_ns < min_ns ? h->min_ns : min_ns;
 		h->max_ns = h->max_ns > max_ns ? h->max_ns : max_ns;
 	}
@@ -270,7 +273,7 @@ int page_column_merge_packed(struct page_column *dst, const struct page_column *
 	if (ret == 0 && !dst)
 		from->at += len;
 	for (int i = 0; i < 3 && ret == 0 && dst; i++)
-		ret = page_histogram_merge_packed(&dst->response[i], from);
+		ret = page_histogram_merge_packed(&dst->response[i], from, c->windows > 1);
 	if (ret == 0 && dst)
 		ret = page_bins_merge_packed(&dst->found, from);
 	return ret;
@@ -282,10 +285,20 @@ void page_column_release(struct page_column *c)
 		histogram_release(&c->response[i]);
 }
 
+/*
+ * Returns the number as JSON. A whole one is printed as an integer, which takes a third of the time
+ * and fewer bytes: most items of most series are times or 0.
+ */
+static json_t *page_number(double value)
+{
+	return fabs(value) < 0x1p53 && value == floor(value) ? json_integer((json_int_t)value)
+							     : json_number(value);
+}
+
 /* Returns a / b as a JSON number, or null if b is 0. */
 static json_t *page_ratio(double a, double b)
 {
-	return json_number(b > 0 ? a / b : NAN);
+	return page_number(b > 0 ? a / b : NAN);
 }
 
 static double page_column_other(const struct page_column *c)
@@ -305,18 +318,21 @@ static json_t *page_heat_json(const struct page_column *c)
 	int first = PAGE_NR_TIMES, last = -1;
 	json_t *list = json_array();
 
-	for (int d = 0; d < 2; d++)
-		for (int bucket = histogram_next(&c->response[d], HISTOGRAM_BUCKET_MIN);
-		     bucket <= HISTOGRAM_BUCKET_MAX;
-		     bucket = histogram_next(&c->response[d], bucket + 1)) {
+	for (int d = 0; d < 2; d++) {
+		unsigned int at = 0;
+		uint64_t count;
+		int bucket;
+
+		while (histogram_walk(&c->response[d], &at, &bucket, &count)) {
 			int bin = bucket - 1 - PAGE_TIMES_FIRST_OCTAVE * HISTOGRAM_PER_OCTAVE;
 
 			bin = bin < 0 ? 0 : bin / per_bin;
 			bin = bin < PAGE_NR_TIMES ? bin : PAGE_NR_TIMES - 1;
-			bins[bin] += (double)histogram_count(&c->response[d], bucket);
+			bins[bin] += (double)count;
 			first = bin < first ? bin : first;
 			last = bin > last ? bin : last;
 		}
+	}
 	if (last >= 0)
 		json_array_append_new(list, json_integer(first));
 	for (int i = first; i <= last; i++)
@@ -374,11 +390,11 @@ static json_t *page_series_item(const struct page_column *c, enum page_series wh
 {
 	switch (which) {
 	case SERIES_BEGIN:
-		return json_number(c->begin_s);
+		return page_number(c->begin_s);
 	case SERIES_END:
-		return json_number(c->end_s);
+		return page_number(c->end_s);
 	case SERIES_WATCHED:
-		return json_number(c->watched_s);
+		return page_number(c->watched_s);
 	case SERIES_READS:
 		return page_ratio(c->requests[OPERATION_READ], c->watched_s);
 	case SERIES_WRITES:
@@ -404,7 +420,7 @@ static json_t *page_series_item(const struct page_column *c, enum page_series wh
 	case SERIES_FLUSH_P99:
 		return page_quantile_json(&c->response[2], P99);
 	case SERIES_LOST:
-		return json_number(c->lost);
+		return page_number(c->lost);
 	default:
 		return page_heat_json(c);
 	}
@@ -465,6 +481,8 @@ json_t *page_columns_sum_json(const struct page_column *columns, size_t nr)
 	json_t *object = json_object();
 	int ret = 0;
 
+	for (int i = 0; i < 3; i++)
+		sum.response[i].is_whole = true; /* It takes many columns. */
 	for (size_t i = 0; i < nr && ret == 0; i++)
 		ret = page_column_merge(&sum, &columns[i]);
 	bins_add_flushes(&sum.found, &sum.response[2]);

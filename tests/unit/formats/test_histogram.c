@@ -323,7 +323,36 @@ static void above_the_grid(void)
 	histogram_release(&h);
 }
 
+/* The walk gives what asking for each bucket gives, as a list of few buckets and as an array. */
+static void a_walk_visits_every_bucket(void)
+{
+	for (int whole = 0; whole < 2; whole++) {
+		struct histogram h = { .is_whole = whole };
+		int bucket, next = HISTOGRAM_BUCKET_MIN;
+		unsigned int at = 0, nr = 0;
+		uint64_t count, sum = 0;
+
+		ok(!histogram_walk(&h, &at, &bucket, &count));
+		for (int b = HISTOGRAM_BUCKET_MAX; b >= HISTOGRAM_BUCKET_MIN; b -= 17)
+			ok_int(histogram_add_bucket(&h, b, (uint64_t)(b & 7)), 0);
+		at = 0;
+		while (histogram_walk(&h, &at, &bucket, &count)) {
+			next = histogram_next(&h, next);
+			ok_eq(bucket, next);
+			ok_eq(count, histogram_count(&h, bucket));
+			sum += count;
+			next++;
+			nr++;
+		}
+		ok_eq(nr, histogram_nr_used(&h));
+		ok_eq(sum, h.nr);
+		ok(histogram_next(&h, next) > HISTOGRAM_BUCKET_MAX);
+		histogram_release(&h);
+	}
+}
+
 static const struct tap_test tests[] = {
+	{ "a walk visits every bucket that holds a duration", a_walk_visits_every_bucket },
 	{ "bucket ends are exact to the last bit", ends_are_exact },
 	{ "a bucket includes its upper end and nothing above", ends_are_inclusive },
 	{ "the bucket is the one a linear search finds", lookup_is_a_linear_search },
