@@ -71,6 +71,7 @@ await page.context().close();
 page = await login(MAY_NOT, { viewport: { width: 320, height: 640 }, colorScheme: "dark" });
 await go(page, both);
 ok(await until(page, () => document.querySelectorAll("table.side thead th").length === 2), "comparison: the link opens it for a reader with the same hosts");
+ok(await page.evaluate(() => document.querySelector("table.side thead a").getBoundingClientRect().right <= 320), "comparison: the first name is seen in a narrow window");
 await check(page, "saved side dark 320");
 await go(page, "#/saved?id=0123456789abcdef0123456789abcdef");
 ok(await until(page, () => /Nothing is saved under this link/.test(document.querySelector("[role=alert]").textContent)), "saved: a link to nothing says so", await text(page, "main"));
@@ -82,6 +83,7 @@ const device = await page.evaluate(async () => (await (await fetch("/api/v1/flee
 await go(page, `#/device?host=guest2&device=${device}`);
 ok(await until(page, () => /may not ask/.test(document.querySelector(".keep .about").textContent)), "keep: a reader without the right is told so", await text(page, ".keep"));
 ok(await page.locator(".keep button").first().isHidden(), "keep: and has no button");
+ok(await until(page, () => /its agent kept them back/.test(document.querySelector("section[aria-labelledby=who]").textContent)), "keep: why nobody is named says so too", await text(page, "section[aria-labelledby=who]"));
 await page.context().close();
 
 page = await login(MAY);

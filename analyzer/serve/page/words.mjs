@@ -91,7 +91,7 @@ export const words = {
     who: "Who did it",
     whoAbout: "Processes by name, and control groups, by the requests that they made in this period.",
     whoCut: (t) => `Requests before ${t} were not read in the time that one question has.`,
-    whoNone: "No request of this period is in the store: its source only counts, or retention has removed them.",
+    whoNone: "No request of this period is in the store: its source only counts, its agent kept them back, or retention has removed them.",
     processes: "Process", cgroups: "Control group", unknown: "unknown", rest: "all others",
     share: "Share", requestsColumn: "Requests", readsColumn: "Reads", bytesColumn: "Bytes", meanColumn: "Mean response",
     mark: "Mark as before", unmark: "Forget the mark",
