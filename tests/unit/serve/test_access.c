@@ -20,7 +20,8 @@ int gnutls_memcmp(const void *a, const void *b, size_t len)
 	return memcmp(a, b, len);
 }
 
-static void put_line(FILE *f, const char *owner, const char *token)
+/* right: the word behind the hash, or "" */
+static void put_line_right(FILE *f, const char *owner, const char *token, const char *right)
 {
 	uint8_t hash[32];
 
@@ -28,7 +29,12 @@ static void put_line(FILE *f, const char *owner, const char *token)
 	fprintf(f, "%s ", owner);
 	for (size_t i = 0; i < sizeof(hash); i++)
 		fprintf(f, "%02x", hash[i]);
-	fputc('\n', f);
+	fprintf(f, " %s\n", right);
+}
+
+static void put_line(FILE *f, const char *owner, const char *token)
+{
+	put_line_right(f, owner, token, "");
 }
 
 /* The hosts h0, h1, ... with the tokens token-0, token-1, ...; and a token that has three lines. */
@@ -86,7 +92,47 @@ static void the_lines_of_one_token_keep_their_order(void)
 	ok_str(who.hosts[0], "zoo");
 	ok_str(who.hosts[1], "ape*");
 	ok_str(who.hosts[2], "bee");
+	ok_str(who.owner, "zoo");
+	ok(!who.may_keep);
 	access_free(a);
+}
+
+/* A token in several lines has the right to what agents keep back if each of them gives it. */
+static void a_right_stands_in_each_line(void)
+{
+	static const struct {
+		const char *token, *first, *second;
+		bool may_keep;
+	} cases[] = { { "both", "keep", "keep", true },
+		      { "first", "keep", "", false },
+		      { "second", "", "keep", false },
+		      { "none", "", "", false } };
+	char path[] = "/tmp/blkcast-test.XXXXXX", header[64];
+	struct access_config config = { .tokens = path };
+	struct access_identity who;
+	struct access *a = NULL;
+	int fd = mkstemp(path);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!ok(f != NULL))
+		return;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		put_line_right(f, "web1", cases[i].token, cases[i].first);
+		put_line_right(f, "web2", cases[i].token, cases[i].second);
+	}
+	fclose(f);
+	ok_int(access_new(&a, &config, NULL), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(header, sizeof(header), "Bearer %s", cases[i].token);
+		access_by_token(a, header, &who);
+		ok_eq(who.nr, 2);
+		ok_str(who.owner, "web1");
+		ok(who.may_keep == cases[i].may_keep);
+	}
+	access_by_token(a, "Bearer unknown", &who);
+	ok(!who.may_keep);
+	access_free(a);
+	unlink(path);
 }
 
 static void an_unknown_token_stands_for_no_host(void)
@@ -112,6 +158,7 @@ static void an_unknown_token_stands_for_no_host(void)
 static const struct tap_test tests[] = {
 	{ "a token is found by few comparisons, however many there are",
 	  a_token_is_found_by_few_comparisons },
+	{ "a right stands in each line of its token", a_right_stands_in_each_line },
 	{ "the lines of one token keep their order", the_lines_of_one_token_keep_their_order },
 	{ "an unknown token stands for no host", an_unknown_token_stands_for_no_host },
 };
