@@ -346,7 +346,7 @@ static int arch_solve_judge(struct replications *d)
 	d->stop = s->out->overloaded;
 	if (arch_solve_estimate(s->out, s->m, d->samples, d->nr, d->o->quantiles))
 		return -ENOMEM;
-	d->precision = s->out->precision;
+	d->precision = d->expected = s->out->precision;
 	return 0;
 }
 

@@ -113,6 +113,8 @@ static int estimate_slot(struct slot_estimate *e, const struct net *n, const str
 		e->queue_time = interval_ratio(&s, output_queueing, output_served);
 	}
 	e->utilization = output_utilization(n, x, nr, slot);
+	for (size_t i = 0; i < nr; i++)
+		e->nr_left += x[i].slots[slot].left;
 	return estimate_quantiles(&e->residence, &s, residence_hist, quantiles);
 }
 
@@ -167,8 +169,8 @@ int estimate_make_unknown(struct estimate *e, const struct net *n)
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < n->nr_slots; i++)
-		e->slots[i] =
-			(struct slot_estimate){ unknown, unknown, unknown, no_time, unknown, NAN };
+		e->slots[i] = (struct slot_estimate){ unknown, unknown, unknown, no_time,
+						      unknown, NAN,	0 };
 	for (uint32_t i = 0; i < n->nr_probes; i++)
 		e->probes[i].time = no_time;
 	return 0;
@@ -227,12 +229,49 @@ bool estimate_has_name(const struct net *n, const char *name)
 	return net_find_place(n, name) != NET_NONE;
 }
 
-/* Keeps the result of the larger width. */
-static void limit_take(struct estimate_limit *l, double width, const char *place,
-		       const char *colour, const char *what)
+/* From so many observations on, their own variance counts more than what is supposed of it. */
+#define LIMIT_FEW 100
+/* Half the width of a 95 % interval in standard deviations, squared. */
+#define LIMIT_DEVIATIONS (1.96 * 1.96)
+/*
+ * The squared coefficient of variation of what one token adds to a population: 1 for its coming at
+ * random, and 1 for an exponential time.
+ */
+#define LIMIT_VARIATION 2
+
+static double limit_expected(double width, double nr)
 {
-	if (width > l->width)
-		*l = (struct estimate_limit){ width, place, colour, what };
+	double supposed = LIMIT_DEVIATIONS * LIMIT_VARIATION / nr;
+
+	if (!isfinite(width))
+		return sqrt(supposed);
+	return sqrt((nr * width * width + LIMIT_FEW * supposed) / (nr + LIMIT_FEW));
+}
+
+/* Keeps the result of the larger width, which nr observations gave. */
+static void limit_take(struct estimate_limit *l, double width, double nr,
+		       const struct estimate_limit *result)
+{
+	if (!(width > l->width))
+		return;
+	*l = *result;
+	l->width = width;
+	l->expected = limit_expected(width, nr);
+}
+
+static void limit_take_slot(struct estimate_limit *l, const struct slot_estimate *s,
+			    const struct estimate_limit *result, bool whole, bool quantiles)
+{
+	struct estimate_limit r = *result;
+
+	r.what = "throughput";
+	limit_take(l, interval_width(s->throughput), s->nr_left, &r);
+	if (!whole)
+		return;
+	r.what = "population";
+	limit_take(l, interval_width(s->population), s->nr_left, &r);
+	r.what = "time";
+	limit_take(l, interval_time_width(&s->residence, quantiles), s->nr_left, &r);
 }
 
 struct estimate_limit estimate_limit(const struct estimate *e, const struct net *n,
@@ -243,27 +282,25 @@ struct estimate_limit estimate_limit(const struct estimate *e, const struct net 
 	for (uint32_t i = 0; i < e->nr_slots; i++) {
 		const struct slot_estimate *s = &e->slots[i];
 		const struct net_place *p = &n->places[n->slots[i].place];
-		const char *colour = n->colours[n->slots[i].colour];
+		const struct estimate_limit slot = { .place = p->name,
+						     .colour = n->colours[n->slots[i].colour],
+						     .what = "throughput" };
 		bool named = is_wanted_slot(n, i, wanted, nr_wanted);
 
 		if (!named && !is_wanted(p->name, wanted, nr_wanted))
 			continue;
-		if (!(s->throughput.mean > 0)) {
-			if (named)
-				limit_take(&l, INFINITY, p->name, colour, "throughput");
-			continue;
-		}
-		limit_take(&l, interval_width(s->throughput), p->name, colour, "throughput");
-		if (p->queue == NET_NONE && !nr_wanted)
-			continue;
-		limit_take(&l, interval_width(s->population), p->name, colour, "population");
-		limit_take(&l, interval_time_width(&s->residence, quantiles), p->name, colour,
-			   "time");
+		if (s->throughput.mean > 0)
+			limit_take_slot(&l, s, &slot, p->queue != NET_NONE || nr_wanted, quantiles);
+		else if (named)
+			limit_take(&l, INFINITY, 0, &slot);
 	}
-	for (uint32_t i = 0; i < e->nr_probes; i++)
+	for (uint32_t i = 0; i < e->nr_probes; i++) {
+		const struct estimate_limit probe = { .place = n->probes[i].name, .what = "time" };
+
 		if (e->probes[i].nr > 0 && is_wanted(n->probes[i].name, wanted, nr_wanted))
 			limit_take(&l, interval_time_width(&e->probes[i].time, quantiles),
-				   n->probes[i].name, NULL, "time");
+				   e->probes[i].nr, &probe);
+	}
 	return l;
 }
 

@@ -30,6 +30,7 @@ struct slot_estimate {
 	struct interval throughput; /* tokens that leave, per unit of time */
 	/* share of all servers that this colour keeps busy; NaN where it has no meaning */
 	double utilization;
+	double nr_left; /* tokens that left the place in all samples */
 };
 
 struct probe_estimate {
@@ -60,7 +61,13 @@ void estimate_walk(struct estimate *e, struct checkpoint_values *v);
 
 /* The result that is known with the least precision. */
 struct estimate_limit {
-	double width;	    /* relative half-width; infinite where nothing is known yet */
+	double width; /* relative half-width; infinite where nothing is known yet */
+	/*
+	 * The width to expect of other samples of this length. A few observations show their
+	 * variance poorly, so this is drawn to the width that tokens which come at random and stay
+	 * for exponential times give as many observations. It foretells how long a run takes.
+	 */
+	double expected;
 	const char *place;  /* or the name of a probe; NULL where no width is above 0 */
 	const char *colour; /* NULL where the result is that of a probe */
 	const char *what;   /* "throughput", "population" or "time" */

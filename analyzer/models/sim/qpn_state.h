@@ -226,8 +226,8 @@ static inline void slot_touch(const struct qpn_sim *s, struct slot_state *x)
 
 /*
  * qpn_origin.c: fills takes, makes, model and heir of a mode with its counts; 0 or -ENOMEM. taken:
- * the tokens a firing takes. Marks go to heirs; are kept as they are before tokens go on; are copied
- * to one that had no origin.
+ * the tokens a firing takes. Marks go to heirs; are kept as they are before tokens go on; are
+ * copied to one that had no origin.
  */
 int qpn_origin_build(struct mode_state *m, const struct net *n);
 void qpn_origin_release(struct mode_state *m);

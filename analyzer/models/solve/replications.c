@@ -104,7 +104,7 @@ int replications_run(struct replications *r, struct err *err)
 			r->o->progress(r->o->ctx,
 				       &(struct solve_progress){
 					       r->events, r->precision,
-					       solve_events_needed(r->events, r->precision,
+					       solve_events_needed(r->events, r->expected,
 								   r->o->precision),
 					       r->limit });
 	}

@@ -34,7 +34,7 @@ struct replications {
 	/* Names the bytes of a sample that processes exchange. */
 	int (*pieces)(const struct replications *r, void *sample, struct parallel_bytes *b);
 	void (*release)(void *sample);
-	/* Sets precision from all samples; may set stop. Returns 0 or -errno. */
+	/* Sets precision and expected from all samples; may set stop. Returns 0 or -errno. */
 	int (*judge)(struct replications *r);
 	double length;	    /* model time of each run */
 	size_t most_growth; /* factor by which one round may raise the number of runs */
@@ -47,6 +47,7 @@ struct replications {
 	uint64_t events;
 	double model_time, warm_up; /* over all runs */
 	double precision;	    /* the precision that was reached */
+	double expected;   /* the precision to expect of as many other runs; foretells the rest */
 	const char *limit; /* borrowed; judge() may name the result that limits precision */
 	bool stop;	   /* no further round is to begin */
 };

@@ -173,6 +173,7 @@ static void solve_set_precision(struct solution *out, const struct net *n,
 		estimate_limit(&out->estimate, n, o->wanted, o->nr_wanted, o->quantiles);
 
 	out->precision = l.width;
+	out->expected = l.expected;
 	if (l.colour)
 		snprintf(out->limit, sizeof(out->limit), "%s of \"%s.%s\"", l.what, l.place,
 			 l.colour);
@@ -237,7 +238,7 @@ static int batch_means(struct solution *out, const struct net *n, const struct s
 		if (o->progress)
 			o->progress(o->ctx, &(struct solve_progress){
 						    out->events, out->precision,
-						    solve_events_needed(out->events, out->precision,
+						    solve_events_needed(out->events, out->expected,
 									o->precision),
 						    out->limit });
 		if (o->model_time > 0 || r->events >= o->max_events)
@@ -309,6 +310,7 @@ static int solve_estimate(struct replications *d)
 		return -ENOMEM;
 	solve_set_precision(s->out, s->n, d->o);
 	d->precision = s->out->precision;
+	d->expected = s->out->expected;
 	d->limit = s->out->limit;
 	return 0;
 }

@@ -23,8 +23,8 @@ struct solve_progress {
 	uint64_t events;
 	double precision; /* the precision that was reached */
 	/*
-	 * How many events the required precision takes in all, by the square-root law; infinite
-	 * where that is not known yet.
+	 * How many events the required precision takes in all, by the square-root law from the
+	 * width to expect (struct estimate_limit); infinite where that is not known yet.
 	 */
 	double events_needed;
 	const char *limit; /* names the result with the least precision; NULL if it is unknown */
@@ -69,6 +69,7 @@ struct solution {
 	double warm_up;	   /* the part of it that was left out */
 	size_t nr_samples;
 	double precision;	       /* the precision that was reached */
+	double expected;	       /* the precision to expect of other runs of this length */
 	double correlation;	       /* correlation of the samples; good if near 0 */
 	char limit[SOLVE_LIMIT_BYTES]; /* names the result with that precision */
 };
