@@ -3,7 +3,10 @@
  * u64map: maps 64-bit keys to small numbers, by open addressing with linear probing.
  *
  * Every key is allowed, including 0. The load stays at or below one half, so a search touches one
- * or two cache lines. Erasing shifts later entries back and leaves no tombstones. O(1) expected.
+ * or two cache lines. Erasing shifts later entries back and leaves no tombstones. O(1) expected,
+ * also for keys that somebody chose in order to have them at one place: where a key goes depends on
+ * a secret of the process. Nothing else depends on it, since the slots cannot be walked from
+ * outside.
  * Memory: 16 bytes per slot, which is 32 to 64 bytes per key; an empty map has none.
  */
 #ifndef BASE_MEMORY_U64MAP_H
@@ -23,6 +26,7 @@ struct u64map {
 	struct u64map_slot *slots; /* NULL, or 2^bits slots */
 	unsigned int bits;
 	size_t nr;
+	uint64_t secret; /* set with the slots */
 };
 
 /* A zeroed struct is an empty map. */
@@ -39,10 +43,16 @@ int u64map_put(struct u64map *m, uint64_t key, uint32_t value);
 void u64map_erase(struct u64map *m, uint64_t key);
 size_t u64map_memory(const struct u64map *m);
 
-/* Fibonacci hashing: the high bits of the product depend on every bit of the key. */
+/*
+ * Fibonacci hashing: the high bits of the product depend on every bit of the key, and neighbours
+ * lie far from one another. Both halves of the product are used, so that without the secret nobody
+ * can solve it for keys that share a home.
+ */
 static inline size_t u64map_home(const struct u64map *m, uint64_t key)
 {
-	return (size_t)(key * 0x9e3779b97f4a7c15ull >> (64 - m->bits));
+	unsigned __int128 product = (unsigned __int128)(key ^ m->secret) * 0x9e3779b97f4a7c15ull;
+
+	return (size_t)(((uint64_t)(product >> 64) ^ (uint64_t)product) >> (64 - m->bits));
 }
 
 /* Returns the value, or U64MAP_NONE. */

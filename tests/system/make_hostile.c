@@ -11,6 +11,7 @@
  *   places    offsets all over the largest disk
  *   mixed     devices, sizes and offsets of each request at random: it compresses worst
  *   blocks    random offsets and devices, each request as long as its blocks are still all examined
+ *   homes     blocks whose hashes would all have the same home in a table that has no secret
  *   jump      the guest's real-time clock was set ahead by 3651 days meanwhile
  *   summary   not a segment but the largest summary file that the format allows
  *   brief     the same, in which the profile of one device is of a tenth of a second only
@@ -43,6 +44,38 @@ static uint64_t mixed(uint64_t i)
 	return i ^ i >> 32;
 }
 
+#define NR_HOMES       32768u
+#define GOLDEN_INVERSE 0xf1de83e19937733dull /* times 0x9e3779b97f4a7c15 is 1 */
+#define MIX_1_INVERSE  0x96de1b173f119089ull
+#define MIX_2_INVERSE  0x319642b2d24d8ec3ull
+
+/* The inverse of block_hash_mix(). */
+static uint64_t unmixed(uint64_t x)
+{
+	x = (x ^ x >> 31 ^ x >> 62) * MIX_2_INVERSE;
+	x = (x ^ x >> 27 ^ x >> 54) * MIX_1_INVERSE;
+	return x ^ x >> 30 ^ x >> 60;
+}
+
+/*
+ * Block number i of those whose hash times the golden ratio begins with 18 zeros: Fibonacci hashing
+ * puts all of them into one place of a table of up to 2^18.
+ */
+static uint64_t homes_block(uint64_t i)
+{
+	static uint64_t blocks[NR_HOMES];
+	static size_t nr;
+	const uint64_t salt = block_hash_salt(0, 8u << 20);
+
+	for (uint64_t t = 1; nr < NR_HOMES; t++) {
+		uint64_t block = unmixed(t * GOLDEN_INVERSE) - salt;
+
+		if (block < REQUEST_END_SECTOR_MAX / BLOCK_SECTORS - 1)
+			blocks[nr++] = block;
+	}
+	return blocks[i % NR_HOMES];
+}
+
 static struct request request_of(const char *kind, uint64_t i)
 {
 	struct request r = { .device = 8u << 20,
@@ -61,6 +94,8 @@ static struct request request_of(const char *kind, uint64_t i)
 		r.arrival_ns = i * DAY_NS;
 	else if (!strcmp(kind, "year"))
 		r.arrival_ns = i * (SEGMENT_MAX_SPAN_NS / SEGMENT_MAX_REQUESTS);
+	else if (!strcmp(kind, "homes"))
+		r.sector = homes_block(i) * BLOCK_SECTORS;
 	else if (!strcmp(kind, "places"))
 		r.sector = (i * 0x9e3779b97f4a7c15ull) % (REQUEST_END_SECTOR_MAX - 8);
 	else if (!strcmp(kind, "blocks")) {

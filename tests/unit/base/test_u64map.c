@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,9 +61,55 @@ static void empty_map(void)
 	u64map_release(&m);
 }
 
+#define CHOSEN	       20000
+#define GOLDEN_INVERSE 0xf1de83e19937733dull /* times 0x9e3779b97f4a7c15 is 1 */
+
+/*
+ * Keys of which a guest knows that their products with the golden ratio begin with the same bits:
+ * as hashes of blocks, which take 64 bits, and as numbers of threads, which take 32.
+ */
+static size_t chosen_keys(bool is_short, uint64_t *keys)
+{
+	size_t nr = 0;
+
+	for (uint64_t i = 1; nr < CHOSEN; i++) {
+		if (!is_short)
+			keys[nr++] = i * GOLDEN_INVERSE;
+		else if ((uint32_t)i * 0x9e3779b97f4a7c15ull >> 48 < 8)
+			keys[nr++] = (uint32_t)i;
+	}
+	return nr;
+}
+
+/* A home has one key in the mean of those that have any, and no home has many. */
+static void chosen_keys_do_not_meet(void)
+{
+	static uint64_t keys[CHOSEN];
+	static uint32_t at_home[1 << 20];
+
+	for (int is_short = 0; is_short < 2; is_short++) {
+		size_t nr = chosen_keys(is_short, keys);
+		struct u64map m = { 0 };
+		uint32_t most = 0;
+
+		memset(at_home, 0, sizeof(at_home));
+		for (size_t i = 0; i < nr; i++)
+			ok_int(u64map_put(&m, keys[i], (uint32_t)i), 0);
+		for (size_t i = 0; i < nr; i++) {
+			uint32_t there = ++at_home[u64map_home(&m, keys[i])];
+
+			most = there > most ? there : most;
+		}
+		tap_note("%u keys of %zu at one home", most, nr);
+		ok(most < 100);
+		u64map_release(&m);
+	}
+}
+
 static const struct tap_test tests[] = {
 	{ "the map does what an array does, erasures included", against_an_array },
 	{ "an empty map takes no memory and bears everything", empty_map },
+	{ "keys that were chosen to meet do not meet", chosen_keys_do_not_meet },
 };
 
 int main(void)
