@@ -64,7 +64,7 @@ static struct page_device *page_fleet_device(struct page_fleet *f, struct page_h
 		f->nr_refused++; /* Another device with the same hash was there first. */
 		return NULL;
 	}
-	if (f->nr_devices == PAGE_MAX_DEVICES) {
+	if (f->nr_devices == PAGE_MAX_DEVICES || host->nr_devices == PAGE_HOST_DEVICES) {
 		f->nr_refused++;
 		return NULL;
 	}
@@ -79,6 +79,7 @@ static struct page_device *page_fleet_device(struct page_fleet *f, struct page_h
 	d->host = host;
 	snprintf(d->device, sizeof(d->device), "%s", device);
 	f->devices[f->nr_devices++] = d;
+	host->nr_devices++;
 	*ret = 0;
 	return d;
 }

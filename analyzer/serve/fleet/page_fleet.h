@@ -10,7 +10,8 @@
  * Segments that other programs put into the store are found by looking through the store again;
  * these looks take at most a hundredth of the time.
  *
- * Memory: at most PAGE_MAX_DEVICES devices of about 2 KiB each. Further devices are counted, but
+ * Memory: at most PAGE_MAX_DEVICES devices of about 2 KiB each, of which one host has at most
+ * PAGE_HOST_DEVICES, so that no guest takes the room of others. Further devices are counted, but
  * not shown. The hour ends with the newest window, or with the present time if the newest window
  * lies ahead of this machine's clock.
  */
@@ -25,10 +26,11 @@
 #include "analyzer/serve/fleet/page_objective.h"
 #include "analyzer/serve/period/page_store.h"
 
-#define PAGE_MAX_DEVICES 65536
-#define PAGE_MINUTES	 60
-#define PAGE_SECONDS	 3600
-#define PAGE_ROWS	 64 /* rows of one page of the fleet: the default and the maximum */
+#define PAGE_MAX_DEVICES  65536
+#define PAGE_HOST_DEVICES 4096
+#define PAGE_MINUTES	  60
+#define PAGE_SECONDS	  3600
+#define PAGE_ROWS	  64 /* rows of one page of the fleet: the default and the maximum */
 
 struct page_fleet;
 

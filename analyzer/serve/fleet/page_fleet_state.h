@@ -42,6 +42,7 @@ struct page_host {
 	uint64_t heard_real_ns; /* this machine's time when the last segment arrived */
 	/* longest recent time between two arrivals, in seconds; older values fade */
 	double pace_s;
+	uint32_t nr_devices; /* of them that are shown */
 	struct page_gap gaps[PAGE_MINUTES];
 };
 
@@ -80,7 +81,7 @@ struct page_fleet {
 	struct page_device **devices; /* owned */
 	size_t nr_devices, cap_devices;
 	struct u64map by_name; /* by hash of host and device: position in devices */
-	uint64_t nr_refused;   /* devices beyond PAGE_MAX_DEVICES */
+	uint64_t nr_refused;   /* devices beyond the limits */
 	uint64_t nr_bad;       /* segments or profiles that could not be read */
 	double newest_s;
 	struct page_second seconds[PAGE_SECONDS];

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <xxhash.h>
 
 #define NR_BUCKETS    1024
 #define WAYS	      (CLIENTS_MAX / NR_BUCKETS)
@@ -22,6 +24,7 @@ struct client {
 
 struct clients {
 	pthread_mutex_t lock;
+	uint64_t secret; /* of the process: nobody can choose names that share a bucket */
 	struct client_limits limits;
 	struct client table[NR_BUCKETS][WAYS];
 };
@@ -32,6 +35,10 @@ int clients_new(struct clients **out, const struct client_limits *limits)
 
 	if (!c)
 		return -ENOMEM;
+	if (getrandom(&c->secret, sizeof(c->secret), 0) != sizeof(c->secret)) {
+		free(c);
+		return -ENOMEM;
+	}
 	c->limits = *limits;
 	pthread_mutex_init(&c->lock, NULL);
 	*out = c;
@@ -46,13 +53,9 @@ void clients_free(struct clients *c)
 	free(c);
 }
 
-static uint32_t bucket_of(const char *name)
+static uint32_t bucket_of(const struct clients *c, const char *name)
 {
-	uint32_t sum = 2166136261u;
-
-	for (; *name; name++)
-		sum = (sum ^ (unsigned char)*name) * 16777619u;
-	return sum % NR_BUCKETS;
+	return (uint32_t)(XXH3_64bits_withSeed(name, strlen(name), c->secret) % NR_BUCKETS);
 }
 
 static double clients_burst(const struct clients *c)
@@ -79,7 +82,7 @@ static void clients_recover(const struct clients *c, struct client *client, uint
  */
 static struct client *clients_find(struct clients *c, const char *name, uint64_t now_ns)
 {
-	struct client *ways = c->table[bucket_of(name)], *free_one = NULL;
+	struct client *ways = c->table[bucket_of(c, name)], *free_one = NULL;
 
 	for (int i = 0; i < WAYS; i++) {
 		if (strcmp(ways[i].name, name) == 0)

@@ -5,7 +5,8 @@
  *
  * A client is the host of a credential, or an address if the server asks for no credential. The
  * table has a fixed size. If an entry is needed for a new client, the entry of a client without an
- * upload under way and with its full rate available is used again. All functions are thread-safe.
+ * upload under way and with its full rate available is used again. Which clients compete for an
+ * entry depends on a secret. All functions are thread-safe.
  */
 #ifndef ANALYZER_CLIENTS_H
 #define ANALYZER_CLIENTS_H
