@@ -14,6 +14,7 @@
 #include "base/text/shell_word.h"
 #include "formats/model_file.h"
 
+#define LAST_S	    9.2e9	  /* as for a device: nanoseconds fit into 63 bits until then */
 #define MODEL_BYTES (32ull << 20) /* larger files are listed as unreadable */
 
 enum page_ask { PAGE_MIGRATE, PAGE_CONSOLIDATE, PAGE_HEADROOM, PAGE_CACHE, PAGE_SCENARIO, NR_ASKS };
@@ -170,6 +171,10 @@ static int page_check_words(enum page_ask ask, const struct page_question_words 
 	if (!w->host || !w->host[strspn(w->host, ",")])
 		return err_set(hosts->err, EINVAL,
 			       "host: expected the name of a host, or several separated by commas");
+	/* Either may be missing, and is NaN then. */
+	if (w->begin_s > LAST_S || w->end_s > LAST_S)
+		return err_set(hosts->err, EINVAL,
+			       "begin_s and end_s: expected seconds since 1970, at most 9.2e9");
 	if (w->end_s <= w->begin_s)
 		return err_set(hosts->err, EINVAL, "end_s: expected a time after begin_s");
 	if (ask == PAGE_HEADROOM && (!w->slo || !w->slo[0]))
