@@ -291,10 +291,11 @@ int together_print(const struct together *t, bool utc, FILE *out)
 	if (ret < 0)
 		return ret;
 	units_time(requests.interval_s, interval);
-	fprintf(out, "All %u together, %zu intervals of %s\n\n", together_nr(t),
-		requests.nr_intervals, interval);
+	fprintf(out, "All %u device%s together, %zu interval%s of %s\n\n", together_nr(t),
+		together_nr(t) == 1 ? "" : "s", requests.nr_intervals,
+		requests.nr_intervals == 1 ? "" : "s", interval);
 	fprintf(out, "  %-12s %11s %11s %11s %11s %11s\n", "per second", "mean", "p95", "p99",
-		"max", "own maxima");
+		"max", "sum of max");
 	print_row("requests", &requests, units_count, out);
 	print_row("bytes", &bytes, units_bytes, out);
 	print_makers(t, "requests", &requests, utc, out);

@@ -25,8 +25,8 @@ void mimic_make_durable(struct mimic *m, const struct profile *p)
 		m->fsync = (unsigned int)fmax(1, fmin(1e6, round(writes / flushes)));
 	if (m->fsync && fabs(flushes * m->fsync / writes - 1) > FLUSH_ERROR)
 		buf_printf(&m->notes,
-			   "a flush follows %u writes, since fio counts whole writes; in the "
-			   "profile it follows %.3g\n",
+			   "flushes: one for every %u writes; the profile has one for every %.3g, but fio "
+			   "counts whole writes\n",
 			   m->fsync, writes / flushes);
 	if (p->unknown & UNKNOWN_DURABILITY) {
 		if (m->fsync)
@@ -37,7 +37,7 @@ void mimic_make_durable(struct mimic *m, const struct profile *p)
 	m->forced = forced >= FORCED_MOST;
 	if (p->durability.forced_writes && forced < 1)
 		buf_printf(&m->notes,
-			   "%.3g %% of the writes are forced (FUA): %s, since fio forces all or "
-			   "none\n",
-			   100 * forced, m->forced ? "all are" : "none is");
+			   "forced writes (FUA): %.3g %% in the profile, %s in the job, because fio "
+			   "forces all writes or none\n",
+			   100 * forced, m->forced ? "all" : "none");
 }

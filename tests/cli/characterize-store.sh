@@ -53,6 +53,13 @@ for what in "--device wrong" "--host wrong" "--process nobody" "--cgroup /nowher
 			"$command $what: names the devices"
 	done
 done
+exits 2 "a period that nobody recorded" "$b" characterize --utc --store "$T/store" --begin 2040-01-01
+like "$(cat "$T/err")" "; they were recorded from [0-9T:-]{19}Z to [0-9T:-]{19}Z$" "is answered by the recorded one"
+for command in characterize dump report; do
+	exits 2 "$command of a folder without --store" "$b" $command "$T/store"
+	like "$(cat "$T/err")" "store: expected a segment file, and this is a folder: --store .*/store reads it as a store$" \
+		"$command says how a store is named"
+done
 for what in "--host wrong" "--begin 2040-01-01" "--end 2000-01-01"; do
 	exits 2 "export of segments $what: exit 2" "$b" export --format segments --store "$T/store" $what -o "$T/out.seg"
 	like "$(cat "$T/err")" "the devices are: .*sda of (db1|web1)" "export of segments $what: names the devices"

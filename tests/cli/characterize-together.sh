@@ -34,9 +34,9 @@ is "$(number max) $(number max_begin_s) $(number own_peaks_sum)" "$by_awk" \
 like "$(head -n 2 "$T/json" | tail -n 1)" '"schema": "blkcast.together/1"' "JSON names its schema"
 
 text=$("$blkcast" characterize --utc "$T/three.seg")
-like "$text" '^All 3 together, 20 intervals of 1 s$' "the sum follows the profiles of several devices"
+like "$text" '^All 3 devices together, 20 intervals of 1 s$' "the sum follows the profiles of several devices"
 like "$text" '^  most requests at 20.*Z: .* [0-9.]+ %' "it says when the maximum was and who made it"
-like "$("$blkcast" characterize --utc --together "$T/three.seg" | head -n 1)" '^All 3 together' \
+like "$("$blkcast" characterize --utc --together "$T/three.seg" | head -n 1)" '^All 3 devices together' \
 	"and comes alone where that is asked for"
 if "$blkcast" characterize "$T/one.seg" | grep -q together; then
 	fail "one device has no sum"

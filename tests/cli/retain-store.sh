@@ -15,6 +15,11 @@ exits 2 "a store is an option" "$b" retain "$store" --retain-requests 2d
 is "$(head -n 1 "$T/err")" "blkcast retain: --store: expected the folder of a store" "and it is said which"
 exits 2 "more than one is not taken" "$b" retain --store "$store" --retain-requests 2d "$store"
 is "$(head -n 1 "$T/err")" "blkcast retain: expected no operand, got 1 operand" "and it is said what"
+for age in --retain-requests --retain-summaries; do
+	exits 2 "an age without its unit" "$b" retain --store "$store" $age 30
+	is "$(head -n 1 "$T/err")" "blkcast retain: $age: expected a time with its unit, such as 12h or 30d, got '30'" \
+		"is not taken for seconds"
+done
 exits 2 "no store is made" "$b" retain --store "$T/none" --retain-requests 1d
 is "$(cat "$T/err")" "blkcast retain: $T/none: expected a store: it has no folder \`segments\`" "and the line says so"
 

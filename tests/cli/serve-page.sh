@@ -36,6 +36,7 @@ page_port() { sed -n 's/^blkcast serve: the page is at port \([0-9]*\) .*/\1/p' 
 has_page() { [ -n "$(page_port)" ]; }
 holds "serve says where its page is" wait_until 20 has_page
 url=http://127.0.0.1:$(page_port)
+like "$(cat "$T/serve.err")" "the page is at port $(page_port) [(]$url/[)]$" "as an address that a browser takes"
 ask() { curl -sm 20 -o "$T/body" -w '%{http_code}' "$@"; }
 fleet() { curl -sm 20 "$url/api/v1/fleet${1:-}"; }
 is_loaded() { [ "$(fleet | jq '.segments_loaded > 0 and .segments_loaded == .segments_to_load')" = true ]; }

@@ -119,6 +119,8 @@ if [ "$(id -u)" = 0 ]; then
 	like "$(cat "$T/err")" 'started by root: it never runs as root; expected --user NAME' "and is told so"
 	exits 2 "not root itself" "$b" serve --user root --store "$T/s3" --listen 127.0.0.1:0
 	exits 2 "an account that is none" "$b" serve --user no-such-account --store "$T/s3" --listen 127.0.0.1:0
+	like "$(cat "$T/err")" 'there is no such account; `useradd --system no-such-account` makes it' \
+		"is told how to make it"
 	holds "nothing was made" [ ! -e "$T/s3" ]
 	mkdir "$T/s4" && chmod 755 "$T/s4"
 	exits 2 "nor is a folder of root's written" "$b" serve --user nobody --store "$T/s4" --listen 127.0.0.1:0

@@ -83,6 +83,7 @@ enum cli_kind {
 	CLI_KIND_DOUBLE,   /* double, finite */
 	CLI_KIND_SIZE,	   /* uint64_t, in bytes: "4k", "16MiB" */
 	CLI_KIND_DURATION, /* double, in seconds: "10ms", "1s", "5m" */
+	CLI_KIND_AGE,	   /* the same with its unit, where a wrong one destroys: "30d" */
 	CLI_KIND_TIME,	   /* uint64_t, CLOCK_REALTIME in ns: ISO 8601, or @seconds */
 	CLI_KIND_OPERANDS, /* no option: least to most operands are expected, which help names */
 	CLI_KIND_CHOICE,   /* no option: least to most of the options in help must be given */
@@ -126,6 +127,7 @@ struct cli_option {
 #define CLI_DOUBLE(...)			 CLI_OPTION(DOUBLE, __VA_ARGS__)
 #define CLI_SIZE(...)			 CLI_OPTION(SIZE, __VA_ARGS__)
 #define CLI_DURATION(...)		 CLI_OPTION(DURATION, __VA_ARGS__)
+#define CLI_AGE(...)			 CLI_OPTION(AGE, __VA_ARGS__)
 #define CLI_TIME(...)			 CLI_OPTION(TIME, __VA_ARGS__)
 #define CLI_END				 CLI_OPTION(END, NULL, 0, NULL, NULL, NULL)
 /* Rules of a table: how many operands there are ("one net"), and how many of the options. */

@@ -49,6 +49,13 @@ static const char *parse_duration(const char *text, double *out)
 	return NULL;
 }
 
+static bool has_unit(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len && (text[len - 1] < '0' || text[len - 1] > '9') && text[len - 1] != '.';
+}
+
 static const char *parse_size(const char *text, uint64_t *out)
 {
 	const char *expected = NULL;
@@ -70,6 +77,9 @@ const char *option_value_parse(enum cli_kind kind, const char *text, void *out)
 		return parse_size(text, out);
 	case CLI_KIND_DURATION:
 		return parse_duration(text, out);
+	case CLI_KIND_AGE:
+		return has_unit(text) ? parse_duration(text, out)
+				      : "a time with its unit, such as 12h or 30d";
 	case CLI_KIND_TIME:
 		return when_parse(text, out) == 0 ? NULL
 						  : "a time such as 2026-01-31T14:05:00+01:00 or "

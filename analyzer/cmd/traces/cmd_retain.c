@@ -100,6 +100,9 @@ static int cmd_retain_run(struct cli *cli)
 		ret = print_json(dir, &counts);
 	else
 		print_text(dir, &counts);
+	if (limits.requests_ns && !counts.nr_segments && !counts.nr_left_out)
+		cli_note(cli, "nothing is due: requests go by whole windows (--retain-window, 1 h "
+			      "by default), once all of a window is older than --retain-requests");
 	/* the limits do not hold for these segments */
 	return cli_finish(cli, ret, &err,
 			  counts.nr_left_out || counts.compaction.nr_left_out ? CLI_FAILED

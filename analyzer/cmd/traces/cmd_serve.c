@@ -82,6 +82,14 @@ static int cmd_serve_start(struct serve_parts *parts, struct store *store,
 	return retain_beside_start(&parts->beside, store_dir(store), retention, err);
 }
 
+/* listen is "ADDR:PORT", where PORT may be 0. */
+static void cmd_serve_name_page(const struct cli *cli, unsigned int port, const char *listen,
+				bool is_secure)
+{
+	cli_note(cli, "the page is at port %u (%s://%.*s:%u/)", port, is_secure ? "https" : "http",
+		 (int)(strrchr(listen, ':') - listen), listen, port);
+}
+
 /*
  * Serves until SIGINT or SIGTERM. The caller has directed these signals to this thread, which
  * blocks them.
@@ -105,8 +113,8 @@ static int cmd_serve_perform(struct cli *cli, struct store *store, struct server
 	cli_note(cli, "port %u, store %s, %llu segments", server_port(parts.server),
 		 store_dir(store), (unsigned long long)sync->nr_segments);
 	if (parts.page)
-		cli_note(cli, "the page is at port %u of %s", page_server_port(parts.page),
-			 page->listen);
+		cmd_serve_name_page(cli, page_server_port(parts.page), page->listen,
+				    config->access.cert != NULL);
 	cli_note(cli, "%s: finishing what is under way", strsignal(wait_for_end(&parts, signals)));
 	cmd_serve_stop(&parts);
 	return CLI_DONE;

@@ -26,7 +26,9 @@ static int find_account(struct run_as *out, const char *user, struct err *err)
 	number = strtoul(user, &end, 10);
 	if (*user < '0' || *user > '9' || *end || number >= UINT32_MAX)
 		return err_set(err, EINVAL,
-			       "--user %.64s: expected the name or number of an account", user);
+			       "--user %.64s: there is no such account; `useradd --system %.64s` "
+			       "makes it",
+			       user, user);
 	account = getpwuid((uid_t)number);
 	*out = (struct run_as){ (uid_t)number, account ? account->pw_gid : (gid_t)number, NULL,
 				false };

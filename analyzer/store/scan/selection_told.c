@@ -144,6 +144,29 @@ int selection_read_all(struct scan *s, uint64_t *nr, struct err *err)
 	return got < 0 ? err_set(err, (int)-got, "%s", scan_error(s)->line) : 0;
 }
 
+/* Appends the period that was recorded, for a selection of times that missed it. */
+static void selection_name_period(const struct scan *scan, char *text, size_t bytes)
+{
+	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+	char begin[UNITS_BYTES], end[UNITS_BYTES];
+	size_t len = strlen(text);
+
+	for (uint32_t i = 0; i < scan_nr_traces(scan); i++) {
+		const struct scan_trace *t = scan_trace(scan, i);
+
+		for (size_t k = 0; k < t->nr_covered; k++) {
+			if (t->covered[k].begin_real_ns < begin_ns)
+				begin_ns = t->covered[k].begin_real_ns;
+			if (t->covered[k].end_real_ns > end_ns)
+				end_ns = t->covered[k].end_real_ns;
+		}
+	}
+	if (begin_ns < end_ns)
+		snprintf(text + len, bytes - len, "; they were recorded from %s to %s",
+			 units_instant(begin_ns, false, 0, begin),
+			 units_instant(end_ns, false, 0, end));
+}
+
 /*
  * Reads everything in order to learn the names of the devices; path NULL: the whole source. Adds
  * how many requests were kept back.
@@ -173,6 +196,8 @@ static int selection_read_devices(const struct selection *sel, const char *path,
 		ret = selection_read_all(scan, &nr, err);
 	if (ret == 0 && selection_name_devices(scan, text, bytes) == 0)
 		snprintf(text, bytes, "none");
+	else if (ret == 0 && (sel->begin_real_ns || sel->end_real_ns))
+		selection_name_period(scan, text, bytes);
 	len = strlen(text);
 	if (ret == 0 && selection_kept_back(scan))
 		snprintf(text + len, bytes - len,
