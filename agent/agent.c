@@ -465,8 +465,10 @@ static void say_end(const struct agent *a, const struct sender_end *end)
 		fprintf(stderr, ", %" PRIu64 " without response time", untimed);
 	if (end->takes_segments)
 		fprintf(stderr,
-			"; %" PRIu64 " segment%s delivered, %" PRIu64 " waiting (%" PRIu64 " bytes)",
-			end->nr_delivered, end->nr_delivered == 1 ? "" : "s", end->waiting.nr_segments, end->waiting.bytes);
+			"; %" PRIu64 " segment%s delivered, %" PRIu64 " waiting (%" PRIu64
+			" bytes)",
+			end->nr_delivered, end->nr_delivered == 1 ? "" : "s",
+			end->waiting.nr_segments, end->waiting.bytes);
 	fputc('\n', stderr);
 }
 

@@ -195,8 +195,9 @@ static const struct direction_profile *direction_of(const struct profile *p, int
 
 static const struct response_times *times_of(const struct dimension *d, const struct profile *p)
 {
-	return d->direction == COMPARE_FLUSHES ? &p->flush
-					       : &direction_of(p, d->direction)->response;
+	if (d->direction == COMPARE_FLUSHES)
+		return &p->flush;
+	return &direction_of(p, d->direction)->response;
 }
 
 static double value_of(const struct dimension *d, const struct profile *p)

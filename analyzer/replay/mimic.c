@@ -157,8 +157,10 @@ static int make_sizes(struct mimic *m, const struct direction_profile *from, int
 		buf_printf(&m->notes, "%s: %zu sizes joined to %zu\n", names[side], from->nr_sizes,
 			   nr);
 	if (d->split_error > 0.02)
-		buf_printf(&m->notes, "%s: the shares of sizes are off by %.1f %%, because fio takes whole percents\n",
-			   names[side], 100 * d->split_error);
+		buf_printf(
+			&m->notes,
+			"%s: the shares of sizes are off by %.1f %%, because fio takes whole percents\n",
+			names[side], 100 * d->split_error);
 	return 0;
 }
 

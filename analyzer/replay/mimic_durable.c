@@ -24,10 +24,11 @@ void mimic_make_durable(struct mimic *m, const struct profile *p)
 	if (flushes > 0)
 		m->fsync = (unsigned int)fmax(1, fmin(1e6, round(writes / flushes)));
 	if (m->fsync && fabs(flushes * m->fsync / writes - 1) > FLUSH_ERROR)
-		buf_printf(&m->notes,
-			   "flushes: one for every %u writes; the profile has one for every %.3g, but fio "
-			   "counts whole writes\n",
-			   m->fsync, writes / flushes);
+		buf_printf(
+			&m->notes,
+			"flushes: one for every %u writes; the profile has one for every %.3g, but fio "
+			"counts whole writes\n",
+			m->fsync, writes / flushes);
 	if (p->unknown & UNKNOWN_DURABILITY) {
 		if (m->fsync)
 			buf_printf(&m->notes,
@@ -36,8 +37,9 @@ void mimic_make_durable(struct mimic *m, const struct profile *p)
 	}
 	m->forced = forced >= FORCED_MOST;
 	if (p->durability.forced_writes && forced < 1)
-		buf_printf(&m->notes,
-			   "forced writes (FUA): %.3g %% in the profile, %s in the job, because fio "
-			   "forces all writes or none\n",
-			   100 * forced, m->forced ? "all" : "none");
+		buf_printf(
+			&m->notes,
+			"forced writes (FUA): %.3g %% in the profile, %s in the job, because fio "
+			"forces all writes or none\n",
+			100 * forced, m->forced ? "all" : "none");
 }

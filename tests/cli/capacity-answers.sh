@@ -75,6 +75,8 @@ for r in read_s write_s; do
 	"$blkcast" fit "$T/cap.csv" --response $r -p clients,size --techniques lrm -o "$T/$r.json" -q >/dev/null 2>&1
 done
 models=$T/read_s.json,$T/write_s.json
+"$blkcast" capacity --model "$models" -q "$T/p.json" >"$T/out"
+like "$(cat "$T/out")" " [0-9.]+ %  +[0-9.]+ [.][.] [0-9.]+ %  " "a share and its interval have the same unit"
 query='[.sizes[] | .bytes, (.capacity | round), (.f_rw * 1000 | round)]'
 is "$(get --model "$models")" "[4096,8000,2000,16384,8000,2000,65536,8000,2000]" "models of response times tell a capacity by Little's law"
 is "$(get --model "$models" --slo read.mean=800us)" "[4096,5000,1250,16384,5000,1250,65536,5000,1250]" "4 clients keep an objective of reads, and read 5000 per second"

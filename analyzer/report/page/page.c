@@ -228,9 +228,7 @@ static void load_facts(struct page *pg)
 
 	snprintf(more, sizeof(more), "P95 %s, peak %s in %s", label_count(&a, requests->p95),
 		 label_count(&b, requests->max), label_duration(&w, p->window_s));
-	/* "Reads and writes/s" is too long for a tile. */
-	page_fact(pg, strcmp(summary_counted(all), "requests") ? "Reads, writes/s" : "Requests/s",
-		  label_count(&c, (double)nr / seconds), more);
+	page_fact(pg, "Reads, writes/s", label_count(&c, (double)nr / seconds), more);
 	snprintf(value, sizeof(value), "%s/s", label_bytes(&c, (double)moved / seconds));
 	snprintf(more, sizeof(more), "P95 %s/s, peak %s/s", label_bytes(&a, bytes->p95),
 		 label_bytes(&b, bytes->max));

@@ -8,13 +8,13 @@
 #include "base/text/units.h"
 
 static void capacity_show_interval(struct answer_table *t, const struct capacity_value *v,
-				   double scale)
+				   double scale, const char *unit)
 {
 	char low[UNITS_BYTES], high[UNITS_BYTES];
 
 	if (isfinite(v->low))
-		answer_words(t, "%s .. %s", units_count(scale * v->low, low),
-			     units_count(scale * v->high, high));
+		answer_words(t, "%s .. %s%s", units_count(scale * v->low, low),
+			     units_count(scale * v->high, high), unit);
 	else
 		answer_words(t, "-");
 }
@@ -48,7 +48,7 @@ static void capacity_show_sizes(const struct capacity_result *r, struct answer *
 		answer_number(t, p->write_iops);
 		answer_number(t, p->read_iops + p->write_iops);
 		if (r->alone)
-			capacity_show_interval(t, &r->totals[i], 1);
+			capacity_show_interval(t, &r->totals[i], 1, "");
 		else
 			answer_words(t, "%s", "");
 		answer_words(t, "%s",
@@ -62,7 +62,7 @@ static void capacity_show_sizes(const struct capacity_result *r, struct answer *
 	for (int blank = 0; blank < 6; blank++)
 		answer_words(t, "%s", "");
 	answer_number(t, r->totals[0].value);
-	capacity_show_interval(t, &r->totals[0], 1);
+	capacity_show_interval(t, &r->totals[0], 1, "");
 	answer_words(t, "%s", "");
 }
 
@@ -105,7 +105,7 @@ static void capacity_show_use(struct answer_table *t, const char *host, const ch
 	answer_words(t, "%s", device);
 	answer_number(t, u->rate_per_s);
 	answer_words(t, "%.3g %%", 100 * u->share.value);
-	capacity_show_interval(t, &u->share, 100);
+	capacity_show_interval(t, &u->share, 100, " %");
 	answer_words(t, "%s", u->share.value <= 1 ? "yes" : "no");
 	answer_words(t, "%.3g", 1 / u->share.value);
 }
