@@ -37,11 +37,6 @@ int fields_no_memory(const struct fields_reader *r)
 		       r->tree ? ": " : "");
 }
 
-static const struct field *fields_described(const struct field *f)
-{
-	return f->as ? f->as : f;
-}
-
 /* Appends the words as "a, b or c". */
 static void fields_join(char *out, size_t room, const char *const *words, const char *last)
 {
@@ -79,8 +74,7 @@ static void fields_join_items(const struct field *f, const char *what, char *out
 		snprintf(out, room, "a %s", what);
 }
 
-/* Returns the words by which errors describe what the field takes. */
-static const char *fields_words(const struct field *f, char *out, size_t room)
+const char *fields_words(const struct field *f, char *out, size_t room)
 {
 	const struct field *d = fields_described(f);
 
@@ -109,6 +103,7 @@ static const char *fields_words(const struct field *f, char *out, size_t room)
 		fields_join_range(d, "a number", out, room);
 		break;
 	case FIELD_LIST:
+	case FIELD_TUPLE:
 		fields_join_items(d, "list", out, room);
 		break;
 	case FIELD_STRUCT:
@@ -149,7 +144,7 @@ static int fields_plain_number(const char *text, double *value)
 	return *end || !isfinite(*value) ? -EINVAL : 0;
 }
 
-static bool fields_in_range(const struct field *f, double value)
+bool fields_in_range(const struct field *f, double value)
 {
 	bool whole = f->type != FIELD_COUNT || value == floor(value);
 
@@ -299,11 +294,6 @@ int fields_read_value(const struct fields_reader *r, const struct field *f,
 		if (fields_fits(one, n))
 			return fields_read_value(r, one, n, to);
 	return fields_expected(r, f, n);
-}
-
-static bool fields_is_end(const struct field *f)
-{
-	return f->type == FIELD_END && !f->as;
 }
 
 static const struct field *fields_find(const struct fields *t, const char *key)

@@ -47,10 +47,13 @@ enum field_type {
 	FIELD_MAP,    /* a mapping of any names to items */
 	FIELD_LIST,   /* a list of items */
 	FIELD_EITHER, /* one of several items: the first that the node's kind fits */
+	FIELD_TUPLE,  /* a list whose entries are the items, in their order; JSON only */
 };
 
 struct field;
 struct fields;
+struct fields_json;
+struct json_t;
 
 struct fields_reader {
 	const struct yaml_tree *tree; /* NULL where nodes were made by hand; their line is 0 */
@@ -75,6 +78,14 @@ struct fields_reader {
 typedef int field_hook(const struct fields_reader *r, const struct field *f,
 		       const struct yaml_node *n, void *to);
 
+/*
+ * The hooks for JSON (fields_json.h). `to` and `from` point to the member at the field's offset.
+ * Writing sets *out to a new reference, or to NULL where the key is to be left out.
+ */
+typedef int field_json_read(struct fields_json *r, const struct field *f,
+			    const struct json_t *value, void *to);
+typedef int field_json_write(const struct field *f, const void *from, struct json_t **out);
+
 struct field {
 	const char *name; /* the key; of an item: its definition's name in the schema, or NULL */
 	enum field_type type;
@@ -84,11 +95,22 @@ struct field {
 	const struct field
 		*item; /* FIELD_MAP, FIELD_LIST: what each is; FIELD_EITHER: what it may be */
 	const char *const *words; /* FIELD_WORD: ended by NULL */
-	size_t room;		  /* FIELD_TEXT: bytes of a text inside the struct */
-	double low, high;	  /* range of a number, or of the length of a list or map */
-	bool above;		  /* a number must be more than low */
-	bool computed; /* a number may be written as text: with a unit, as an expression */
-	bool settable; /* the reader's settings may replace the value */
+	/* FIELD_TEXT: bytes of a text inside the struct; FIELD_COUNT: of its member, where not 8 */
+	size_t room;
+	/*
+	 * FIELD_LIST of JSON, whose items lie in an array inside the struct: the bytes from one to
+	 * the next, and the offset of the size_t that counts them. Where count is 0, there are
+	 * always `low` items, and the file's further ones are ignored.
+	 */
+	size_t stride, count;
+	/* FIELD_WORD of JSON: no member. The first word is written; reading ignores the value. */
+	bool constant;
+	size_t flag;	  /* JSON: offset of a bool that says whether the key is present; 0: none */
+	double null;	  /* FIELD_NUMBER of JSON: what null stands for; 0: null is refused */
+	double low, high; /* range of a number, or of the length of a list or map */
+	bool above;	  /* a number must be more than low */
+	bool computed;	  /* a number may be written as text: with a unit, as an expression */
+	bool settable;	  /* the reader's settings may replace the value */
 	bool required;
 	unsigned char choice; /* exactly one of the fields with this number must be present */
 	unsigned char some;   /* at least one of the fields with this number must be present */
@@ -102,6 +124,8 @@ struct field {
 	const char *expected; /* replaces the words by which errors describe the type */
 	const char *help;
 	field_hook *read; /* replaces storing; called after the node's kind was checked */
+	field_json_read *from_json;
+	field_json_write *to_json;
 };
 
 /*
@@ -126,7 +150,22 @@ struct fields {
 	bool one_key;	      /* exactly one of the keys must be present */
 	const char *noun;     /* what errors call a key; NULL: "key" */
 	const char *expected; /* replaces the words for a choice that was not made */
+	bool closed;	      /* JSON: an unknown key is an error, as it always is in YAML */
+	/* JSON: returns NULL, or a static text: what is wrong with a struct that was read */
+	const char *(*check)(const void *from);
+	/* JSON: returns false for a struct that is not written; NULL: each is */
+	bool (*written)(const void *from);
 };
+
+/* Returns the field that describes the value of f: another one, or f itself. */
+static inline const struct field *fields_described(const struct field *f)
+{
+	return f->as ? f->as : f;
+}
+static inline bool fields_is_end(const struct field *f)
+{
+	return f->type == FIELD_END && !f->as;
+}
 
 /* Reads a mapping into the struct. Returns 0, -EINVAL, -ENOMEM or what a hook returned. */
 int fields_read(const struct fields_reader *r, const struct fields *t, const struct yaml_node *n,
@@ -148,6 +187,10 @@ int fields_error(const struct fields_reader *r, const struct yaml_node *at, cons
  */
 int fields_expected(const struct fields_reader *r, const struct field *f,
 		    const struct yaml_node *at);
+/* Writes the words by which errors describe what the field takes. Returns out. */
+const char *fields_words(const struct field *f, char *out, size_t room);
+/* Returns whether the value lies in the range of a number, and is whole where it has to be. */
+bool fields_in_range(const struct field *f, double value);
 /* Puts "out of memory" and the file into err and returns -ENOMEM. */
 int fields_no_memory(const struct fields_reader *r);
 

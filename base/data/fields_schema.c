@@ -10,11 +10,6 @@
 static json_t *schema_of(const struct field *f, json_t *definitions);
 static json_t *schema_of_table(const struct fields *t, json_t *definitions);
 
-static bool schema_is_end(const struct field *f)
-{
-	return f->type == FIELD_END && !f->as;
-}
-
 static json_t *schema_reference(const char *name)
 {
 	char text[REFERENCE_BYTES];
@@ -57,7 +52,9 @@ static void schema_put_number(json_t *out, const struct field *f)
 	const char *type = f->type == FIELD_COUNT && !f->computed ? "integer" : "number";
 
 	json_object_set_new(out, "type",
-			    f->computed ? json_pack("[s, s]", type, "string") : json_string(type));
+			    f->computed ? json_pack("[s, s]", type, "string")
+			    : f->null	? json_pack("[s, s]", type, "null")
+					: json_string(type));
 	if (isfinite(f->low))
 		json_object_set_new(out, f->above ? "exclusiveMinimum" : "minimum",
 				    schema_whole_or_real(f->low));
@@ -109,9 +106,20 @@ static void schema_put_either(json_t *out, const struct field *f, json_t *defini
 {
 	json_t *list = json_array();
 
-	for (const struct field *one = f->item; !schema_is_end(one); one++)
+	for (const struct field *one = f->item; !fields_is_end(one); one++)
 		json_array_append_new(list, schema_of(one, definitions));
 	json_object_set_new(out, "anyOf", list);
+}
+
+static void schema_put_tuple(json_t *out, const struct field *f, json_t *definitions)
+{
+	json_t *list = json_array();
+
+	for (const struct field *one = f->item; !fields_is_end(one); one++)
+		json_array_append_new(list, schema_of(one, definitions));
+	json_object_set_new(out, "type", json_string("array"));
+	json_object_set_new(out, "minItems", json_integer((json_int_t)json_array_size(list)));
+	json_object_set_new(out, "prefixItems", list);
 }
 
 static json_t *schema_of(const struct field *f, json_t *definitions)
@@ -132,6 +140,8 @@ static json_t *schema_of(const struct field *f, json_t *definitions)
 		schema_put_items(out, f, definitions);
 	else if (f->type == FIELD_EITHER)
 		schema_put_either(out, f, definitions);
+	else if (f->type == FIELD_TUPLE)
+		schema_put_tuple(out, f, definitions);
 	if (f->help && f->unit)
 		json_object_set_new(out, "description",
 				    json_sprintf("%s; in %s without a unit", f->help, f->unit));
@@ -155,7 +165,7 @@ static void schema_put_group(json_t *all, const struct fields *t, bool choice, u
 {
 	json_t *list = json_array();
 
-	for (const struct field *f = t->fields; !schema_is_end(f); f++)
+	for (const struct field *f = t->fields; !fields_is_end(f); f++)
 		if ((choice ? f->choice : f->some) == group)
 			json_array_append_new(list, schema_required(f->name));
 	json_array_append_new(all, json_pack("{s:o}", choice ? "oneOf" : "anyOf", list));
@@ -166,7 +176,7 @@ static void schema_put_groups(json_t *out, const struct fields *t)
 	json_t *all = json_array();
 	unsigned int last_choice = 0, last_some = 0;
 
-	for (const struct field *f = t->fields; !schema_is_end(f); f++) {
+	for (const struct field *f = t->fields; !fields_is_end(f); f++) {
 		if (f->choice > last_choice)
 			schema_put_group(all, t, true, last_choice = f->choice);
 		if (f->some > last_some)
@@ -198,7 +208,7 @@ static void schema_put_companions(json_t *out, const struct fields *t)
 {
 	json_t *with = json_object(), *without = json_object();
 
-	for (const struct field *f = t->fields; !schema_is_end(f); f++) {
+	for (const struct field *f = t->fields; !fields_is_end(f); f++) {
 		if (f->with)
 			json_object_set_new(with, f->name, json_pack("[s]", f->with));
 		if (f->without)
@@ -220,7 +230,7 @@ static json_t *schema_of_table(const struct fields *t, json_t *definitions)
 		json_object_set_new(out, "description", json_string(t->help));
 	json_object_set_new(out, "type", json_string("object"));
 	json_object_set_new(out, "additionalProperties", json_false());
-	for (const struct field *f = t->fields; !schema_is_end(f); f++) {
+	for (const struct field *f = t->fields; !fields_is_end(f); f++) {
 		if (f->required)
 			json_array_append_new(required, json_string(f->name));
 		json_object_set_new(properties, f->name, schema_of(f, definitions));

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fields_json: reads and writes JSON objects with the tables of fields.h.
+ *
+ * fields_json_read() fills a struct from an object, and fields_json_write() makes the object of a
+ * struct, its keys in the order of the table, so that both directions cannot drift apart. Programs
+ * write these files: a key that the table does not have is ignored, because a later version may
+ * write more. Where a required key is missing, the error names the unknown key that is most like
+ * it. A location is a path of keys and indices, since saved models stand in one line:
+ * "mix.read.fit.cases[0].fit: rows: missing: expected a whole number of 0 or more".
+ *
+ * FIELD_TEXT, WORD, FLAG, COUNT, NUMBER, STRUCT, TUPLE and LIST (with stride) need no hook. The
+ * others, and lists of unknown length, have from_json and to_json.
+ */
+#ifndef BASE_DATA_FIELDS_JSON_H
+#define BASE_DATA_FIELDS_JSON_H
+
+#include "base/data/fields.h"
+#include "base/data/json.h"
+
+struct fields_json_step;
+
+struct fields_json {
+	struct err *err;
+	void *context;			   /* passed on to the hooks */
+	const struct fields_json_step *at; /* where the reader is; NULL at the outermost object */
+};
+
+/* Returns 0, -EINVAL with a message in r->err, -ENOMEM, or what a hook returned. */
+int fields_json_read(struct fields_json *r, const struct fields *t, const json_t *object, void *to);
+/* Reads one value as an item describes it. The item's offset counts from base. */
+int fields_json_read_value(struct fields_json *r, const struct field *f, const json_t *value,
+			   void *base);
+/* Sets *out to a new reference. Returns 0, or -ENOMEM with *out NULL, or what a hook returned. */
+int fields_json_write(const struct fields *t, const void *from, json_t **out);
+/* Puts "PATH: what" into the error and returns -EINVAL. */
+int fields_json_error(const struct fields_json *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Puts the path before a message that another reader has left in the error. */
+void fields_json_prefix(const struct fields_json *r);
+
+#endif
