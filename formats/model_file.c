@@ -7,6 +7,8 @@
 #include "base/system/output_file.h"
 #include "formats/model_file.h"
 
+const char *const model_file_schemas[] = { MODEL_FILE_SCHEMA, NULL };
+
 int model_file_read(const char *path, json_t **root, const char **kind, struct err *err)
 {
 	json_error_t where;

@@ -8,9 +8,15 @@
 
 #include <jansson.h>
 
-#include "base/text/err.h"
+#include "base/data/fields.h"
 
 #define MODEL_FILE_SCHEMA "blkcast.model/1"
+
+/* The first two fields of the table of a kind (base/data/fields_json.h). */
+extern const char *const model_file_schemas[];
+#define MODEL_FILE_FIELDS(kinds)                                                                \
+	FIELD(WORD, "schema", .words = model_file_schemas, .constant = true, .required = true), \
+		FIELD(WORD, "kind", .words = kinds, .constant = true, .required = true)
 
 /*
  * Reads a model file. *root belongs to the caller (json_decref), and *kind is borrowed from it.

@@ -15,6 +15,8 @@
 #include "analyzer/measure/plan.h"
 #include "analyzer/models/arch/arch_read.h"
 #include "analyzer/models/net/net.h"
+#include "analyzer/models/storage/device/device_model.h"
+#include "analyzer/models/storage/net/storage_model.h"
 #include "analyzer/store/ask/store_policy.h"
 #include "analyzer/whatif/scenario/scenario.h"
 #include "base/data/fields_schema.h"
@@ -25,6 +27,8 @@ static const struct {
 } schemas[] = {
 	{ "agent", &config_table },
 	{ "arch", &arch_table },
+	{ "model-device", &device_model_table },
+	{ "model-qpn", &storage_model_table },
 	{ "objectives", &time_objectives_table },
 	{ "plan", &plan_table },
 	{ "policy", &store_policies_table },

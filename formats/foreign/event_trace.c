@@ -96,7 +96,7 @@ static bool grow_ready(struct event_trace *t)
  * Takes a request from the pairing, decides whether it counts, and keeps it until the caller takes
  * it.
  */
-static void take(void *ctx, const struct request *r, unsigned int begun_by)
+static void event_trace_paired(void *ctx, const struct request *r, unsigned int begun_by)
 {
 	struct event_trace *t = ctx;
 	struct traced *d = event_trace_find(t, r->device);
@@ -132,7 +132,7 @@ int event_trace_new(struct event_trace **out, struct foreign *f)
 			   ? LAYER_QUEUE
 			   : LAYER_DEVICE;
 	config.layer = t->layer;
-	ret = pairing_new(&t->pairing, &config, &(struct pairing_sink){ take, t });
+	ret = pairing_new(&t->pairing, &config, &(struct pairing_sink){ event_trace_paired, t });
 	if (ret < 0) {
 		free(t);
 		return ret;

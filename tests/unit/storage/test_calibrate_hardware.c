@@ -436,7 +436,7 @@ static void a_saved_model_is_the_same(void)
 	json_object_del(json_object_get(json_object_get(one, "classes"), "random_write"),
 			"uncached");
 	ok(storage_model_from_json(&again, one, &m.err) != 0);
-	ok_str(m.err.line, "cached: expected a fit");
+	ok_str(m.err.line, "classes.random_write: cached: expected a fit");
 	free(text[0]);
 	free(text[1]);
 	json_decref(one);

@@ -3,12 +3,11 @@
 #include "analyzer/models/storage/device/device_model.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/data/json.h"
+#include "base/data/fields_json.h"
 #include "formats/model_file.h"
 
 #define TIME_MAX_S 3600.0 /* a longer service time is a mistake of unit */
@@ -37,58 +36,213 @@ static const double application_excess[DEVICE_NR_POINTS] = { 0, 0.05, 0.15, 0.29
  */
 static const double shared_excess[DEVICE_NR_POINTS] = { 0.17, 0.28, 0, 0.25 };
 
-/* Describes a number of the model: its location in the file and in the struct, and its range. */
-struct device_field {
-	const char *group, *key; /* group NULL: the top object */
-	size_t offset;
-	double low, high;
-};
+#define AT(member) .offset = offsetof(struct device_model, member)
+#define SECONDS(key, member, ...) \
+	FIELD(NUMBER, key, AT(member), .high = TIME_MAX_S, .unit = "s", __VA_ARGS__)
+#define PER_BYTE(key, member, ...) FIELD(NUMBER, key, AT(member), .high = 1, __VA_ARGS__)
+#define RATE(key, member, ...)	   FIELD(NUMBER, key, AT(member), .high = RATE_MAX, __VA_ARGS__)
+#define SIZE(key, member, ...)	   FIELD(NUMBER, key, AT(member), .high = SIZES_MAX, __VA_ARGS__)
+#define SIGMA(key, member, ...)	   FIELD(NUMBER, key, AT(member), .high = SIGMA_MAX, __VA_ARGS__)
+#define SERVICE(k)                                                                            \
+	SECONDS("base_s", base_s[k], .help = "service time of a request"),                    \
+		PER_BYTE("byte_s", byte_s[k], .help = "service time per byte"),               \
+		SECONDS("seek_s", seek_s[k],                                                  \
+			.help = "service time of a request that follows no other"),           \
+		SECONDS("latency_s", latency_s[k], .help = "time that keeps no server busy"), \
+		PER_BYTE("latency_byte_s", latency_byte_s[k], .help = "the same per byte"),   \
+		SIGMA("sigma", sigma[k], .help = "of the logarithm of the random factor")
 
-#define FIELD(group, key, member, low, high)                                 \
-	{                                                                    \
-		group, key, offsetof(struct device_model, member), low, high \
-	}
-static const struct device_field fields[] = {
-	FIELD("read", "base_s", base_s[0], 0, TIME_MAX_S),
-	FIELD("read", "byte_s", byte_s[0], 0, 1),
-	FIELD("read", "seek_s", seek_s[0], 0, TIME_MAX_S),
-	FIELD("read", "latency_s", latency_s[0], 0, TIME_MAX_S),
-	FIELD("read", "latency_byte_s", latency_byte_s[0], 0, 1),
-	FIELD("read", "sigma", sigma[0], 0, SIGMA_MAX),
-	FIELD("write", "base_s", base_s[1], 0, TIME_MAX_S),
-	FIELD("write", "byte_s", byte_s[1], 0, 1),
-	FIELD("write", "seek_s", seek_s[1], 0, TIME_MAX_S),
-	FIELD("write", "latency_s", latency_s[1], 0, TIME_MAX_S),
-	FIELD("write", "latency_byte_s", latency_byte_s[1], 0, 1),
-	FIELD("write", "sigma", sigma[1], 0, SIGMA_MAX),
-	FIELD("write", "durable_s", durable_s, 0, TIME_MAX_S),
-	FIELD("queue", "sigma", wait_sigma, 0, SIGMA_MAX),
-	FIELD("queue", "window", wait_window, 0, 1e6),
-	FIELD("flush", "base_s", flush_s, 0, TIME_MAX_S),
-	FIELD("flush", "byte_s", flush_byte_s, 0, 1),
-	FIELD("flush", "clean_ratio", flush_clean_ratio, 0, 1),
-	FIELD("flush", "wait_ratio", flush_wait_ratio, 0, 10),
-	FIELD("pause", "ratio", pause_ratio, 0, 1),
-	FIELD("pause", "mean_s", pause_s, 0, TIME_MAX_S),
-	FIELD("operations", "rate_per_s", ops.rate_per_s, 0, RATE_MAX),
-	FIELD("operations", "burst", ops.burst, 0, RATE_MAX),
-	FIELD("operations", "write_ratio", ops.write_ratio, 0, 1e6),
-	FIELD("operations", "unit_bytes", unit_bytes, 0, SIZES_MAX),
-	FIELD("bytes", "rate_per_s", bytes.rate_per_s, 0, RATE_MAX),
-	FIELD("bytes", "burst", bytes.burst, 0, RATE_MAX),
-	FIELD("bytes", "write_ratio", bytes.write_ratio, 0, 1e6),
-	FIELD("cache", "bytes", cache.bytes, 0, SIZES_MAX),
-	FIELD("cache", "base_s", cache.base_s, 0, TIME_MAX_S),
-	FIELD("cache", "byte_s", cache.byte_s, 0, 1),
-	FIELD("cache", "drain_bytes_per_s", cache.drain_bytes_per_s, 0, RATE_MAX),
-};
-#undef FIELD
-#define NR_FIELDS (sizeof(fields) / sizeof(*fields))
+static const struct field read_fields[] = { SERVICE(DEVICE_READ), { 0 } };
+static const struct fields read_table = { .fields = read_fields };
 
-static double *device_field_at(const struct device_field *f, struct device_model *m)
+static const struct field write_fields[] = {
+	SERVICE(DEVICE_WRITE),
+	SECONDS("durable_s", durable_s, .help = "what a forced write takes besides"),
+	FIELD(FLAG, "durable_flush", AT(durable_flush),
+	      .help = "a flush follows the data of a forced write"),
+	{ 0 },
+};
+static const struct fields write_table = { .fields = write_fields };
+
+static const struct field queue_fields[] = {
+	SIGMA("sigma", wait_sigma, .help = "of waits behind waiting requests; 0: first come first"),
+	FIELD(NUMBER, "window", AT(wait_window), .high = 1e6,
+	      .help = "waiting requests that may overtake each other; 0: all"),
+	{ 0 },
+};
+static const struct fields queue_table = { .fields = queue_fields };
+
+static const struct field flush_fields[] = {
+	SECONDS("base_s", flush_s, .help = "time of a flush"),
+	PER_BYTE("byte_s", flush_byte_s, .help = "per byte written since the flush before"),
+	FIELD(NUMBER, "clean_ratio", AT(flush_clean_ratio), .high = 1, .standard = "1",
+	      .help = "share of base_s where nothing was written"),
+	FIELD(NUMBER, "wait_ratio", AT(flush_wait_ratio), .high = 10, .standard = "1",
+	      .help = "share of the wait behind waiting requests"),
+	FIELD(FLAG, "alone", AT(flush_alone), .help = "flushes neither wait for others nor share"),
+	{ 0 },
+};
+static const struct fields flush_table = { .fields = flush_fields };
+
+static const struct field pause_fields[] = {
+	FIELD(NUMBER, "ratio", AT(pause_ratio), .high = 1, .help = "share of the requests"),
+	SECONDS("mean_s", pause_s, .help = "mean of the exponential length"),
+	{ 0 },
+};
+static const struct fields pause_table = { .fields = pause_fields };
+
+#define LIMIT(member)                                                                              \
+	RATE("rate_per_s", member.rate_per_s, .help = "0: no limit"),                              \
+		RATE("burst", member.burst, .help = "tokens that are saved up"),                   \
+		FIELD(NUMBER, "write_ratio", AT(member.write_ratio), .high = 1e6, .standard = "1", \
+		      .help = "tokens of a write over those of a read")
+
+static const struct field operations_fields[] = {
+	LIMIT(ops),
+	SIZE("unit_bytes", unit_bytes, .help = "bytes that one operation moves; 0: any"),
+	{ 0 },
+};
+static const struct fields operations_table = { .fields = operations_fields };
+
+static const struct field bytes_fields[] = { LIMIT(bytes), { 0 } };
+static const struct fields bytes_table = { .fields = bytes_fields };
+
+static const struct field cache_fields[] = {
+	SIZE("bytes", cache.bytes, .help = "0: no cache"),
+	SECONDS("base_s", cache.base_s, .help = "time of a write into it"),
+	PER_BYTE("byte_s", cache.byte_s, .help = "the same per byte"),
+	RATE("drain_bytes_per_s", cache.drain_bytes_per_s, .help = "how fast it empties"),
+	{ 0 },
+};
+static const struct fields cache_table = { .fields = cache_fields };
+
+#define SIDE(k)                                                                           \
+	FIELD(NUMBER, "low_bytes", AT(domain.low_bytes[k]), .low = 1, .high = SIZES_MAX), \
+		FIELD(NUMBER, "high_bytes", AT(domain.high_bytes[k]), .low = 1,           \
+		      .high = SIZES_MAX),                                                 \
+		FIELD(FLAG, "random", AT(domain.has_random[k])),                          \
+		FIELD(FLAG, "sequential", AT(domain.has_sequential[k]))
+
+static const struct field covered_read_fields[] = { SIDE(DEVICE_READ), { 0 } };
+static const struct fields covered_read_table = { .fields = covered_read_fields };
+static const struct field covered_write_fields[] = { SIDE(DEVICE_WRITE), { 0 } };
+static const struct fields covered_write_table = { .fields = covered_write_fields };
+
+static const struct field covered_fields[] = {
+	FIELD(NUMBER, "concurrency", AT(domain.concurrency), .high = 1e9),
+	FIELD(FLAG, "flush", AT(domain.has[DEVICE_FLUSH])),
+	FIELD(FLAG, "durable", AT(domain.has_durable)),
+	FIELD(STRUCT, "read", .of = &covered_read_table,
+	      .flag = offsetof(struct device_model, domain.has[DEVICE_READ])),
+	FIELD(STRUCT, "write", .of = &covered_write_table,
+	      .flag = offsetof(struct device_model, domain.has[DEVICE_WRITE])),
+	{ 0 },
+};
+static const struct fields covered_table = { .fields = covered_fields };
+
+static bool device_error_written(const void *from)
 {
-	return (double *)((char *)m + f->offset);
+	return ((const struct device_error *)from)->nr > 0;
 }
+
+static const struct field error_fields[] = {
+	FIELD(COUNT, "configurations", .offset = offsetof(struct device_error, nr), .high = 1e9),
+	FIELD(NUMBER, "mean_ratio", .offset = offsetof(struct device_error, mean_ratio),
+	      .high = 1e9),
+	FIELD(NUMBER, "log_half", .offset = offsetof(struct device_error, log_half), .high = 100,
+	      .null = NAN),
+	{ 0 },
+};
+static const struct fields error_table = { .name = "errors",
+					   .fields = error_fields,
+					   .written = device_error_written };
+
+#define POINT(type, key, point) FIELD(STRUCT, key, AT(errors[type][point]), .of = &error_table)
+#define POINTS(type)                                                                    \
+	{                                                                               \
+		POINT(type, "mean", DEVICE_MEAN), POINT(type, "p50", DEVICE_P50),       \
+			POINT(type, "p95", DEVICE_P95), POINT(type, "p99", DEVICE_P99), \
+		{                                                                       \
+			0                                                               \
+		}                                                                       \
+	}
+static const struct field point_fields[DEVICE_NR_TYPES][DEVICE_NR_POINTS + 1] = {
+	POINTS(DEVICE_READ), POINTS(DEVICE_WRITE), POINTS(DEVICE_FLUSH)
+};
+static const struct fields point_tables[DEVICE_NR_TYPES] = {
+	{ .fields = point_fields[DEVICE_READ] },
+	{ .fields = point_fields[DEVICE_WRITE] },
+	{ .fields = point_fields[DEVICE_FLUSH] },
+};
+static const struct field held_out_fields[] = {
+	FIELD(STRUCT, "read", .of = &point_tables[DEVICE_READ]),
+	FIELD(STRUCT, "write", .of = &point_tables[DEVICE_WRITE]),
+	FIELD(STRUCT, "flush", .of = &point_tables[DEVICE_FLUSH]),
+	{ 0 },
+};
+static const struct fields held_out_table = { .fields = held_out_fields };
+
+/* Reads a text for people, which is cut where it is too long. */
+static int device_text_from_json(struct fields_json *r, const struct field *f, const json_t *value,
+				 void *to)
+{
+	(void)r;
+	if (json_is_string(value))
+		snprintf(to, f->room, "%s", json_string_value(value));
+	return 0;
+}
+
+static int device_text_to_json(const struct field *f, const void *from, json_t **out)
+{
+	const char *text = from;
+
+	(void)f;
+	*out = *text ? json_text(text) : NULL;
+	return *text && !*out ? -ENOMEM : 0;
+}
+
+static const struct field calibration_fields[] = {
+	FIELD(TEXT, "campaign", AT(campaign), .room = sizeof(((struct device_model *)0)->campaign),
+	      .from_json = device_text_from_json, .to_json = device_text_to_json),
+	FIELD(COUNT, "configurations", AT(nr_configurations), .high = 1e9),
+	/* A seed above the largest signed number is written as a negative one. */
+	FIELD(COUNT, "seed", AT(seed), .low = -INFINITY),
+	{ 0 },
+};
+static const struct fields calibration_table = { .fields = calibration_fields };
+
+static const char *device_table_check(const void *from)
+{
+	return device_model_check(from);
+}
+
+static const char *const device_kinds[] = { DEVICE_KIND, NULL };
+static const struct field device_fields[] = {
+	MODEL_FILE_FIELDS(device_kinds),
+	FIELD(COUNT, "servers", AT(servers), .room = sizeof(unsigned int), .low = 1,
+	      .high = DEVICE_SERVERS_MAX, .standard = "1", .help = "requests served at once"),
+	FIELD(WORD, "law", AT(law), .words = device_law_names, .standard = "\"lognormal\"",
+	      .help = "of the random factor"),
+	FIELD(STRUCT, "read", .of = &read_table),
+	FIELD(STRUCT, "write", .of = &write_table),
+	FIELD(STRUCT, "queue", .of = &queue_table),
+	FIELD(STRUCT, "flush", .of = &flush_table),
+	FIELD(STRUCT, "pause", .of = &pause_table),
+	FIELD(STRUCT, "operations", .of = &operations_table),
+	FIELD(STRUCT, "bytes", .of = &bytes_table),
+	FIELD(STRUCT, "cache", .of = &cache_table),
+	FIELD(STRUCT, "covered", .of = &covered_table),
+	FIELD(STRUCT, "held_out_errors", .of = &held_out_table),
+	FIELD(STRUCT, "calibration", .of = &calibration_table),
+	FIELD(TEXT, "origin", AT(origin), .room = DEVICE_ORIGIN_BYTES,
+	      .from_json = device_text_from_json, .to_json = device_text_to_json),
+	{ 0 },
+};
+const struct fields device_model_table = {
+	.title = "a storage as a simulated device (kind device of formats/model.md)",
+	.fields = device_fields,
+	.check = device_table_check,
+};
 
 void device_model_init(struct device_model *m)
 {
@@ -124,16 +278,23 @@ double device_model_shared(double application, enum device_point point)
 	return hypot(application, shared_excess[point]);
 }
 
+/* Checks the numbers of one group of parameters, which also calibration may set. */
+static bool device_group_in_range(const struct device_model *m, const struct fields *group)
+{
+	for (const struct field *f = group->fields; f->name; f++)
+		if (f->type == FIELD_NUMBER &&
+		    !fields_in_range(f, *(const double *)((const char *)m + f->offset)))
+			return false;
+	return true;
+}
+
 const char *device_model_check(const struct device_model *m)
 {
 	if (!m->servers || m->servers > DEVICE_SERVERS_MAX)
 		return "servers: expected 1 to 4096";
-	for (size_t i = 0; i < NR_FIELDS; i++) {
-		double v = *device_field_at(&fields[i], (struct device_model *)m);
-
-		if (!(v >= fields[i].low && v <= fields[i].high))
+	for (const struct field *group = device_fields; group->of != &covered_table; group++)
+		if (group->of && !device_group_in_range(m, group->of))
 			return "a value lies outside its range";
-	}
 	if (m->ops.rate_per_s > 0 && m->ops.rate_per_s < RATE_MIN)
 		return "operations.rate_per_s: expected 0 (no limit), or 1e-6 or more";
 	if (m->bytes.rate_per_s > 0 && m->bytes.rate_per_s < RATE_MIN)
@@ -145,257 +306,21 @@ const char *device_model_check(const struct device_model *m)
 	return NULL;
 }
 
-/* ---- writing ---- */
-
-static json_t *device_errors_json(const struct device_model *m)
-{
-	json_t *out = json_object();
-
-	for (int t = 0; t < DEVICE_NR_TYPES; t++) {
-		json_t *points = json_object();
-
-		for (int p = 0; p < DEVICE_NR_POINTS; p++) {
-			const struct device_error *e = &m->errors[t][p];
-
-			if (e->nr)
-				json_object_set_new(points, device_point_names[p],
-						    json_pack("{s:I, s:o, s:o}", "configurations",
-							      (json_int_t)e->nr, "mean_ratio",
-							      json_number(e->mean_ratio),
-							      "log_half",
-							      json_number(e->log_half)));
-		}
-		json_object_set_new(out, device_type_names[t], points);
-	}
-	return out;
-}
-
-static json_t *device_domain_json(const struct device_domain *d)
-{
-	json_t *out = json_pack("{s:o, s:b, s:b}", "concurrency", json_number(d->concurrency),
-				"flush", d->has[DEVICE_FLUSH], "durable", d->has_durable);
-
-	for (int k = 0; k < 2; k++)
-		if (d->has[k])
-			json_object_set_new(out, device_type_names[k],
-					    json_pack("{s:o, s:o, s:b, s:b}", "low_bytes",
-						      json_number(d->low_bytes[k]), "high_bytes",
-						      json_number(d->high_bytes[k]), "random",
-						      d->has_random[k], "sequential",
-						      d->has_sequential[k]));
-	return out;
-}
-
 int device_model_save(const struct device_model *m, const char *path, struct err *err)
 {
-	json_t *root =
-		json_pack("{s:s, s:s, s:I, s:s}", "schema", MODEL_FILE_SCHEMA, "kind", DEVICE_KIND,
-			  "servers", (json_int_t)m->servers, "law", device_law_names[m->law]);
-	int ret;
+	json_t *root;
+	int ret = fields_json_write(&device_model_table, m, &root);
 
-	for (size_t i = 0; i < NR_FIELDS; i++) {
-		json_t *group = json_object_get(root, fields[i].group);
-
-		if (!group) {
-			group = json_object();
-			json_object_set_new(root, fields[i].group, group);
-		}
-		json_object_set_new(
-			group, fields[i].key,
-			json_number(*device_field_at(&fields[i], (struct device_model *)m)));
-	}
-	json_object_set_new(json_object_get(root, "write"), "durable_flush",
-			    json_boolean(m->durable_flush));
-	json_object_set_new(json_object_get(root, "flush"), "alone", json_boolean(m->flush_alone));
-	json_object_set_new(root, "covered", device_domain_json(&m->domain));
-	json_object_set_new(root, "held_out_errors", device_errors_json(m));
-	json_object_set_new(root, "calibration",
-			    json_pack("{s:s, s:I, s:I}", "campaign", m->campaign, "configurations",
-				      (json_int_t)m->nr_configurations, "seed",
-				      (json_int_t)m->seed));
-	if (m->origin[0])
-		json_object_set_new(root, "origin", json_text(m->origin));
-	if (!root)
-		return err_set(err, ENOMEM, "out of memory");
+	if (ret)
+		return err_set(err, -ret, "%s: out of memory", path);
 	ret = model_file_write(path, root, err);
 	json_decref(root);
 	return ret;
 }
 
-/* ---- reading ---- */
-
-static int device_read_number(const json_t *object, const char *group, const char *key, double low,
-			      double high, double *out, const char *path, struct err *err)
-{
-	const json_t *v = json_object_get(object, key);
-
-	if (!v)
-		return 0; /* a value that a hand-made model leaves out keeps its default */
-	if (!json_is_number(v) || !(json_number_value(v) >= low && json_number_value(v) <= high))
-		return err_set(err, EINVAL, "%s: %s.%s: expected a number from %g to %g", path,
-			       group, key, low, high);
-	*out = json_number_value(v);
-	return 0;
-}
-
-static int device_read_flag(const json_t *object, const char *group, const char *key, bool *out,
-			    const char *path, struct err *err)
-{
-	const json_t *v = json_object_get(object, key);
-
-	if (v && !json_is_boolean(v))
-		return err_set(err, EINVAL, "%s: %s.%s: expected true or false", path, group, key);
-	*out = json_is_true(v);
-	return 0;
-}
-
-/* Refuses a group that is no object, since all of its values would silently be left out. */
-static int device_read_groups(const json_t *root, const char *path, struct err *err)
-{
-	static const char *const groups[] = { "read",	 "write",	    "queue",	  "flush",
-					      "pause",	 "operations",	    "bytes",	  "cache",
-					      "covered", "held_out_errors", "calibration" };
-
-	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
-		const json_t *v = json_object_get(root, groups[i]);
-
-		if (v && !json_is_object(v))
-			return err_set(err, EINVAL, "%s: %s: expected an object", path, groups[i]);
-	}
-	return 0;
-}
-
-static int device_domain_read_side(struct device_domain *d, int k, const json_t *side,
-				   const char *path, struct err *err)
-{
-	int ret;
-
-	if (!json_is_object(side))
-		return err_set(err, EINVAL, "%s: covered.%s: expected an object", path,
-			       device_type_names[k]);
-	ret = device_read_flag(side, "covered", "random", &d->has_random[k], path, err);
-	if (!ret)
-		ret = device_read_flag(side, "covered", "sequential", &d->has_sequential[k], path,
-				       err);
-	if (!ret)
-		ret = device_read_number(side, "covered", "low_bytes", 1, SIZES_MAX,
-					 &d->low_bytes[k], path, err);
-	if (!ret)
-		ret = device_read_number(side, "covered", "high_bytes", 1, SIZES_MAX,
-					 &d->high_bytes[k], path, err);
-	return ret;
-}
-
-static int device_domain_read(struct device_domain *d, const json_t *o, const char *path,
-			      struct err *err)
-{
-	int ret =
-		device_read_number(o, "covered", "concurrency", 0, 1e9, &d->concurrency, path, err);
-
-	if (!ret)
-		ret = device_read_flag(o, "covered", "flush", &d->has[DEVICE_FLUSH], path, err);
-	if (!ret)
-		ret = device_read_flag(o, "covered", "durable", &d->has_durable, path, err);
-	for (int k = 0; k < 2 && !ret; k++) {
-		const json_t *side = json_object_get(o, device_type_names[k]);
-
-		if (!side)
-			continue;
-		d->has[k] = true;
-		ret = device_domain_read_side(d, k, side, path, err);
-	}
-	return ret;
-}
-
-static int device_errors_read(struct device_model *m, const json_t *o, const char *path,
-			      struct err *err)
-{
-	int ret = 0;
-
-	for (int t = 0; t < DEVICE_NR_TYPES; t++) {
-		const json_t *points = json_object_get(o, device_type_names[t]);
-
-		for (int p = 0; p < DEVICE_NR_POINTS && !ret; p++) {
-			const json_t *at = json_object_get(points, device_point_names[p]);
-			struct device_error *e = &m->errors[t][p];
-			double nr = 0;
-
-			ret = device_read_number(at, "held_out_errors", "configurations", 0, 1e9,
-						 &nr, path, err);
-			if (!ret)
-				ret = device_read_number(at, "held_out_errors", "mean_ratio", 0,
-							 1e9, &e->mean_ratio, path, err);
-			if (!ret && !json_is_null(json_object_get(at, "log_half")))
-				ret = device_read_number(at, "held_out_errors", "log_half", 0, 100,
-							 &e->log_half, path, err);
-			e->nr = (size_t)nr;
-		}
-	}
-	return ret;
-}
-
-static int device_read_law(struct device_model *m, const json_t *root, const char *path,
-			   struct err *err)
-{
-	const json_t *v = json_object_get(root, "law");
-
-	if (!v)
-		return 0;
-	for (int i = 0; i < DEVICE_NR_LAWS; i++)
-		if (json_is_string(v) && !strcmp(json_string_value(v), device_law_names[i])) {
-			m->law = (enum device_law)i;
-			return 0;
-		}
-	return err_set(err, EINVAL, "%s: law: expected lognormal or exponential", path);
-}
-
-static int device_model_read(struct device_model *m, const json_t *root, const char *path,
-			     struct err *err)
-{
-	const json_t *calibration = json_object_get(root, "calibration");
-	double servers = 1, nr = 0;
-	const char *bad;
-	int ret = device_read_groups(root, path, err);
-
-	if (!ret)
-		ret = device_read_number(root, "model", "servers", 1, DEVICE_SERVERS_MAX, &servers,
-					 path, err);
-	if (!ret)
-		ret = device_read_law(m, root, path, err);
-	for (size_t i = 0; i < NR_FIELDS && !ret; i++)
-		ret = device_read_number(json_object_get(root, fields[i].group), fields[i].group,
-					 fields[i].key, fields[i].low, fields[i].high,
-					 device_field_at(&fields[i], m), path, err);
-	if (!ret)
-		ret = device_read_flag(json_object_get(root, "write"), "write", "durable_flush",
-				       &m->durable_flush, path, err);
-	if (!ret)
-		ret = device_read_flag(json_object_get(root, "flush"), "flush", "alone",
-				       &m->flush_alone, path, err);
-	if (!ret)
-		ret = device_domain_read(&m->domain, json_object_get(root, "covered"), path, err);
-	if (!ret)
-		ret = device_errors_read(m, json_object_get(root, "held_out_errors"), path, err);
-	if (!ret)
-		ret = device_read_number(calibration, "calibration", "configurations", 0, 1e9, &nr,
-					 path, err);
-	if (ret)
-		return ret;
-	m->servers = (unsigned int)servers;
-	m->nr_configurations = (size_t)nr;
-	m->seed = (uint64_t)json_integer_value(json_object_get(calibration, "seed"));
-	if (json_is_string(json_object_get(calibration, "campaign")))
-		snprintf(m->campaign, sizeof(m->campaign), "%s",
-			 json_string_value(json_object_get(calibration, "campaign")));
-	if (json_is_string(json_object_get(root, "origin")))
-		snprintf(m->origin, sizeof(m->origin), "%s",
-			 json_string_value(json_object_get(root, "origin")));
-	bad = device_model_check(m);
-	return bad ? err_set(err, EINVAL, "%s: %s", path, bad) : 0;
-}
-
 int device_model_load(struct device_model *m, const char *path, struct err *err)
 {
+	struct fields_json r = { .err = err };
 	json_t *root = NULL;
 	const char *kind;
 	int ret = model_file_read(path, &root, &kind, err);
@@ -403,13 +328,17 @@ int device_model_load(struct device_model *m, const char *path, struct err *err)
 	device_model_init(m);
 	if (ret)
 		return ret;
-	if (strcmp(kind, DEVICE_KIND) != 0)
+	if (strcmp(kind, DEVICE_KIND) != 0) {
 		ret = err_set(err, EINVAL,
 			      "%s: expected a model of kind device (blkcast storage calibrate), "
 			      "this is of kind %.40s",
 			      path, kind);
-	else
-		ret = device_model_read(m, root, path, err);
+		goto out;
+	}
+	ret = fields_json_read(&r, &device_model_table, root, m);
+	if (ret)
+		err_prefix(err, "%s", path);
+out:
 	json_decref(root);
 	return ret;
 }

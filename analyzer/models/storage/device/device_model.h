@@ -52,7 +52,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/text/err.h"
+#include "base/data/fields.h"
 
 #define DEVICE_KIND	   "device" /* of blkcast.model/1 */
 #define DEVICE_SERVERS_MAX 4096
@@ -153,6 +153,8 @@ struct device_model {
 	char origin[DEVICE_ORIGIN_BYTES]; /* what was measured, in words; "" where unknown */
 };
 
+/* What a file of kind "device" holds; docs/model-device.schema.json is made from it. */
+extern const struct fields device_model_table;
 extern const char *const device_type_names[DEVICE_NR_TYPES + 1];   /* "read", ... */
 extern const char *const device_point_names[DEVICE_NR_POINTS + 1]; /* "mean", "p50", ... */
 extern const char *const device_law_names[DEVICE_NR_LAWS + 1];

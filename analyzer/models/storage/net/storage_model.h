@@ -141,6 +141,9 @@ struct storage_model {
 	uint64_t seed;
 };
 
+/* What a file of kind "qpn" holds; docs/model-qpn.schema.json is made from it. */
+extern const struct fields storage_model_table;
+
 void storage_model_release(struct storage_model *m);
 /* Returns the model as JSON, which the caller owns, or NULL if there is no memory. */
 json_t *storage_model_json(const struct storage_model *m);
