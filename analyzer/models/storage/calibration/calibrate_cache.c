@@ -32,27 +32,31 @@ static int calibrate_cache_positive(const struct table *t, int column, size_t ro
 		       (unsigned long long)t->lines[row], t->columns[column].name, *out);
 }
 
-static int read_run(struct runs *all, const struct table *t, const int *columns, size_t row,
-		    struct err *err)
+static int calibrate_cache_run(struct runs *all, const struct table *t, const int *columns,
+			       size_t row, struct err *err)
 {
 	struct run *r = &all->items[all->nr];
 	double sd;
-	int ret = calibrate_cache_positive(t, columns[0], row, &r->clients, err);
+	double *const members[] = { &r->clients, &r->size, &r->response };
+	int ret;
 
-	if (!ret)
-		ret = calibrate_cache_positive(t, columns[1], row, &r->size, err);
-	if (!ret)
-		ret = calibrate_cache_positive(t, columns[2], row, &r->response, err);
-	if (!ret && r->clients != floor(r->clients))
-		ret = err_set(err, EINVAL, "%s:%llu: clients: expected a whole number, got %g",
-			      t->source, (unsigned long long)t->lines[row], r->clients);
-	if (!ret && r->clients == 1) {
-		ret = calibrate_cache_positive(t, columns[3], row, &sd, err);
-		all->sd_sum += ret ? 0 : sd;
-		all->nr_single += !ret;
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		ret = calibrate_cache_positive(t, columns[i], row, members[i], err);
+		if (ret)
+			return ret;
 	}
-	all->nr += !ret;
-	return ret;
+	if (r->clients != floor(r->clients))
+		return err_set(err, EINVAL, "%s:%llu: clients: expected a whole number, got %g",
+			       t->source, (unsigned long long)t->lines[row], r->clients);
+	all->nr++;
+	if (r->clients != 1)
+		return 0;
+	ret = calibrate_cache_positive(t, columns[3], row, &sd, err);
+	if (ret)
+		return ret;
+	all->sd_sum += sd;
+	all->nr_single++;
+	return 0;
 }
 
 static int read_runs(struct runs *all, const struct table *t, const struct row_filter *f,
@@ -79,7 +83,7 @@ static int read_runs(struct runs *all, const struct table *t, const struct row_f
 		goto out;
 	for (size_t row = 0; row < t->nr_rows; row++) {
 		if (chosen[row])
-			ret = read_run(all, t, columns, row, err);
+			ret = calibrate_cache_run(all, t, columns, row, err);
 		if (ret)
 			goto out;
 	}

@@ -36,6 +36,12 @@ int calibrate_hardware(struct storage_model *m, const struct storage_table *t, s
  */
 int calibrate_service(struct storage_service *out, const struct storage_table *t, bool write,
 		      double saturated, size_t *nr, struct err *err);
+/*
+ * Fits y by least squares to the four columns of nr rows in x. The least significant column is
+ * dropped while its p-value is above STORAGE_FIT_P. Returns 0, -ENOMEM, or an error of lsq_solve().
+ */
+int calibrate_service_delta(double coefficients[4], double p[4], const double *x, const double *y,
+			    size_t nr);
 
 /*
  * Fits the response times of one client alone over the size, for one type. Returns -EINVAL if

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/models/num/lsq.h"
 #include "analyzer/models/num/parallel.h"
 #include "analyzer/models/storage/calibration/calibrate_hardware.h"
 #include "analyzer/models/storage/calibration/calibrate_mix.h"
@@ -72,55 +70,15 @@ static int calibrate_mix_utilizations(const struct mixing *x, size_t config, dou
 	int ret = storage_mix_net(&n, x->mix, x->t, config, sizes, x->err);
 
 	u[0] = u[1] = 0;
-	for (size_t i = c->begin; i < c->end && !ret; i++) {
+	if (ret)
+		return ret;
+	for (size_t i = c->begin; i < c->end; i++) {
 		const struct storage_row *r = &x->t->rows[i];
 
 		u[r->write] +=
 			r->clients / r->response_s * (r->write ? n.second.mean_s : n.first.mean_s);
 	}
-	return ret;
-}
-
-/* Fits by least squares. The least significant column is dropped while its p is above 0.05. */
-static int fit_delta(double *coefficients, double *p, double *x, const double *y, size_t nr)
-{
-	bool in[4] = { true, true, true, true };
-	double *columns = calloc(4 * nr + 1, sizeof(*columns));
-	int ret = columns ? 0 : -ENOMEM, drop = -1;
-
-	do {
-		double c[4], e[4];
-		bool used[4];
-		struct lsq_problem problem = { .nr_rows = nr, .x = columns, .y = y };
-		struct lsq_result r = { .coefficients = c, .standard_errors = e, .used = used };
-
-		drop = -1;
-		for (int k = 0; k < 4 && !ret; k++)
-			if (in[k])
-				memcpy(columns + nr * problem.nr_columns++, x + nr * (size_t)k,
-				       nr * sizeof(*x));
-		if (ret || !problem.nr_columns)
-			break;
-		ret = lsq_solve(&problem, &r);
-		for (int k = 0, at = 0; k < 4 && !ret; k++) {
-			coefficients[k] = 0;
-			if (!in[k])
-				continue;
-			coefficients[k] = c[at];
-			p[k] = !used[at] ? 1
-					 : 2 * gsl_cdf_tdist_Q(fabs(c[at] / e[at]),
-							       (double)nr - (double)r.rank);
-			if (p[k] > STORAGE_FIT_P && (drop < 0 || p[k] > p[drop]))
-				drop = k;
-			at++;
-		}
-		if (drop >= 0)
-			in[drop] = false;
-	} while (drop >= 0 && !ret);
-	if (drop >= 0)
-		coefficients[drop] = 0;
-	free(columns);
-	return ret;
+	return 0;
 }
 
 /* Equation 7.10 by the utilization law: sum of U (delta0 + delta1 ln s) = sum of U - 1. */
@@ -130,27 +88,32 @@ static int correct_service(struct mixing *x)
 	double *a = calloc(5 * nr + 1, sizeof(*a)), c[4] = { 0 }, p[4] = { NAN, NAN, NAN, NAN };
 	int ret = a ? 0 : err_set(x->err, ENOMEM, "out of memory");
 
-	for (size_t i = 0; i < nr && !ret; i++) {
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < nr; i++) {
 		double u[2], sizes[2];
 
 		ret = calibrate_mix_utilizations(x, x->one[i], u, sizes);
-		for (int w = 0; w < 2 && !ret; w++) {
+		if (ret)
+			goto out;
+		for (int w = 0; w < 2; w++) {
 			a[nr * (size_t)(2 * w) + i] = u[w];
 			a[nr * (size_t)(2 * w + 1) + i] = u[w] * log(sizes[w]);
 		}
 		a[4 * nr + i] = u[0] + u[1] - 1;
 	}
-	if (!ret && nr > 5) {
-		ret = fit_delta(c, p, a, a + 4 * nr, nr);
-		if (ret)
-			err_set(x->err, -ret, "%s: the service times cannot be corrected: %s",
-				x->t->source, strerror(-ret));
+	ret = nr > 5 ? calibrate_service_delta(c, p, a, a + 4 * nr, nr) : 0;
+	if (ret) {
+		err_set(x->err, -ret, "%s: the service times cannot be corrected: %s", x->t->source,
+			strerror(-ret));
+		goto out;
 	}
-	for (int w = 0; w < 2 && !ret; w++)
+	for (int w = 0; w < 2; w++)
 		for (int k = 0; k < 2; k++) {
 			x->mix->service[w].delta[k] = c[2 * w + k];
 			x->mix->service[w].delta_p[k] = p[2 * w + k];
 		}
+out:
 	free(a);
 	return ret;
 }
@@ -550,29 +513,36 @@ static int calibrate_mix_calibrate(struct mixing *x, enum storage_kind kind)
 	size_t nr;
 	int ret = sort_configs(x);
 
-	for (int w = 0; w < 2 && !ret; w++)
+	if (ret)
+		return ret;
+	for (int w = 0; w < 2; w++) {
 		ret = calibrate_service(&x->mix->service[w], x->t, w, x->o->saturated, &nr, x->err);
-	if (!ret && kind != STORAGE_MIXED && !x->nr_many)
-		ret = err_set(x->err, EINVAL,
-			      "%s: no configuration of several VMs: rows of one configuration "
-			      "that differ in vm are needed",
-			      x->t->source);
+		if (ret)
+			return ret;
+	}
+	if (kind != STORAGE_MIXED && !x->nr_many)
+		return err_set(x->err, EINVAL,
+			       "%s: no configuration of several VMs: rows of one configuration "
+			       "that differ in vm are needed",
+			       x->t->source);
 	x->mix->by_size = kind == STORAGE_VARIABLE;
-	if (!ret && kind == STORAGE_VARIABLE)
-		ret = correct_service(x);
-	if (!ret)
-		ret = learn_busy(x);
-	if (!ret)
-		ret = run_over(x, x->nr_one, find_phi);
-	if (!ret)
-		ret = calibrate_mix_generalize(x);
+	ret = x->mix->by_size ? correct_service(x) : 0;
+	if (ret)
+		return ret;
+	ret = learn_busy(x);
+	if (ret)
+		return ret;
+	ret = run_over(x, x->nr_one, find_phi);
+	if (ret)
+		return ret;
+	ret = calibrate_mix_generalize(x);
 	if (ret)
 		return ret;
 	take_ranges(x);
-	if (kind != STORAGE_MIXED)
-		ret = choose_rule(x, kind);
-	if (!ret)
-		ret = run_over(x, x->nr_one, judge_one);
+	ret = kind != STORAGE_MIXED ? choose_rule(x, kind) : 0;
+	if (ret)
+		return ret;
+	ret = run_over(x, x->nr_one, judge_one);
 	if (!ret)
 		mean_error(x, x->nr_one, x->mix->mean_error);
 	return ret;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Fits service times of requests that hit the cache; see calibrate_hardware.h. */
 #include <errno.h>
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/models/num/lsq.h"
 #include "analyzer/models/storage/calibration/calibrate_hardware.h"
 
 static const char *const types[] = { "reads", "writes" };
@@ -210,4 +212,64 @@ int calibrate_cached(struct storage_model *m, const struct storage_table *t, dou
 	}
 	*m = made;
 	return 0;
+}
+
+/*
+ * Fits the columns that are still in, of the four in x. *drop becomes the least significant column
+ * whose p is above STORAGE_FIT_P, or -1.
+ */
+static int calibrate_service_delta_fit(double coefficients[4], double p[4], const bool in[4],
+				       const double *x, const double *y, size_t nr, double *columns,
+				       int *drop)
+{
+	double c[4], e[4];
+	bool used[4];
+	struct lsq_problem problem = { .nr_rows = nr, .x = columns, .y = y };
+	struct lsq_result r = { .coefficients = c, .standard_errors = e, .used = used };
+	int ret;
+
+	*drop = -1;
+	for (int k = 0; k < 4; k++)
+		if (in[k])
+			memcpy(columns + nr * problem.nr_columns++, x + nr * (size_t)k,
+			       nr * sizeof(*x));
+	if (!problem.nr_columns)
+		return 0;
+	ret = lsq_solve(&problem, &r);
+	if (ret)
+		return ret;
+	for (int k = 0, at = 0; k < 4; k++) {
+		coefficients[k] = 0;
+		if (!in[k])
+			continue;
+		coefficients[k] = c[at];
+		p[k] = !used[at] ? 1
+				 : 2 * gsl_cdf_tdist_Q(fabs(c[at] / e[at]),
+						       (double)nr - (double)r.rank);
+		if (p[k] > STORAGE_FIT_P && (*drop < 0 || p[k] > p[*drop]))
+			*drop = k;
+		at++;
+	}
+	return 0;
+}
+
+int calibrate_service_delta(double coefficients[4], double p[4], const double *x, const double *y,
+			    size_t nr)
+{
+	bool in[4] = { true, true, true, true };
+	double *columns = calloc(4 * nr + 1, sizeof(*columns));
+	int drop, ret = columns ? 0 : -ENOMEM;
+
+	if (ret)
+		return ret;
+	do {
+		ret = calibrate_service_delta_fit(coefficients, p, in, x, y, nr, columns, &drop);
+		if (ret)
+			goto out;
+		if (drop >= 0)
+			in[drop] = false;
+	} while (drop >= 0);
+out:
+	free(columns);
+	return ret;
 }

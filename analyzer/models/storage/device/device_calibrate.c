@@ -127,25 +127,28 @@ static int device_search_spread(struct device_search *s, struct device_model *m,
 	static const double sigmas[] = { 0.01, 0.03, 0.1, 0.2, 0.4 };
 	static const double waits[] = { 0.05, 0.1, 0.2, 0.4, 0.6, 0.8 };
 	struct device_model from = *m;
-	int ret = 0;
+	int ret;
 
-	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits) && !ret; i++) {
+	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++) {
 		from.wait_sigma = m->domain.concurrency > 2 ? waits[i] : 0;
-		from.wait_window = 0;
-		ret = device_search_look(s, &from, m, loss);
-		for (double w = 1; w < m->domain.concurrency && !ret; w *= 2) {
+		/* A window of 0 lets all waiting requests overtake each other. */
+		for (double w = 0; w == 0 || w<m->domain.concurrency; w = w> 0 ? 2 * w : 1) {
 			from.wait_window = w;
 			ret = device_search_look(s, &from, m, loss);
+			if (ret)
+				return ret;
 		}
 	}
 	from = *m;
-	for (size_t i = 0; i < sizeof(sigmas) / sizeof(*sigmas) && !ret; i++)
-		for (size_t k = 0; k < sizeof(sigmas) / sizeof(*sigmas) && !ret; k++) {
+	for (size_t i = 0; i < sizeof(sigmas) / sizeof(*sigmas); i++)
+		for (size_t k = 0; k < sizeof(sigmas) / sizeof(*sigmas); k++) {
 			from.sigma[0] = sigmas[i];
 			from.sigma[1] = sigmas[k];
 			ret = device_search_look(s, &from, m, loss);
+			if (ret)
+				return ret;
 		}
-	return ret;
+	return 0;
 }
 
 /*
@@ -346,10 +349,9 @@ static int device_search_queues(struct device_search *s, const struct device_mod
 }
 
 /* Adds one part after the other, if the part improves the fit enough. */
-static int device_search_parts(struct device_search *s, struct device_model *m, double *loss)
+static int device_search_limits(struct device_search *s, struct device_model *m, double *loss)
 {
 	struct device_model from = *m;
-	double base_s = fmax(m->base_s[0], m->base_s[1]);
 	int ret;
 
 	from.ops.rate_per_s = s->guess.per_s * 1.02;
@@ -365,18 +367,26 @@ static int device_search_parts(struct device_search *s, struct device_model *m, 
 	if (ret)
 		return ret;
 	ret = device_search_unit(s, m, loss);
-	if (!ret)
-		ret = device_search_spread(s, m, loss);
-	if (!ret)
-		ret = device_search_burst(s, m, &m->ops, 1, loss);
-	if (!ret)
-		ret = device_search_burst(s, m, &m->bytes, s->guess.bytes_per_s / s->guess.per_s,
-					  loss);
 	if (ret)
 		return ret;
-	from = *m;
+	ret = device_search_spread(s, m, loss);
+	if (ret)
+		return ret;
+	ret = device_search_burst(s, m, &m->ops, 1, loss);
+	if (ret)
+		return ret;
+	return device_search_burst(s, m, &m->bytes, s->guess.bytes_per_s / s->guess.per_s, loss);
+}
+
+/* Looks for pauses of about this length, and for what writes and flushes have beside. */
+static int device_search_effects(struct device_search *s, struct device_model *m, double pause_s,
+				 double *loss)
+{
+	struct device_model from = *m;
+	int ret;
+
 	from.pause_ratio = 0.01;
-	from.pause_s = 5 * base_s;
+	from.pause_s = pause_s;
 	/* Until now the random factor was wider, since it had to explain the pauses too. */
 	from.sigma[0] = from.sigma[1] = SIGMA_PAUSES;
 	ret = device_search_try(s, &from, STEPS_PART, m, loss, WORTH_RATIO);
@@ -411,11 +421,10 @@ static int device_search_prune(struct device_search *s, struct device_model *m, 
 {
 	double *const parts[] = { &m->ops.rate_per_s, &m->bytes.rate_per_s, &m->pause_ratio,
 				  &m->cache.bytes };
-	int ret = 0;
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && !ret; i++) {
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		struct device_model from = *m;
 		double allowed = *loss * (1 + WORTH_RATIO);
+		int ret;
 
 		if (!(*parts[i] > 0))
 			continue;
@@ -426,24 +435,35 @@ static int device_search_prune(struct device_search *s, struct device_model *m, 
 		else
 			*(double *)((char *)&from + ((char *)parts[i] - (char *)m)) = 0;
 		ret = device_search_try(s, &from, STEPS_PART, m, &allowed, 0);
-		if (!ret && !(*parts[i] > 0))
+		if (ret)
+			return ret;
+		if (!(*parts[i] > 0))
 			*loss = allowed;
 	}
-	return ret;
+	return 0;
 }
 
 /* Completes a device that has its servers and limits. */
 static int device_search_finish(struct device_search *s, struct device_model *m, double *loss)
 {
-	int ret = device_search_parts(s, m, loss);
+	double pause_s = 5 * fmax(m->base_s[0], m->base_s[1]);
+	int ret = device_search_limits(s, m, loss);
 
-	if (!ret)
-		ret = device_search_prune(s, m, loss);
-	if (!ret)
-		ret = device_search_unit(s, m, loss);
-	if (!ret)
-		ret = device_search_spread(s, m, loss);
-	return ret ? ret : device_search_fit(s, m, STEPS_FINAL, loss);
+	if (ret)
+		return ret;
+	ret = device_search_effects(s, m, pause_s, loss);
+	if (ret)
+		return ret;
+	ret = device_search_prune(s, m, loss);
+	if (ret)
+		return ret;
+	ret = device_search_unit(s, m, loss);
+	if (ret)
+		return ret;
+	ret = device_search_spread(s, m, loss);
+	if (ret)
+		return ret;
+	return device_search_fit(s, m, STEPS_FINAL, loss);
 }
 
 /*
@@ -479,24 +499,28 @@ static int device_hold_out(struct device_search *s, struct device_model *m,
 	bool *use = calloc(d->nr, sizeof(*use));
 	int ret = one && scratch && fold && use ? 0 : -ENOMEM;
 
-	if (!ret)
-		device_fit_folds(d, fold);
-	for (size_t k = 0; k < DEVICE_FOLDS && !ret; k++) {
+	if (ret)
+		goto out;
+	device_fit_folds(d, fold);
+	for (size_t k = 0; k < DEVICE_FOLDS; k++) {
 		struct device_model part = *m;
 
 		for (size_t i = 0; i < d->nr; i++)
 			use[i] = fold[i] != k;
 		s->fit.use = use;
 		ret = device_search_fit(s, &part, STEPS_FOLD, &loss);
-		if (!ret)
-			ret = device_fit_simulate(&s->fit, &part, true, one);
-		for (size_t i = 0; i < d->nr && !ret; i++)
+		if (ret)
+			goto out;
+		ret = device_fit_simulate(&s->fit, &part, true, one);
+		if (ret)
+			goto out;
+		for (size_t i = 0; i < d->nr; i++)
 			if (!use[i])
 				held[i] = one[i];
 	}
+	device_fit_errors(m, d, held, scratch);
+out:
 	s->fit.use = NULL;
-	if (!ret)
-		device_fit_errors(m, d, held, scratch);
 	free(one);
 	free(scratch);
 	free(fold);
@@ -525,12 +549,15 @@ int device_calibrate(struct device_model *m, const struct device_table *d,
 	lsq_single_thread();
 	device_guess(&s.guess, d, m);
 	ret = device_search_queues(&s, m, &starts);
-	if (!ret)
-		ret = device_search_choose(&s, &starts, m);
-	if (!ret)
-		ret = device_hold_out(&s, m, held);
+	if (ret)
+		goto out;
+	ret = device_search_choose(&s, &starts, m);
+	if (ret)
+		goto out;
+	ret = device_hold_out(&s, m, held);
 	m->nr_configurations = d->nr;
 	m->seed = task->seed;
+out:
 	if (held != held_out)
 		free(held);
 	return ret;

@@ -130,10 +130,12 @@ static int device_cell_count(const struct reader *r, enum column c, size_t row, 
 	double v = *out;
 	int ret = device_cell_number(r, c, row, 0, DEVICE_CLIENTS_MAX, &v);
 
-	if (!ret && v != floor(v))
-		ret = device_cell_bad(r, r->at[c], row, "a whole number");
+	if (ret)
+		return ret;
+	if (v != floor(v))
+		return device_cell_bad(r, r->at[c], row, "a whole number");
 	*out = (unsigned int)v;
-	return ret;
+	return 0;
 }
 
 static int device_cell_bytes(const struct reader *r, enum column c, size_t row, double *out)
@@ -182,38 +184,59 @@ static int device_row_pattern(const struct reader *r, size_t row, struct device_
 	return 0;
 }
 
+/* Reads the sizes of reads and of writes, where one of their own replaces the common one. */
+static int device_row_sizes(const struct reader *r, size_t row, double bytes[2])
+{
+	int ret = device_cell_bytes(r, SIZE, row, &bytes[0]);
+
+	if (ret)
+		return ret;
+	bytes[1] = bytes[0];
+	ret = device_cell_bytes(r, READ_SIZE, row, &bytes[0]);
+	return ret ? ret : device_cell_bytes(r, WRITE_SIZE, row, &bytes[1]);
+}
+
 static int device_row_load(const struct reader *r, size_t row, struct device_load *l)
 {
 	double percent = 100, ratio = -1, durable = 0;
-	int ret = device_cell_count(r, CLIENTS, row, &l->clients);
+	const struct {
+		enum column column;
+		unsigned int *to;
+	} counts[] = { { CLIENTS, &l->clients },
+		       { DEPTH, &l->depth },
+		       { FLUSH_EVERY, &l->flush_every },
+		       { BURST, &l->burst } };
+	const struct {
+		enum column column;
+		double high, *to;
+	} numbers[] = { { READ_PERCENT, 100, &percent },
+			{ READ_RATIO, 1, &ratio },
+			{ DURABLE, 1, &durable } };
+	int ret = device_row_sizes(r, row, l->bytes);
 
-	if (!ret)
-		ret = device_cell_count(r, DEPTH, row, &l->depth);
-	if (!ret)
-		ret = device_cell_count(r, FLUSH_EVERY, row, &l->flush_every);
-	if (!ret)
-		ret = device_cell_count(r, BURST, row, &l->burst);
-	if (!ret)
-		ret = device_cell_bytes(r, SIZE, row, &l->bytes[0]);
-	l->bytes[1] = l->bytes[0];
-	if (!ret)
-		ret = device_cell_bytes(r, READ_SIZE, row, &l->bytes[0]);
-	if (!ret)
-		ret = device_cell_bytes(r, WRITE_SIZE, row, &l->bytes[1]);
-	if (!ret)
-		ret = device_cell_number(r, READ_PERCENT, row, 0, 100, &percent);
-	if (!ret)
-		ret = device_cell_number(r, READ_RATIO, row, 0, 1, &ratio);
-	if (!ret)
-		ret = device_cell_number(r, DURABLE, row, 0, 1, &durable);
-	if (!ret)
-		ret = device_cell_time(r, THINK, row, &l->think_s);
-	if (!ret)
-		ret = device_row_pattern(r, row, l);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		ret = device_cell_count(r, counts[i].column, row, counts[i].to);
+		if (ret)
+			return ret;
+	}
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		ret = device_cell_number(r, numbers[i].column, row, 0, numbers[i].high,
+					 numbers[i].to);
+		if (ret)
+			return ret;
+	}
+	ret = device_cell_time(r, THINK, row, &l->think_s);
+	if (ret)
+		return ret;
+	ret = device_row_pattern(r, row, l);
+	if (ret)
+		return ret;
 	l->read_ratio = ratio >= 0 ? ratio : percent / 100;
 	l->durable = durable > 0;
 	device_load_init(l);
-	return ret;
+	return 0;
 }
 
 static int device_row_time(const struct reader *r, int column, size_t row, double *out)
@@ -252,8 +275,9 @@ static int device_row_parts(const struct reader *r, size_t row, struct device_lo
 		double sent, got, pages = ceil(l->bytes[k] / PAGE_BYTES);
 		int ret = device_row_time(r, r->sent[k], row, &sent);
 
-		if (!ret)
-			ret = device_row_time(r, r->got[k], row, &got);
+		if (ret)
+			return ret;
+		ret = device_row_time(r, r->got[k], row, &got);
 		if (ret)
 			return ret;
 		l->parts[k] = 1;
@@ -263,26 +287,37 @@ static int device_row_parts(const struct reader *r, size_t row, struct device_lo
 	return 0;
 }
 
+/* Reads what was measured of one type of request. */
+static int device_row_measured(const struct reader *r, size_t row, int type, struct device_row *out)
+{
+	for (int p = 0; p < DEVICE_NR_POINTS; p++) {
+		double *s = &out->measured_s[type][p];
+		int ret = device_row_time(r, r->times[type][p], row, s);
+
+		if (ret)
+			return ret;
+		if (*s <= 0)
+			return device_cell_bad(r, r->times[type][p], row, "a time above 0");
+	}
+	return device_row_time(r, r->rates[type], row, &out->per_s[type]);
+}
+
 static int device_row_read(const struct reader *r, size_t row, struct device_row *out)
 {
 	int ret;
 
 	*out = (struct device_row){ .configuration = (double)row };
 	ret = device_cell_number(r, CONFIGURATION, row, 0, 1e9, &out->configuration);
-	if (!ret)
-		ret = device_row_load(r, row, &out->load);
-	for (int t = 0; t < DEVICE_NR_TYPES && !ret; t++)
-		for (int p = 0; p < DEVICE_NR_POINTS && !ret; p++) {
-			double *s = &out->measured_s[t][p];
-
-			ret = device_row_time(r, r->times[t][p], row, s);
-			if (!ret && *s <= 0)
-				ret = device_cell_bad(r, r->times[t][p], row, "a time above 0");
-		}
-	for (int t = 0; t < DEVICE_NR_TYPES && !ret; t++)
-		ret = device_row_time(r, r->rates[t], row, &out->per_s[t]);
 	if (ret)
 		return ret;
+	ret = device_row_load(r, row, &out->load);
+	if (ret)
+		return ret;
+	for (int t = 0; t < DEVICE_NR_TYPES; t++) {
+		ret = device_row_measured(r, row, t, out);
+		if (ret)
+			return ret;
+	}
 	device_row_flushes(out);
 	return device_row_parts(r, row, &out->load);
 }
@@ -291,7 +326,7 @@ int device_table_make(struct device_table *d, const struct table *t, const char 
 		      struct err *err)
 {
 	struct reader r = { .t = t, .err = err };
-	int ret = 0;
+	int ret;
 
 	*d = (struct device_table){ 0 };
 	if (!device_columns_find(&r, prefix))
@@ -302,9 +337,13 @@ int device_table_make(struct device_table *d, const struct table *t, const char 
 	d->rows = calloc(t->nr_rows + 1, sizeof(*d->rows));
 	if (!d->rows)
 		return -ENOMEM;
-	for (size_t row = 0; row < t->nr_rows && !ret; row++)
-		ret = device_row_read(&r, row, &d->rows[d->nr++]);
-	return ret;
+	while (d->nr < t->nr_rows) {
+		ret = device_row_read(&r, d->nr, &d->rows[d->nr]);
+		d->nr++;
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 void device_table_release(struct device_table *d)

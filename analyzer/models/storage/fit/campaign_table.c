@@ -172,9 +172,8 @@ static int campaign_put_row(struct campaign *c, size_t row)
 	static const char *const clients[] = { "clients", "threads", "jobs", NULL };
 	static const char *const depths[] = { "depth", "iodepth", NULL };
 	size_t before = c->nr_rows;
-	int ret = 0;
 
-	for (size_t target = 0; target < c->nr_targets && !ret; target++) {
+	for (size_t target = 0; target < c->nr_targets; target++) {
 		double nr[2] = { 0, 0 };
 		int side;
 
@@ -186,13 +185,18 @@ static int campaign_put_row(struct campaign *c, size_t row)
 				nr[side] = campaign_number(c, row, clients, 1) *
 					   campaign_number(c, row, depths, 1);
 		}
-		for (side = 0; side < 2 && !ret; side++)
-			if (nr[side] > 0)
-				ret = campaign_put_class(c, row, target, side, nr[side],
-							 c->nr_targets == 1 && !(nr[1 - side] > 0));
+		for (side = 0; side < 2; side++) {
+			int ret = nr[side] > 0 ? campaign_put_class(c, row, target, side, nr[side],
+								    c->nr_targets == 1 &&
+									    !(nr[1 - side] > 0))
+					       : 0;
+
+			if (ret)
+				return ret;
+		}
 	}
 	c->nr_left_out += c->nr_rows == before;
-	return ret;
+	return 0;
 }
 
 int campaign_table_make(struct table *out, const struct table *campaign,
@@ -214,19 +218,22 @@ int campaign_table_make(struct table *out, const struct table *campaign,
 	buf_printf(&text, "configuration,vm,type,pattern,clients,size_bytes,file_set_bytes,"
 			  "response_time_s,response_sd_s,throughput_per_s\n");
 	campaign_targets(c);
-	for (size_t row = 0; row < campaign->nr_rows && !ret; row++)
+	for (size_t row = 0; row < campaign->nr_rows; row++) {
 		ret = campaign_put_row(c, row);
-	if (!ret && !c->nr_rows)
+		if (ret)
+			goto out;
+	}
+	*nr_left_out = c->nr_left_out;
+	if (!c->nr_rows)
 		ret = err_set(
 			err, EINVAL,
 			"%s: no run whose clients only read or only write, and neither think nor "
 			"flush; a campaign of readers and writers apart has them",
 			campaign->source);
-	if (!ret)
+	else
 		ret = text.error ? text.error
 				 : table_parse(out, campaign->source, (char *)text.data, text.len,
 					       err);
-	*nr_left_out = c->nr_left_out;
 out:
 	buf_release(&text);
 	free(c);

@@ -73,14 +73,14 @@ int row_filter_apply(bool *chosen, const struct table *t, const struct row_filte
 	return 0;
 }
 
-static int bad_cell(const struct reader *r, enum column c, size_t row, const char *expected)
+static int storage_cell_bad(const struct reader *r, enum column c, size_t row, const char *expected)
 {
 	return err_set(r->err, EINVAL, "%s:%llu: %s: expected %s, got '%.60s'", r->t->source,
 		       (unsigned long long)r->t->lines[row], names[c], expected,
 		       r->t->columns[r->at[c]].cells[row]);
 }
 
-static bool is_given(const struct reader *r, enum column c, size_t row)
+static bool storage_cell_given(const struct reader *r, enum column c, size_t row)
 {
 	return r->at[c] >= 0 && !table_missing(r->t, (size_t)r->at[c], row);
 }
@@ -89,12 +89,13 @@ static bool is_given(const struct reader *r, enum column c, size_t row)
  * Reads a number above 0 (a standard deviation may be 0). The result is NaN if the cell may be
  * empty and is.
  */
-static int read_number(const struct reader *r, enum column c, size_t row, bool needed, double *out)
+static int storage_cell_number(const struct reader *r, enum column c, size_t row, bool needed,
+			       double *out)
 {
 	int ret;
 
 	*out = NAN;
-	if (!needed && !is_given(r, c, row))
+	if (!needed && !storage_cell_given(r, c, row))
 		return 0;
 	ret = table_number(r->t, (size_t)r->at[c], row, out, r->err);
 	if (ret || *out > 0 || (c == SD && *out == 0))
@@ -105,21 +106,22 @@ static int read_number(const struct reader *r, enum column c, size_t row, bool n
 }
 
 /* Reads a size such as "4096" or "4k". */
-static int read_bytes(const struct reader *r, enum column c, size_t row, bool needed, double *out)
+static int storage_cell_bytes(const struct reader *r, enum column c, size_t row, bool needed,
+			      double *out)
 {
 	uint64_t bytes;
 
 	*out = NAN;
-	if (!needed && !is_given(r, c, row))
+	if (!needed && !storage_cell_given(r, c, row))
 		return 0;
 	if (units_parse_bytes(r->t->columns[r->at[c]].cells[row], &bytes, NULL) || !bytes)
-		return bad_cell(r, c, row, "a size above 0");
+		return storage_cell_bad(r, c, row, "a size above 0");
 	*out = (double)bytes;
 	return 0;
 }
 
-static int read_word(const struct reader *r, enum column c, size_t row, const char *no,
-		     const char *yes, bool *out)
+static int storage_cell_word(const struct reader *r, enum column c, size_t row, const char *no,
+			     const char *yes, bool *out)
 {
 	const char *text = r->at[c] < 0 ? no : r->t->columns[r->at[c]].cells[row];
 	char expected[64];
@@ -128,17 +130,17 @@ static int read_word(const struct reader *r, enum column c, size_t row, const ch
 	if (*out || !strcmp(text, no))
 		return 0;
 	snprintf(expected, sizeof(expected), "%s or %s", no, yes);
-	return bad_cell(r, c, row, expected);
+	return storage_cell_bad(r, c, row, expected);
 }
 
 /* Reads a histogram: "BUCKET:COUNT BUCKET:COUNT ..." */
-static int read_histogram(const struct reader *r, size_t row, struct storage_row *out)
+static int storage_cell_histogram(const struct reader *r, size_t row, struct storage_row *out)
 {
 	const char *at;
 	size_t room = 1;
 	uint64_t sum = 0;
 
-	if (!is_given(r, HISTOGRAM, row))
+	if (!storage_cell_given(r, HISTOGRAM, row))
 		return 0;
 	at = r->t->columns[r->at[HISTOGRAM]].cells[row];
 	for (const char *c = at; *c; c++)
@@ -158,43 +160,58 @@ static int read_histogram(const struct reader *r, size_t row, struct storage_row
 		       bucket >= HISTOGRAM_BUCKET_MIN && bucket <= HISTOGRAM_BUCKET_MAX &&
 		       (!out->nr_buckets || bucket > b[-1].bucket);
 		if (!good)
-			return bad_cell(r, HISTOGRAM, row,
-					"ascending BUCKET:COUNT of formats/histogram.h");
+			return storage_cell_bad(r, HISTOGRAM, row,
+						"ascending BUCKET:COUNT of formats/histogram.h");
 		sum += b->count;
 		out->nr_buckets++;
 		at = last;
 	}
-	return sum ? 0 : bad_cell(r, HISTOGRAM, row, "a count above 0 somewhere");
+	return sum ? 0 : storage_cell_bad(r, HISTOGRAM, row, "a count above 0 somewhere");
 }
 
-static int read_row(const struct reader *r, size_t row, struct storage_row *out)
+static int storage_row_read(const struct reader *r, size_t row, struct storage_row *out)
 {
-	int ret = read_word(r, TYPE, row, "read", "write", &out->write);
+	const struct {
+		enum column column;
+		bool needed;
+		double *to;
+	} numbers[] = {
+		{ RESPONSE, r->needs & STORAGE_NEEDS_RESPONSE, &out->response_s },
+		{ SD, false, &out->sd_s },
+		{ THROUGHPUT, false, &out->throughput },
+	};
+	int ret;
 
 	out->row = row;
 	out->line = r->t->lines[row];
-	if (!ret)
-		ret = read_word(r, PATTERN, row, "random", "sequential", &out->sequential);
-	if (!ret)
-		ret = read_number(r, CLIENTS, row, true, &out->clients);
-	if (!ret && (out->clients != floor(out->clients) || out->clients > STORAGE_CLIENTS_MAX))
-		ret = bad_cell(r, CLIENTS, row, "a whole number up to 100000");
-	if (!ret)
-		ret = read_bytes(r, SIZE, row, true, &out->size_bytes);
-	if (!ret)
-		ret = read_bytes(r, FILE_SET, row, r->needs & STORAGE_NEEDS_FILE_SET,
+	ret = storage_cell_word(r, TYPE, row, "read", "write", &out->write);
+	if (ret)
+		return ret;
+	ret = storage_cell_word(r, PATTERN, row, "random", "sequential", &out->sequential);
+	if (ret)
+		return ret;
+	ret = storage_cell_number(r, CLIENTS, row, true, &out->clients);
+	if (ret)
+		return ret;
+	if (out->clients != floor(out->clients) || out->clients > STORAGE_CLIENTS_MAX)
+		return storage_cell_bad(r, CLIENTS, row, "a whole number up to 100000");
+	ret = storage_cell_bytes(r, SIZE, row, true, &out->size_bytes);
+	if (ret)
+		return ret;
+	ret = storage_cell_bytes(r, FILE_SET, row, r->needs & STORAGE_NEEDS_FILE_SET,
 				 &out->file_set_bytes);
-	if (!ret)
-		ret = read_number(r, RESPONSE, row, r->needs & STORAGE_NEEDS_RESPONSE,
-				  &out->response_s);
-	if (!ret)
-		ret = read_number(r, SD, row, false, &out->sd_s);
-	if (!ret)
-		ret = read_number(r, THROUGHPUT, row, false, &out->throughput);
-	return ret ? ret : read_histogram(r, row, out);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		ret = storage_cell_number(r, numbers[i].column, row, numbers[i].needed,
+					  numbers[i].to);
+		if (ret)
+			return ret;
+	}
+	return storage_cell_histogram(r, row, out);
 }
 
-static int find_columns(struct reader *r)
+static int storage_columns_find(struct reader *r)
 {
 	for (int c = 0; c < NR_COLUMNS; c++) {
 		bool needed = c == TYPE || c == CLIENTS || c == SIZE ||
@@ -315,7 +332,7 @@ int storage_table_make(struct storage_table *s, const struct table *t, const str
 	if (!chosen || !made.rows)
 		ret = err_set(err, ENOMEM, "out of memory");
 	else
-		ret = find_columns(&r);
+		ret = storage_columns_find(&r);
 	if (ret)
 		goto out;
 	ret = row_filter_apply(chosen, t, f, err);
@@ -323,7 +340,7 @@ int storage_table_make(struct storage_table *s, const struct table *t, const str
 		goto out;
 	for (size_t row = 0; row < t->nr_rows; row++) {
 		if (chosen[row])
-			ret = read_row(&r, row, &made.rows[made.nr_rows++]);
+			ret = storage_row_read(&r, row, &made.rows[made.nr_rows++]);
 		if (ret)
 			goto out;
 	}
