@@ -357,22 +357,24 @@ static int http_open(struct sink **out, const struct sink_config *config, struct
 	s->seed = (unsigned int)clock_monotonic_ns();
 	s->dir = strdup(config->spool_dir);
 	ledger_init(&s->partly);
-	ret = s->dir ? upload_new(&s->upload, config->url, &config->access, &s->abort, err)
-		     : -ENOMEM;
-	if (!ret)
-		ret = delivery_new(&s->delivery, s->upload, config->log);
 	s->ledger.log = config->log;
 	spool_ledger_connect(&s->ledger, &spool);
-	if (!ret)
-		ret = spool_open(&s->spool, &spool, err);
-	if (!ret)
-		sent_form_open(&s->form, s->dir, spool_files(s->spool) > 0, s->log);
-	if (ret) {
-		http_close(s, 0, NULL);
-		return ret;
-	}
+	ret = s->dir ? upload_new(&s->upload, config->url, &config->access, &s->abort, err)
+		     : -ENOMEM;
+	if (ret)
+		goto out;
+	ret = delivery_new(&s->delivery, s->upload, config->log);
+	if (ret)
+		goto out;
+	ret = spool_open(&s->spool, &spool, err);
+	if (ret)
+		goto out;
+	sent_form_open(&s->form, s->dir, spool_files(s->spool) > 0, s->log);
 	*out = s;
 	return 0;
+out:
+	http_close(s, 0, NULL);
+	return ret;
 }
 
 static int http_attach(struct sink *s, struct account *account, bool owns, uint64_t epoch,

@@ -184,13 +184,9 @@ static struct frame *callee_frame(struct arch_sim *s, struct thread *t, uint32_t
 	const struct arch_sets *user = s->m->scenarios[t->scenario].user;
 	struct rng *rng = sim_rng(s, t, thread_top(t));
 	struct frame *caller = thread_top(t)->frame, *f = frame_new(s, NULL);
-	int error = f ? frame_assign(s, f, f, &s->m->instances[target].sets, rng, NULL) : -ENOMEM;
-
-	if (!error && user)
-		error = frame_assign(s, f, f, &user[target], rng, NULL);
-	if (!error)
-		error = frame_assign(s, f, caller, &x->call.in, rng, bytes);
-	if (!error)
+	if (f && !frame_assign(s, f, f, &s->m->instances[target].sets, rng, NULL) &&
+	    (!user || !frame_assign(s, f, f, &user[target], rng, NULL)) &&
+	    !frame_assign(s, f, caller, &x->call.in, rng, bytes))
 		return f;
 	frame_drop(s, f);
 	return NULL;

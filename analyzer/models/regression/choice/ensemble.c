@@ -89,25 +89,28 @@ static void ensemble_close(void *sweep)
 static int ensemble_open(void **sweep, const struct technique *t, const struct sweep_input *in)
 {
 	struct ensemble *e = calloc(1, sizeof(*e));
-	int ret = 0;
+	int ret = -ENOMEM;
 
 	if (!e)
-		return -ENOMEM;
+		return ret;
 	e->in = in;
 	e->technique = t;
 	e->limits = limits_of(in->train);
 	e->one = calloc(in->nr_rows + 1, sizeof(*e->one));
 	e->bags = calloc(BAGS_MAX, sizeof(*e->bags));
 	if (!e->one || !e->bags)
-		ret = -ENOMEM;
-	if (!ret && t != &technique_mars_bag)
-		ret = technique_cubist.open(&e->cubist, &technique_cubist, in);
-	if (!ret && t == &technique_stack)
-		ret = technique_gp.open(&e->gp, &technique_gp, in);
+		goto out;
+	ret = t != &technique_mars_bag ? technique_cubist.open(&e->cubist, &technique_cubist, in)
+				       : 0;
 	if (ret)
-		ensemble_close(e);
-	else
-		*sweep = e;
+		goto out;
+	ret = t == &technique_stack ? technique_gp.open(&e->gp, &technique_gp, in) : 0;
+	if (ret)
+		goto out;
+	*sweep = e;
+	return 0;
+out:
+	ensemble_close(e);
 	return ret;
 }
 
@@ -131,15 +134,17 @@ static int ensemble_bag(struct ensemble *e, size_t bag, size_t nr_bags, struct b
 	if (bag < e->nr_bags)
 		return 0;
 	ret = bag_sample(&e->bags[bag].rows, e->in->train, bag);
-	if (!ret)
-		ret = bag_open(&e->bags[bag], e->in, &e->bags[bag].rows);
-	if (ret) {
-		bag_release(&e->bags[bag]);
-		e->bags[bag] = (struct bag){ 0 };
-		return ret;
-	}
+	if (ret)
+		goto out;
+	ret = bag_open(&e->bags[bag], e->in, &e->bags[bag].rows);
+	if (ret)
+		goto out;
 	e->nr_bags = bag + 1;
 	return 0;
+out:
+	bag_release(&e->bags[bag]);
+	e->bags[bag] = (struct bag){ 0 };
+	return ret;
 }
 
 /* The shares of the members in the mean: of each bag of MARS, of Cubist, and of the process. */
@@ -180,8 +185,9 @@ static int ensemble_predict_bags(struct ensemble *e, const double *p,
 		struct bag *bag;
 		int ret = ensemble_bag(e, b, shares->nr_bags, &bag);
 
-		if (!ret)
-			ret = technique_mars_ia.predict(bag->sweep, p, e->one);
+		if (ret)
+			return ret;
+		ret = technique_mars_ia.predict(bag->sweep, p, e->one);
 		if (ret)
 			return ret;
 		for (size_t i = 0; i < e->in->nr_rows; i++)
@@ -189,6 +195,17 @@ static int ensemble_predict_bags(struct ensemble *e, const double *p,
 		ensemble_add(e, shares->bag, out);
 	}
 	return 0;
+}
+
+/* Adds the predictions of another technique, unless its share is 0. */
+static int ensemble_predict_part(struct ensemble *e, const struct technique *t, void *sweep,
+				 const double *p, double share, double *out)
+{
+	int ret = share > 0 ? t->predict(sweep, p, e->one) : 0;
+
+	if (!ret && share > 0)
+		ensemble_add(e, share, out);
+	return ret;
 }
 
 static int ensemble_predict(void *sweep, const double *p, double *out)
@@ -199,22 +216,24 @@ static int ensemble_predict(void *sweep, const double *p, double *out)
 
 	memset(out, 0, e->in->nr_rows * sizeof(*out));
 	ret = ensemble_predict_bags(e, p, &shares, out);
-	if (!ret && shares.cubist > 0) {
-		ret = technique_cubist.predict(e->cubist, p + NR_MARS, e->one);
-		ensemble_add(e, ret ? 0 : shares.cubist, out);
-	}
-	if (!ret && shares.gp > 0) {
-		ret = technique_gp.predict(e->gp, p, e->one);
-		ensemble_add(e, ret ? 0 : shares.gp, out);
-	}
-	return ret;
+	if (ret)
+		return ret;
+	ret = ensemble_predict_part(e, &technique_cubist, e->cubist, p + NR_MARS, shares.cubist,
+				    out);
+	if (ret)
+		return ret;
+	return ensemble_predict_part(e, &technique_gp, e->gp, p, shares.gp, out);
 }
 
+/* Adds a member to the mean, unless its share is 0. */
 static int ensemble_member(struct model *m, const struct technique *t, void *sweep, const double *p,
 			   double share)
 {
-	struct model *member = model_add_member(m);
+	struct model *member;
 
+	if (!(share > 0))
+		return 0;
+	member = model_add_member(m);
 	if (!member)
 		return -ENOMEM;
 	member->technique = t;
@@ -227,23 +246,21 @@ static int ensemble_extract(void *sweep, const double *p, struct model *m)
 {
 	struct ensemble *e = sweep;
 	struct ensemble_shares shares = ensemble_shares(e, p);
-	int ret = 0;
+	int ret;
 
 	m->form = MODEL_MEMBERS;
 	for (size_t b = 0; b < shares.nr_bags && shares.bag > 0; b++) {
 		struct bag *bag;
 
 		ret = ensemble_bag(e, b, shares.nr_bags, &bag);
-		if (!ret)
-			ret = ensemble_member(m, &technique_mars_ia, bag->sweep, p, shares.bag);
+		if (ret)
+			return ret;
+		ret = ensemble_member(m, &technique_mars_ia, bag->sweep, p, shares.bag);
 		if (ret)
 			return ret;
 	}
-	if (shares.cubist > 0)
-		ret = ensemble_member(m, &technique_cubist, e->cubist, p + NR_MARS, shares.cubist);
-	if (!ret && shares.gp > 0)
-		ret = ensemble_member(m, &technique_gp, e->gp, p, shares.gp);
-	return ret;
+	ret = ensemble_member(m, &technique_cubist, e->cubist, p + NR_MARS, shares.cubist);
+	return ret ? ret : ensemble_member(m, &technique_gp, e->gp, p, shares.gp);
 }
 
 static uint64_t ensemble_nr_fits(const void *sweep)
