@@ -196,8 +196,8 @@ static bool align_fits(const struct align *a, const struct stream *s, uint64_t i
 }
 
 /* Adds the load to an interval of 2^shift seconds. shift is at most that of a. */
-static int add(struct align *a, uint32_t stream, uint64_t interval, unsigned int shift,
-	       const struct cell *load)
+static int align_add_load(struct align *a, uint32_t stream, uint64_t interval, unsigned int shift,
+			  const struct cell *load)
 {
 	struct stream *s = &a->streams[stream];
 	uint64_t at = interval >> (a->shift - shift);
@@ -225,7 +225,7 @@ int align_add(struct align *a, uint32_t stream, uint64_t real_ns, uint64_t reque
 
 	if (stream >= a->nr)
 		return -EINVAL;
-	return add(a, stream, real_ns / NS_PER_S, 0, &load);
+	return align_add_load(a, stream, real_ns / NS_PER_S, 0, &load);
 }
 
 static int stream_compare(const void *a, const void *b)
@@ -277,7 +277,7 @@ static int stream_join(struct align *a, uint32_t stream, unsigned int shift, str
 			ret = cursor_get_le64(in, &load.count[q]);
 		/* Intervals without load cover time too, as they did where they were counted. */
 		if (!ret)
-			ret = add(a, stream, first + k, shift, &load);
+			ret = align_add_load(a, stream, first + k, shift, &load);
 		if (ret)
 			return ret;
 	}

@@ -86,7 +86,7 @@ static bool lsq_factor(struct work *w, const struct lsq_problem *p)
 		double norm = w->norms[w->kept[k]];
 
 		if (!isfinite(norm))
-			return true; /* solve() then finds no finite residual */
+			return true; /* lsq_solve_kept() then finds no finite residual */
 		if (k >= w->n || !(fabs(w->a[k * w->n + k]) > LSQ_TOLERANCE * norm)) {
 			lsq_drop(w, k);
 			return false;
@@ -228,7 +228,7 @@ out:
 	return ret;
 }
 
-static int solve(struct work *w, const struct lsq_problem *p, struct lsq_result *r)
+static int lsq_solve_kept(struct work *w, const struct lsq_problem *p, struct lsq_result *r)
 {
 	size_t m = w->nr_kept;
 	double tail;
@@ -266,7 +266,7 @@ int lsq_solve(const struct lsq_problem *p, struct lsq_result *r)
 	column_norms(&w, p);
 	while (!lsq_factor(&w, p))
 		;
-	ret = solve(&w, p, r);
+	ret = lsq_solve_kept(&w, p, r);
 	if (!ret && !isfinite(r->rss))
 		ret = -ERANGE;
 out:

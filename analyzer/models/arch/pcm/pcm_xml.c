@@ -130,8 +130,9 @@ static bool is_field_of(const struct pcm_field *f, const xmlChar *name, bool att
 	return false;
 }
 
-static int allow(const struct pcm_importer *im, const xmlNode *node, const char *attributes,
-		 const char *children, const struct pcm_field *fields)
+static int pcm_allow_fields(const struct pcm_importer *im, const xmlNode *node,
+			    const char *attributes, const char *children,
+			    const struct pcm_field *fields)
 {
 	for (const xmlAttr *a = node->properties; a; a = a->next)
 		if (!a->ns && !is_word_of("id entityName", a->name) &&
@@ -150,7 +151,7 @@ static int allow(const struct pcm_importer *im, const xmlNode *node, const char 
 int pcm_allow(const struct pcm_importer *im, const xmlNode *node, const char *attributes,
 	      const char *children)
 {
-	return allow(im, node, attributes, children, &(struct pcm_field){ 0 });
+	return pcm_allow_fields(im, node, attributes, children, &(struct pcm_field){ 0 });
 }
 
 static int read_field(struct pcm_importer *im, const xmlNode *node, const struct pcm_field *f,
@@ -174,7 +175,7 @@ static int read_field(struct pcm_importer *im, const xmlNode *node, const struct
 int pcm_read(struct pcm_importer *im, const xmlNode *node, const char *attributes,
 	     const char *children, const struct pcm_field *fields, void *to)
 {
-	int ret = allow(im, node, attributes, children, fields);
+	int ret = pcm_allow_fields(im, node, attributes, children, fields);
 
 	if (ret)
 		return ret;
