@@ -106,3 +106,57 @@ int import_print(const struct import_result *r, bool utc, FILE *out)
 	grid_release(&g);
 	return ret;
 }
+
+/* Tells how many requests have no response time, and why. */
+static void import_tell_untimed(const struct import_trace *t, const struct teller *teller)
+{
+	const char *why = "the trace does not tell it";
+
+	if (t->nr_untimed == 0)
+		return;
+	if (t->format->traits & FOREIGN_TIMELESS)
+		why = "the format has no times";
+	else if (t->nr_zero_times)
+		why = t->nr_zero_times == t->nr_requests
+			      ? "all that the trace tells are 0 s, as where nobody measured them"
+			      : "the trace has none of them, or one of 0 s before the first "
+				"above 0 s";
+	else if (t->format->next)
+		why = "the trace does not hold both their beginning and their completion";
+	teller_note(teller, "%s: %" PRIu64 " of %" PRIu64 " requests have no response time: %s",
+		    t->path, t->nr_untimed, t->nr_requests, why);
+}
+
+void import_tell(const struct import_result *r, const struct teller *teller)
+{
+	for (size_t i = 0; i < r->nr_traces; i++) {
+		const struct import_trace *t = &r->traces[i];
+
+		teller_note(teller, "%s: %s, %" PRIu64 " requests, %" PRIu64 " records skipped",
+			    t->path, t->format->name, t->nr_requests, t->skips.nr);
+		for (uint64_t k = 0; k < t->skips.nr && k < FOREIGN_REASONS; k++)
+			teller_note(teller, "skipped: %s", t->skips.first[k]);
+		if (t->nr_late)
+			teller_note(teller, "%" PRIu64 " requests came too late to be put in order",
+				    t->nr_late);
+		if (t->nr_unaligned)
+			teller_note(teller, "%" PRIu64 " offsets are no whole sector: rounded down",
+				    t->nr_unaligned);
+		if (t->format->traits & FOREIGN_NO_OPERATION)
+			teller_note(
+				teller,
+				"the format does not tell reads from writes: they count as other");
+		if (t->format->traits & FOREIGN_TIMELESS)
+			teller_note(teller, "the format has no times: intensity is unknown");
+		if (t->note[0])
+			teller_note(teller, "%s", t->note);
+		import_tell_untimed(t, teller);
+	}
+	if (r->nr_requests && !r->wall && !import_is_timeless(r))
+		teller_note(teller,
+			    "the trace has no time of day: it is kept as it counts, from 1970 "
+			    "on, or from --begin");
+	if (r->stored.nr_repeated)
+		teller_note(teller, "%" PRIu64 " of %" PRIu64 " segments were in the store already",
+			    r->stored.nr_repeated, r->stored.nr_repeated + r->stored.nr_stored);
+}

@@ -12,7 +12,7 @@ exits 2 "a limit is asked for" "$b" retain --store "$store"
 exits 2 "profiles do not go before requests" "$b" retain --store "$store" --retain-requests 2d --retain-summaries 1d
 exits 2 "a window has a second at least" "$b" retain --store "$store" --retain-requests 2d --retain-window 1ms
 exits 2 "a store is an option" "$b" retain "$store" --retain-requests 2d
-is "$(head -n 1 "$T/err")" "blkcast retain: --store: expected the folder of a store" "and it is said which"
+is "$(head -n 1 "$T/err")" "blkcast retain: --store: expected the folder of the store to go over once" "and it is said which"
 exits 2 "more than one is not taken" "$b" retain --store "$store" --retain-requests 2d "$store"
 is "$(head -n 1 "$T/err")" "blkcast retain: expected no operand, got 1 operand" "and it is said what"
 for age in --retain-requests --retain-summaries; do

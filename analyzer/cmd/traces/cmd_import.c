@@ -45,59 +45,6 @@ static void list_formats(void)
 	       "histograms of vscsiStats -p all -c: a profile on standard output, no trace");
 }
 
-/* Prints how many requests have no response time, and why. */
-static void print_untimed(const struct cli *cli, const struct import_trace *t)
-{
-	const char *why = "the trace does not tell it";
-
-	if (t->nr_untimed == 0)
-		return;
-	if (t->format->traits & FOREIGN_TIMELESS)
-		why = "the format has no times";
-	else if (t->nr_zero_times)
-		why = t->nr_zero_times == t->nr_requests
-			      ? "all that the trace tells are 0 s, as where nobody measured them"
-			      : "the trace has none of them, or one of 0 s before the first "
-				"above 0 s";
-	else if (t->format->next)
-		why = "the trace does not hold both their beginning and their completion";
-	cli_note(cli, "%s: %" PRIu64 " of %" PRIu64 " requests have no response time: %s", t->path,
-		 t->nr_untimed, t->nr_requests, why);
-}
-
-/* Prints what a person should know beside the table. */
-static void print_notes(const struct cli *cli, const struct import_result *r)
-{
-	for (size_t i = 0; i < r->nr_traces; i++) {
-		const struct import_trace *t = &r->traces[i];
-
-		cli_note(cli, "%s: %s, %" PRIu64 " requests, %" PRIu64 " records skipped", t->path,
-			 t->format->name, t->nr_requests, t->skips.nr);
-		for (uint64_t k = 0; k < t->skips.nr && k < FOREIGN_REASONS; k++)
-			cli_note(cli, "skipped: %s", t->skips.first[k]);
-		if (t->nr_late)
-			cli_note(cli, "%" PRIu64 " requests came too late to be put in order",
-				 t->nr_late);
-		if (t->nr_unaligned)
-			cli_note(cli, "%" PRIu64 " offsets are no whole sector: rounded down",
-				 t->nr_unaligned);
-		if (t->format->traits & FOREIGN_NO_OPERATION)
-			cli_note(cli,
-				 "the format does not tell reads from writes: they count as other");
-		if (t->format->traits & FOREIGN_TIMELESS)
-			cli_note(cli, "the format has no times: intensity is unknown");
-		if (t->note[0])
-			cli_note(cli, "%s", t->note);
-		print_untimed(cli, t);
-	}
-	if (r->nr_requests && !r->wall && !import_is_timeless(r))
-		cli_note(cli, "the trace has no time of day: it is kept as it counts, from 1970 "
-			      "on, or from --begin");
-	if (r->stored.nr_repeated)
-		cli_note(cli, "%" PRIu64 " of %" PRIu64 " segments were in the store already",
-			 r->stored.nr_repeated, r->stored.nr_repeated + r->stored.nr_stored);
-}
-
 /* Prints the result as one line. Returns 0, -ENOMEM or -EIO. */
 static int cmd_import_json(const struct import_result *r)
 {
@@ -136,7 +83,7 @@ static int cmd_import_perform(struct cli *cli, struct import_options *o, const c
 				: import_print(&result, cli->teller.utc, stdout);
 		ret = cli_finish(cli, ret, &err, CLI_DONE);
 		if (!cli->json)
-			print_notes(cli, &result);
+			import_tell(&result, &cli->teller);
 	}
 	import_result_release(&result);
 	return ret;

@@ -69,7 +69,7 @@ static int cmd_retain_run(struct cli *cli)
 	struct retain_limits limits;
 	const char *dir = NULL;
 	const struct cli_option options[] = {
-		CLI_STRING("store", 's', "DIR", &dir, "the store to go over once",
+		CLI_STRING("store", 's', "DIR", &dir, "the folder of the store to go over once",
 			   .required = true),
 		RETAIN_OPTIONS(&chosen),
 		CLI_OPERANDS(0, 0, "no operand"),
