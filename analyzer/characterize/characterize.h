@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * characterize: writes the profiles of a selection, or what all its devices do together, or who made
- * its requests. Several ranks share the hosts, or, where there are periods, the devices; where their
- * results may differ from those of one process, rank 0 reads everything again.
+ * characterize: writes the profiles of a selection, or what all its devices do together, or who
+ * made its requests. Several ranks share the hosts, or, where there are periods, the devices; where
+ * their results may differ from those of one process, rank 0 reads everything again.
  */
 #ifndef ANALYZER_CHARACTERIZE_CHARACTERIZE_H
 #define ANALYZER_CHARACTERIZE_CHARACTERIZE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fit_run: fits models of one or several responses to a table: what was chosen, the table, and the
- * candidates that are fitted to it. Each technique's parameters are searched (S3) on the same folds,
- * and the simplest technique near the best is fitted to all rows and written.
+ * candidates that are fitted to it. Each technique's parameters are searched (S3) on the same
+ * folds, and the simplest technique near the best is fitted to all rows and written.
  *
  *	struct fit *f = fit_new(teller);
  *

@@ -8,8 +8,8 @@
 #include "base/text/word_list.h"
 
 /*
- * Makes a table of one row from words NAME=VALUE; errors name source. Returns 0, -ENOMEM, or -EINVAL where a word has
- * another form. The caller releases the table.
+ * Makes a table of one row from words NAME=VALUE; errors name source. Returns 0, -ENOMEM, or
+ * -EINVAL where a word has another form. The caller releases the table.
  */
 int table_of_settings(struct table *t, const char *source, const struct word_list *set,
 		      struct err *err);

@@ -101,28 +101,34 @@ static int cmd_fit_learn(const struct cli *cli, struct fit *f, const char *path)
 	return ret;
 }
 
+/* The options that say what is learned from which data. */
+#define FIT_DATA_OPTIONS(o)                                                                         \
+	CLI_STRING("db", 0, "FILE", &(o)->db, "learn from a measurement store, not a table"),       \
+		CLI_STRING("campaign", 0, "NAME", &(o)->campaign,                                   \
+			   "of --db, where there are several", .with = "db"),                       \
+		CLI_LIST(                                                                           \
+			"response", 'r', "Y,...", &(o)->responses,                                  \
+			"the column to learn; of several each has a model, and files of its own"),  \
+		CLI_STRING("where", 0, "EXPR", &(o)->where,                                         \
+			   "rows for which it holds: 'threads <= 8 && pattern == random'"),         \
+		CLI_STRING("response-quantile", 0, "Q", &(o)->quantile,                             \
+			   "learn that percentile's column: with read_s, 95 is read_p95_s",         \
+			   .with = "response"),                                                     \
+		CLI_FLAG(                                                                           \
+			"log", 0, &(o)->log,                                                        \
+			"learn its logarithm: errors count by their ratio; needs numbers above 0"), \
+		CLI_STRING("offset", 0, "A*B", &(o)->offset, "--log: what it is proportional to"),  \
+		CLI_LIST("predictors", 'p', "A,B,...", &(o)->predictors,                            \
+			 "columns to learn from; default all others"),                              \
+		CLI_LIST("factors", 0, "B,...", &(o)->factors,                                      \
+			 "numeric columns to take as factors; columns of text are")
+
 static int cmd_fit_ask(struct cli *cli, struct fit *f)
 {
 	struct fit_options *o = &f->o;
 	const char *update = NULL, *path;
 	const struct cli_option options[] = {
-		CLI_STRING("db", 0, "FILE", &o->db, "learn from a measurement store, not a table"),
-		CLI_STRING("campaign", 0, "NAME", &o->campaign, "of --db, where there are several",
-			   .with = "db"),
-		CLI_LIST("response", 'r', "Y,...", &o->responses,
-			 "the column to learn; of several each has a model, and files of its own"),
-		CLI_STRING("where", 0, "EXPR", &o->where,
-			   "rows for which it holds: 'threads <= 8 && pattern == random'"),
-		CLI_STRING("response-quantile", 0, "Q", &o->quantile,
-			   "learn that percentile's column: with read_s, 95 is read_p95_s",
-			   .with = "response"),
-		CLI_FLAG("log", 0, &o->log,
-			 "learn its logarithm: errors count by their ratio; needs numbers above 0"),
-		CLI_STRING("offset", 0, "A*B", &o->offset, "--log: what it is proportional to"),
-		CLI_LIST("predictors", 'p', "A,B,...", &o->predictors,
-			 "columns to learn from; default all others"),
-		CLI_LIST("factors", 0, "B,...", &o->factors,
-			 "numeric columns to take as factors; columns of text are"),
+		FIT_DATA_OPTIONS(o),
 		CLI_LIST("techniques", 't', "T,...", &o->techniques,
 			 "lrm lrm-ia mars mars-ia cart m5 cubist ensemble gp stack, or auto, the "
 			 "default: all of these; mars-bag by name only"),

@@ -252,6 +252,30 @@ static int cmd_serve_rules(struct cli *cli, const char *path)
 		CLI_FLAG("rules", 0, rules, "print rules for Prometheus of --objectives, and end", \
 			 .with = "objectives")
 
+/* The bounds of what clients may take. */
+#define CMD_SERVE_LIMIT_OPTIONS(config, request_s)                                               \
+	CLI_UINT("connections", 0, "N", &(config)->nr_connections, "at once, default 256",       \
+		 .to = "65536"),                                                                 \
+		CLI_UINT("connections-per-address", 0, "N", &(config)->nr_per_address,           \
+			 "default 64", .to = "65536"),                                           \
+		CLI_DOUBLE("rate", 0, "N", &(config)->rate_per_s,                                \
+			   "segments/s a client, default 200", .from = "0"),                     \
+		CLI_DURATION(                                                                    \
+			"request-time", 0, "TIME", request_s,                                    \
+			"for a body, a reply, an idle connection; half for a head; default 60s", \
+			.from = "1s", .to = "1h"),                                               \
+		CLI_SIZE("body-memory", 0, "SIZE", &(config)->body_bytes,                        \
+			 "for segments being received, default 256 MiB"),                        \
+		CLI_SIZE("tenant-memory", 0, "SIZE", &(config)->tenant_bytes, "for one tenant"), \
+		CLI_DOUBLE("admit", 0, "N", &(config)->admit_per_s,                              \
+			   "new connections/s, default 1000", .from = "1", .to = "1000000"),     \
+		CLI_SIZE("host-size", 0, "SIZE", &(config)->host.bytes,                          \
+			 "of the store for one host, default half of its file system"),          \
+		CLI_U64("host-files", 0, "N", &(config)->host.nr_inodes,                         \
+			"files and folders of one host, default half of its file system's"),     \
+		CLI_U64("host-segments-per-day", 0, "N", &(config)->host.nr_segments_per_day,    \
+			"of one host, default 1000000")
+
 static int cmd_serve_run(struct cli *cli)
 {
 	struct server_config config = { .listen = SERVER_LISTEN };
@@ -282,26 +306,7 @@ static int cmd_serve_run(struct cli *cli)
 			   "lines of TENANT HOST[,HOST*...]: a host of none is refused"),
 		CLI_FLAG("insecure", 0, &config.insecure,
 			 "allow an address other than loopback without encryption or credentials"),
-		CLI_UINT("connections", 0, "N", &config.nr_connections, "at once, default 256",
-			 .to = "65536"),
-		CLI_UINT("connections-per-address", 0, "N", &config.nr_per_address, "default 64",
-			 .to = "65536"),
-		CLI_DOUBLE("rate", 0, "N", &config.rate_per_s, "segments/s a client, default 200",
-			   .from = "0"),
-		CLI_DURATION("request-time", 0, "TIME", &request_s,
-			     "for a body, a reply, an idle connection; half for a head; default 60s",
-			     .from = "1s", .to = "1h"),
-		CLI_SIZE("body-memory", 0, "SIZE", &config.body_bytes,
-			 "for segments being received, default 256 MiB"),
-		CLI_SIZE("tenant-memory", 0, "SIZE", &config.tenant_bytes, "for one tenant"),
-		CLI_DOUBLE("admit", 0, "N", &config.admit_per_s, "new connections/s, default 1000",
-			   .from = "1", .to = "1000000"),
-		CLI_SIZE("host-size", 0, "SIZE", &config.host.bytes,
-			 "of the store for one host, default half of its file system"),
-		CLI_U64("host-files", 0, "N", &config.host.nr_inodes,
-			"files and folders of one host, default half of its file system's"),
-		CLI_U64("host-segments-per-day", 0, "N", &config.host.nr_segments_per_day,
-			"of one host, default 1000000"),
+		CMD_SERVE_LIMIT_OPTIONS(&config, &request_s),
 		RETAIN_OPTIONS(&chosen),
 		CLI_OPERANDS(0, 0, "no operand"),
 		CLI_END,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * net_settings: values that a person gives to parameters of a net, and nets that are read with them.
+ * net_settings: values that a person gives to parameters of a net, and nets that are read with
+ * them.
  *
  *	ret = net_settings_read(&settings, &words, &err);
  *	if (!ret)

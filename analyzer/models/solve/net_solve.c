@@ -188,8 +188,8 @@ static int net_solve_look_ahead(const struct net_solve *o, const struct net *n, 
 }
 
 /*
- * Takes a net that grows without end: the answer has no number, beside the line with the error. Only
- * a program or a table of points has a use for it.
+ * Takes a net that grows without end: the answer has no number, beside the line with the error.
+ * Only a program or a table of points has a use for it.
  */
 static void net_solve_take_unsteady(struct net_solve *o, const struct net *n)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweep_record: the checkpoint of a sweep (sweep.h). Every point that is solved is recorded, so that the same command goes on after a kill.
+ * sweep_record: the checkpoint of a sweep (sweep.h). Every point that is solved is recorded, so
+ * that the same command goes on after a kill.
  *
  *	struct sweep_record r = { .file = NULL };
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * selection_told: opens a selection (selection.h) and tells a person what they should know about it:
- * which of its requests retention or the agents left out, and which devices exist where it has no
- * request.
+ * selection_told: opens a selection (selection.h) and tells a person what they should know about
+ * it: which of its requests retention or the agents left out, and which devices exist where it has
+ * no request.
  */
 #ifndef ANALYZER_STORE_SCAN_SELECTION_TOLD_H
 #define ANALYZER_STORE_SCAN_SELECTION_TOLD_H
@@ -34,13 +34,13 @@ void selection_note_kept_back(const struct teller *t, const struct scan *scan,
  */
 int selection_nothing(const struct selection *sel, const struct teller *t, struct err *err);
 /*
- * Does the same for one path, a store's folder or a segment file, of several. Returns -EINVAL with a
- * line in err that names the path and its devices.
+ * Does the same for one path, a store's folder or a segment file, of several. Returns -EINVAL with
+ * a line in err that names the path and its devices.
  */
 int selection_nothing_of(const struct selection *sel, const char *path, struct err *err);
 /*
- * Does the same for a procedure that fails anyway without requests. Returns true where something was
- * selected; err then has -EINVAL and the line.
+ * Does the same for a procedure that fails anyway without requests. Returns true where something
+ * was selected; err then has -EINVAL and the line.
  */
 bool selection_says_nothing(const struct selection *sel, struct err *err);
 

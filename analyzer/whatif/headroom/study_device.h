@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * study_device: stored requests of loads, simulated on a device. A migration is answered by device_study.h, loads that share a device by study_simulate.h.
+ * study_device: stored requests of loads, simulated on a device. A migration is answered by
+ * device_study.h, loads that share a device by study_simulate.h.
  *
  *	ret = study_device_open(&d, &err);
  *	if (!ret)

@@ -36,7 +36,8 @@ void arch_say_left_out(const struct teller *t, const struct arch_model *m);
 
 /*
  * Solves the model, or takes the solution of this point from the record, in which it is saved
- * otherwise; record NULL: there is none. *seconds receives the time that it took. Tells what lies outside of the valid range and what stopped early.
+ * otherwise; record NULL: there is none. *seconds receives the time that it took. Tells what lies
+ * outside of the valid range and what stopped early.
  */
 int arch_run(struct arch_solution *out, double *seconds, const struct arch_model *m,
 	     const struct solve_options *o, struct sweep_record *record, size_t point,
