@@ -36,6 +36,13 @@ says 2 "blkcast ls: -x: no such option; --help lists them" "an unknown letter" "
 says 2 "blkcast ls: --store: expected DIR after it" "an option without its value" "$b" ls --store
 says 2 "blkcast dump: --limit: expected a whole number, got '1x'" "a bad number" \
 	"$b" dump --limit 1x
+says 2 "blkcast ask: --minutes: expected 1 to 1440, got '0'" "a number out of its range" \
+	"$b" ask web1 --store x --minutes 0
+says 2 "blkcast measure: --response: expected --export with it" "an option without the one it belongs to" \
+	"$b" measure plan.yaml --db x --response y
+says 2 "blkcast check: expected one of --store and --spool" "neither of two options" "$b" check
+says 2 "blkcast ask: expected one HOST, got 2 operands" "an operand too many" "$b" ask a b --store x
+like "$("$b" ask --help)" 'before now and after it \(1 to 1440, default 10\)' "the help names range and default"
 says 2 "blkcast dump: --begin: expected a time such as 2026-01-31T14:05:00+01:00 or @1769864700, got 'now'" \
 	"a bad time" "$b" dump --begin now
 says 2 "blkcast ls: /nonexistent: No such file or directory" "a store that is not there" \
