@@ -94,13 +94,13 @@ like "$(cat "$T/err")" "decimal.csv:2: .*'y'.*decimal comma" "as what they are"
 
 # predict: names, values and intervals that the model does not know.
 exits 2 "a variable that the model has not is refused" "$blkcast" predict "$T/m.json" --set sise=8192,kind=a,size=4096
-like "$(cat "$T/err")" 'set sise: the model has no such variable; did you mean size' "with the nearest"
+like "$(cat "$T/err")" 'predict: sise: the model has no such variable; did you mean size' "with the nearest"
 exits 0 "a size may have a unit" "$blkcast" predict "$T/m.json" --set size=32k,kind=a --json
 cp "$T/out" "$T/k.json"
 "$blkcast" predict "$T/m.json" --set size=32768,kind=a --json >"$T/plain.json"
 is "$(jq .[0].predicted "$T/k.json")" "$(jq .[0].predicted "$T/plain.json")" "and means what it means elsewhere"
 exits 2 "an interval that cannot be given is refused" "$blkcast" predict "$T/m.json" --set size=32k,kind=a --interval 0.99
-like "$(cat "$T/err")" 'interval 0.99: the model knows the errors of 40 rows' "with the number of rows"
+like "$(cat "$T/err")" 'interval of 0.99: the model knows the errors of 40 rows' "with the number of rows"
 
 # Rows by a condition.
 awk 'BEGIN { print "threads,size,disk,read_s,write_s"; for (t = 1; t <= 12; t++) for (s = 1; s <= 5; s++) for (d = 0; d < 2; d++)
