@@ -4,11 +4,11 @@
  *
  * Everything that can be added is exact: counts, bytes, sizes, losses, the histograms of response
  * times with their sums and extremes, what requests found when they arrived, and what follows from
- * them (rate, mix, throughput, mean in flight, and percentiles to the histograms' own resolution). Ratios of access patterns are
- * weighted by requests and the mean of clients by time, because subsets and intervals end where a
- * period ends. Values that need single requests become unknown: think time, variation and
- * burstiness of arrivals, footprint, distribution, miss-ratio curve. docs/methods.md has the
- * equations. A period without requests of its own changes only the length.
+ * them (rate, mix, throughput, mean in flight, and percentiles to the histograms' own resolution).
+ * Ratios of access patterns are weighted by requests and the mean of clients by time, because
+ * subsets and intervals end where a period ends. Values that need single requests become unknown:
+ * think time, variation and burstiness of arrivals, footprint, distribution, miss-ratio curve.
+ * docs/methods.md has the equations. A period without requests of its own changes only the length.
  */
 #ifndef FORMATS_PROFILE_MERGE_H
 #define FORMATS_PROFILE_MERGE_H

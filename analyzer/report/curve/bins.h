@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bins: four distributions of a profile, reads and writes apart: how far from the end of the
- * request before a request begins, how many others are under way when it arrives, how long after the one
- * before it arrives, and how long flushes take.
+ * request before a request begins, how many others are under way when it arrives, how long after
+ * the one before it arrives, and how long flushes take.
  *
  * The first three are sums of the tallies of a profile (formats/profile/arrival_tally.h), and are
  * the same whether the requests still exist or retention has removed them. Those of flushes are

@@ -15,8 +15,8 @@
 #include "base/memory/buf.h"
 
 /*
- * Adds what the requests of a window found, or of its part between two shares of its length, 0 to 1.
- * Shares that follow one another add up to the window exactly.
+ * Adds what the requests of a window found, or of its part between two shares of its length, 0 to
+ * 1. Shares that follow one another add up to the window exactly.
  */
 void page_bins_add(struct bins *to, const struct profile *p, double from, double until);
 void page_bins_merge(struct bins *dst, const struct bins *src);
