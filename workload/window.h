@@ -88,7 +88,7 @@ void window_add_fileset(struct window *w, uint64_t nr_files, uint64_t total_byte
 /* Returns the number of requests counted so far. */
 uint64_t window_count(const struct window *w);
 
-/* Returns the bytes allocated, including the struct: 17 KiB when new, 2 MiB at full load. */
+/* Returns the bytes allocated, including the struct: 20 KiB when new, 2 MiB at full load. */
 size_t window_memory(const struct window *w);
 
 /*
