@@ -345,7 +345,7 @@ double histogram_quantile_any_s(const struct histogram *h, double p)
 		return NAN;
 	while (histogram_walk(h, &at, &bucket, &count) && before + count < rank)
 		before += count;
-	/* Durations are whole nanoseconds: the lowest bucket has 0 and 1 ns, and nothing between. */
+	/* Durations are whole nanoseconds: the lowest bucket has 0 and 1 ns and nothing between. */
 	if (bucket == HISTOGRAM_BUCKET_MIN)
 		return (double)h->min_ns / 1e9;
 	begin = bucket_begin_ns(bucket);

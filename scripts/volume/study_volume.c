@@ -3,13 +3,14 @@
  * study_volume: a storage whose law is known, for studies that compare predictions with what really
  * happened. It is a plugin of nbdkit, which compiles the file itself:
  *
- *	nbdkit -f -t 16 -U SOCKET cc scripts/volume/study_volume.c size=2G servers=4 read_us=2000 write_us=3000
+ *	nbdkit -f -t 16 -U SOCKET cc scripts/volume/study_volume.c size=2G servers=4 \
+ *		read_us=2000 write_us=3000
  *
  * The data lie in memory. Requests are served in the order of their arrival by `servers` equal
  * servers; a read or a write keeps one of them busy for a fixed time. A flush takes no time, since
- * nothing is cached. When a request arrives, the server that is free first is booked for it, so that
- * its end is known at once, and its thread sleeps until then. No thread waits for another one:
- * the order and the times do not depend on how the kernel wakes them. A request must not be
+ * nothing is cached. When a request arrives, the server that is free first is booked for it, so
+ * that its end is known at once, and its thread sleeps until then. No thread waits for another
+ * one: the order and the times do not depend on how the kernel wakes them. A request must not be
  * divided on its way if its time shall be the stated one; FUSE divides at 1 MiB.
  */
 #define NBDKIT_API_VERSION 2

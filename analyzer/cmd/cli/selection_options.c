@@ -3,7 +3,7 @@
 
 #include <sys/stat.h>
 
-/* Returns the first operand that is a folder, or NULL: a newcomer names a store as if it were a file. */
+/* Returns the first operand that is a folder, as which newcomers name a store, or NULL. */
 static const char *selection_folder(const struct cli *cli)
 {
 	struct stat st;
