@@ -373,7 +373,7 @@ static const struct field config_fields[] = {
 	      .help = "what goes when the spool is full"),
 	FIELD(TEXT, "host", .offset = CONFIG(host), .read = config_read_host, .settable = true,
 	      .help = "name of this machine in the trace; its host name by default"),
-	TEXT("anonymize", anonymize, "file of the key that hides names and places"),
+	TEXT("anonymize", anonymize, "file of the key that hides names and offsets"),
 	WITH_UNIT("duration", duration_ns, config_read_time, A_TIME,
 		  "end after this time; at SIGINT or SIGTERM by default"),
 	WITH_UNIT("segment-interval", segment_interval_ns, config_read_interval, A_TIME,

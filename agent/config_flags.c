@@ -108,7 +108,7 @@ static const char help_text[] =
 	"  --segment-interval TIME\n"
 	"                       longest wait before requests are sent (default: 5s)\n"
 	"  --host NAME          name of this machine in the trace (default: its host name)\n"
-	"  --anonymize FILE     hide names and places by the key in this file, as blkcast redact does\n"
+	"  --anonymize FILE     hide names and offsets by the key in this file, as blkcast redact does\n"
 	"  --show-what-leaves   print each field that would leave this machine with an example, send\n"
 	"                       nothing\n"
 	"  --listen ADDR:PORT   serve /metrics; without ADDR on loopback only\n"

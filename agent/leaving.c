@@ -439,7 +439,7 @@ static void print_http(FILE *out, const struct config *c, const struct example *
 
 static void print_ways(FILE *out, const struct config *c, const struct example *e)
 {
-	fprintf(out, "%s names and places. Nothing is sent now.\n",
+	fprintf(out, "%s names and offsets. Nothing is sent now.\n",
 		e->machine.is_hidden ? "Hidden" : "Plain");
 	for (size_t i = 0; i < c->sinks.nr; i++) {
 		const char *sink = c->sinks.items[i];

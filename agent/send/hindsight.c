@@ -22,7 +22,7 @@ struct hindsight {
 	uint64_t keep_ns;
 	uint32_t least_ppm;
 	char boot_id[SEGMENT_NAME_BYTES];
-	atomic_uint_fast64_t window_ns; /* length of the windows whose p99 is told */
+	atomic_uint_fast64_t window_ns; /* length of the windows that are judged by p99 */
 	atomic_bool watches;		/* a policy knows of breaches */
 	pthread_mutex_t lock; /* guards all below, and the policies and breaches of askers */
 	struct hindsight_periods wanted; /* what was asked for on this machine */

@@ -192,7 +192,7 @@ static void characterize_missing(const struct teller *t, struct scan_retained mi
 		selection_note_retained(t, &missing);
 }
 
-/* What is open while the selection is read. */
+/* The objects that are open while the selection is read. */
 struct reading {
 	struct counted *counted;
 	struct scan *scan;

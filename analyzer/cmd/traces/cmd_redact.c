@@ -89,7 +89,7 @@ static int cmd_redact_run(struct cli *cli)
 
 const struct command command_redact = {
 	.name = "redact",
-	.summary = "a trace without names and places, as one file to hand on",
+	.summary = "a trace with its names and offsets hidden, as one file to hand on",
 	.usage = "[--key FILE] [--host HOST,...] [--begin TIME] [--end TIME] IN OUT",
 	.example = "openssl rand -hex 32 >key; chmod 600 key\n"
 		   "blkcast redact --key key traces redacted.blkseg\n"

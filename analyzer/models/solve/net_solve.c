@@ -62,7 +62,7 @@ static int net_solve_transient(struct net_solve *o, const struct net *n, struct 
 /* So many values show whether a distribution is the same; its moments show the rest. */
 #define NET_SOLVE_RECORD_DRAWS 1000
 
-/* What is shown of a simulation while it runs. */
+/* The progress of a simulation as it is shown while the simulation runs. */
 struct net_watch {
 	const struct net_solve *ask;
 	struct progress progress;

@@ -38,7 +38,7 @@ struct report {
 	struct page_maker maker;       /* borrowed likewise: what stands at the foot of the page */
 };
 
-/* What is known beside the requests. */
+/* Facts about the traces that are not in their requests. */
 struct report_facts {
 	/*
 	 * One per host and device of the collection, in any order. Their contents are taken over,

@@ -37,7 +37,7 @@ struct gather {
 	struct report_share share;
 };
 
-/* What is open while a report is made. */
+/* The objects that are open while a report is made. */
 struct report_reading {
 	struct gather gather;
 	struct issuers issuers;

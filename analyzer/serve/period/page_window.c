@@ -13,7 +13,7 @@
 #define NUMBER_BYTES 40 /* a longer number is not one that the format writes */
 #define NS_PER_S     1e9
 
-/* What is known while a text is read. */
+/* The state of the reader of one text. */
 struct page_skim {
 	const char *at, *end;
 	struct profile *p;

@@ -26,7 +26,7 @@
 #include "base/memory/buf.h"
 #include "base/text/err.h"
 
-#define STORE_ASK_KEEP_S      86400 /* a question is told so long after its period */
+#define STORE_ASK_KEEP_S      86400 /* agents hear of a question until this long after its period */
 #define STORE_ASK_MAX	      65536 /* questions that are told at one time */
 #define STORE_ASK_MAX_MINUTES 1440
 #define STORE_ASK_FAR_S	      86400 /* a period begins and ends at most so far from now */

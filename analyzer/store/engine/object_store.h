@@ -3,8 +3,8 @@
  * object_store: objects in a bucket of a store that speaks S3, by libcurl, signed with AWS's
  * version 4.
  *
- * What is asked for is small on purpose, so that every such store can do it: put, ranged get,
- * delete and list (version 2). Keys hold letters, digits, '/', '.', '_' and '-' only. A put names
+ * It asks for little on purpose, so that every such store can do it: put, ranged get, delete and
+ * list (version 2). Keys hold letters, digits, '/', '.', '_' and '-' only. A put names
  * the SHA-256 of its bytes in the signature, and the store refuses other bytes. Every request has a
  * limit of time, since some stores never answer while they are full.
  *

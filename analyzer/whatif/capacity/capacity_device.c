@@ -24,7 +24,7 @@ struct capacity_source {
 	struct capacity_limits *limits;
 };
 
-/* What is known of requests of a size and direction while so many of them are under way. */
+/* The answers of the device to requests of one size and direction at a fixed number under way. */
 struct capacity_reply {
 	double per_s, relative_error;
 	double at_s; /* the time that an objective is about */

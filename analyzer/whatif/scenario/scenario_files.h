@@ -8,7 +8,7 @@
 
 #define PREDICTOR_SETS_MAX 32
 
-/* What is needed to open the predictor of a storage. Paths can be opened as they are. */
+/* The files from which the predictor of a storage is opened, by paths that need no prefix. */
 struct predictor_spec {
 	char *models[PREDICTOR_MODELS_MAX];
 	size_t nr_models;
