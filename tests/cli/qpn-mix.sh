@@ -100,13 +100,13 @@ broken() {
 	is "$(cat "$T/err")" "blkcast qpn: $T/broken.json: $3" "$1: in one line"
 	exits 2 "$1 is refused by predict too" "$blkcast" predict "$T/broken.json" "$T/one.csv"
 }
-broken "a depth of nothing" '.mix.parts.depth = 0' "depth: expected 1 to 1e6"
+broken "a depth of nothing" '.mix.parts.depth = 0' "mix.parts.depth: expected a number from 1 to 1000000"
 broken "a negative server" '.mix.parts.shared = [{"base_s": [-1, 0], "per_byte_s": [0, 0]}]' \
-	"base_s, per_byte_s: expected two numbers of 0 or more each"
-broken "parts that are missing" 'del(.mix.parts)' "parts: expected an object, for the rule parts"
-broken "another rule" '.mix.rule = "chance"' "rule: expected a name of formats/model.md"
-broken "a spread of nothing" '.mix.read.sd_s = 0' "sd_s: expected a number above 0"
-broken "a coefficient of text" '.mix.read.fit.cases[0].fit.terms[0].coefficient = "x"' "coefficient: expected a number or null"
-broken "weights of nothing" '.mix.phi_range = [0, 1]' "phi_range, kappa: expected numbers"
-broken "another model" '.model = "disk"' "model: expected a name of formats/model.md"
+	"mix.parts.shared[0].base_s[0]: expected a number of 0 or more"
+broken "parts that are missing" 'del(.mix.parts)' "mix: parts: expected an object, for the rule parts"
+broken "another rule" '.mix.rule = "chance"' "mix.rule: expected algorithm-4, algorithm-5, clients, local or parts"
+broken "a spread of nothing" '.mix.read.sd_s = 0' "mix.read.sd_s: expected a number above 0"
+broken "a coefficient of text" '.mix.read.fit.cases[0].fit.terms[0].coefficient = "x"' "mix.read.fit.cases[0].fit.terms[0].coefficient: expected a number"
+broken "weights of nothing" '.mix.phi_range = [0, 1]' "mix.phi_range[0]: expected a number above 0"
+broken "another model" '.model = "disk"' "model: expected cache, hardware, mixed, multi-vm or variable"
 done_testing

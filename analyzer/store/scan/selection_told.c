@@ -163,8 +163,8 @@ static void selection_name_period(const struct scan *scan, char *text, size_t by
 	}
 	if (begin_ns < end_ns)
 		snprintf(text + len, bytes - len, "; they were recorded from %s to %s",
-			 units_instant(begin_ns, false, 0, begin),
-			 units_instant(end_ns, false, 0, end));
+			 units_instant(begin_ns, true, 0, begin),
+			 units_instant(end_ns, true, 0, end));
 }
 
 /*
