@@ -125,15 +125,25 @@ static uint64_t arrivals_advance(struct arrivals *a, uint64_t arrival_ns)
 	return gap_ns;
 }
 
+/* The agent has counted what was under way (agent/capture/reorder.h); importers have not. */
+static bool arrivals_knows_depth(const struct request *r)
+{
+	return r->source == SOURCE_BPF || r->source == SOURCE_BLKTRACE ||
+	       r->source == SOURCE_TRACEFS;
+}
+
 static void arrivals_count_found(struct arrivals *a, struct arrival_counts *c,
 				 const struct request *r)
 {
-	uint64_t gap_ns = arrivals_advance(a, r->arrival_ns);
+	uint64_t gap_ns = arrivals_advance(a, r->arrival_ns), nr = r->queue_depth;
 
 	if (a->has_arrival)
 		c->interarrival[arrival_interarrival_index(gap_ns)]++;
-	arrivals_drop_ended(a);
-	c->outstanding[arrival_outstanding_index(a->nr)]++;
+	if (!arrivals_knows_depth(r)) {
+		arrivals_drop_ended(a);
+		nr = a->nr;
+	}
+	c->outstanding[arrival_outstanding_index(nr)]++;
 }
 
 static int arrivals_add(struct arrivals *a, const struct request *r)
@@ -150,7 +160,8 @@ static int arrivals_add(struct arrivals *a, const struct request *r)
 	a->has_before = true;
 	a->has_arrival = is_known;
 	a->end_sector = r->sector + request_sectors(r);
-	if (r->flags & REQUEST_NO_COMPLETION || r->completion_ns <= a->latest_ns)
+	if (arrivals_knows_depth(r) || r->flags & REQUEST_NO_COMPLETION ||
+	    r->completion_ns <= a->latest_ns)
 		return 0;
 	return arrivals_put_end(a, r->completion_ns);
 }

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arrivals: counts what each read and write found when it arrived, on the grids of
- * formats/profile/arrival_tally.h: how many other reads and writes of the device were under way,
- * how long ago the one before had arrived, and how far from the end of the one before it begins.
- * Reads and writes are counted apart; the request before may be of either kind.
+ * formats/profile/arrival_tally.h: how many other requests of the device were under way, how long
+ * ago the one before had arrived, and how far from the end of the one before it begins. Reads and
+ * writes are counted apart; the request before may be of either kind.
  *
- * Under way are the requests that were fed before and complete after the latest arrival so far.
- * Their completion times are kept in ascending order, at most TALLY_OUTSTANDING_MORE of them. Where
- * there are more, the earliest completion is dropped. The number of those left stays exact up to
- * that bound, above which the grid tells no numbers apart. A request that completes in a later
- * period is fed there, so requests that arrived after it and completed earlier do not find it. The
- * counts of short periods are therefore slightly too low: at most the requests under way at the end
- * of a period are missed.
+ * How many are under way is in the requests that an agent captured (queue_depth), also across
+ * periods. In traces of others, under way are the reads and writes that were fed before and
+ * complete after the latest arrival so far. Their completion times are kept in ascending order, at
+ * most TALLY_OUTSTANDING_MORE of them. Where there are more, the earliest completion is dropped.
+ * The number of those left stays exact up to that bound, above which the grid tells no numbers
+ * apart. A request that completes in a later period is fed there, so that requests which arrived
+ * after it and completed earlier do not find it. The counts of short periods of such traces are
+ * therefore slightly too low: at most the requests under way at the end of a period are missed.
  *
  * An arrival with a time before the latest arrival has the distance 0 from it and leaves the latest
  * unchanged (open.h does the same). Requests of unknown arrival have only a distance on the device.
  * Requests of unknown direction count as reads, and window_profile.c adds reads and writes up where
  * there are any. Flushes, discards and the like are ignored.
  *
- * A request costs O(1) where requests complete nearly in the order in which they arrive, and a
- * binary search and a memmove() of at most 8 KiB otherwise. Memory: the struct, 5 KiB, and 16 KiB
- * where a thousand requests are under way. Merging adds the counts.
+ * A captured request costs O(1). One of another trace costs O(1) where requests complete nearly in
+ * the order in which they arrive, and a binary search and a memmove() of at most 8 KiB otherwise.
+ * Memory: the struct, 5 KiB, and for traces of others 16 KiB where a thousand requests are under
+ * way. Merging adds the counts.
  */
 #ifndef WORKLOAD_ARRIVALS_H
 #define WORKLOAD_ARRIVALS_H

@@ -162,8 +162,10 @@ int mimic_question_job(struct mimic_question *q, const char *path, struct err *e
 		ret = output_file_save(&q->text, q->output, err);
 	if (ret)
 		goto out;
-	if (q->as_json)
+	if (q->as_json) {
 		q->json = mimic_question_json(q, &m);
+		ret = q->json ? 0 : err_set(err, EINVAL, "%s: expected a name in UTF-8", q->target);
+	}
 out:
 	mimic_release(&m);
 	profile_set_release(&set);
@@ -211,11 +213,12 @@ int mimic_question_replay(struct mimic_question *q, struct err *err)
 		   "[replay]\nioengine=libaio\niodepth=256\ndirect=1\nread_iolog=%s\n",
 		   e.nr_written, q->log);
 	ret = output_file_save(&q->text, q->output, err);
-	if (!ret && q->as_json)
-		q->json = json_pack("{s:s, s:s, s:I, s:I}", "schema", "blkcast.mimic/1",
-				    "intensity", "replay", "requests", (json_int_t)e.nr_written,
-				    "left_out", (json_int_t)e.nr_left_out);
-	return ret;
+	if (ret || !q->as_json)
+		return ret;
+	q->json = json_pack("{s:s, s:s, s:I, s:I}", "schema", "blkcast.mimic/1", "intensity",
+			    "replay", "requests", (json_int_t)e.nr_written, "left_out",
+			    (json_int_t)e.nr_left_out);
+	return q->json ? 0 : -ENOMEM;
 }
 
 int mimic_question_options(struct mimic_question *q, const struct word_list *leave_out,

@@ -330,7 +330,7 @@ static int fields_json_write_value(const struct field *f, const void *base, json
 	const struct field *d = fields_described(f);
 	field_json_write *hook = f->to_json ? f->to_json : d->to_json;
 	const void *from = (const char *)base + f->offset;
-	int ret;
+	int ret = 0;
 
 	*out = NULL;
 	if (hook)

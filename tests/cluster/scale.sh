@@ -102,7 +102,7 @@ sleep "$seconds"
 kill "${running[@]}"
 wait_for_all agents
 stop_serves
-read -r captured lost_by_agents delivered waiting < <(sed -n 's/.*ended: \([0-9]*\) requests captured, \([0-9]*\) lost.*; \([0-9]*\) segments delivered, \([0-9]*\) waiting.*/\1 \2 \3 \4/p' \
+read -r captured lost_by_agents delivered waiting < <(sed -n 's/.*ended: \([0-9]*\) requests captured, \([0-9]*\) lost.*; \([0-9]*\) segments* delivered, \([0-9]*\) waiting.*/\1 \2 \3 \4/p' \
 	"$T"/agent*.end | awk '{ c += $1; l += $2; d += $3; w += $4 } END { print c + 0, l + 0, d + 0, w + 0 }')
 [ "$(grep -l ended: "$T"/agent*.end | wc -l)" = "$agents" ] || die "some agents do not say what they captured"
 say "$agents agents captured $captured requests and lost $lost_by_agents; $delivered segments acknowledged, $waiting wait"

@@ -46,14 +46,26 @@ static uint64_t slow_latest(const struct request *r, size_t nr)
 	return latest;
 }
 
+/* An agent has counted what it captured; other traces are counted here. */
+static bool slow_is_captured(const struct request *r)
+{
+	return r->source == SOURCE_BPF || r->source == SOURCE_BLKTRACE ||
+	       r->source == SOURCE_TRACEFS;
+}
+
 static uint64_t slow_under_way(const struct request *r, size_t nr, uint64_t now_ns)
 {
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < nr; i++)
-		sum += request_is_data(&r[i]) && !(r[i].flags & REQUEST_NO_COMPLETION) &&
-		       r[i].completion_ns > now_ns;
+		sum += request_is_data(&r[i]) && !slow_is_captured(&r[i]) &&
+		       !(r[i].flags & REQUEST_NO_COMPLETION) && r[i].completion_ns > now_ns;
 	return sum;
+}
+
+static uint64_t slow_outstanding(const struct request *r, size_t at, uint64_t now_ns)
+{
+	return slow_is_captured(&r[at]) ? r[at].queue_depth : slow_under_way(r, at, now_ns);
 }
 
 static void slow_found_one(const struct request *r, size_t at, struct slow_found *out)
@@ -73,7 +85,7 @@ static void slow_found_one(const struct request *r, size_t at, struct slow_found
 			counts[TALLY_INTERARRIVAL][slow_interarrival_index(now - latest)]++;
 	}
 	if (!(r[at].flags & REQUEST_NO_ARRIVAL))
-		counts[TALLY_OUTSTANDING][slow_outstanding_index(slow_under_way(r, at, now))]++;
+		counts[TALLY_OUTSTANDING][slow_outstanding_index(slow_outstanding(r, at, now))]++;
 }
 
 void slow_found(const struct request *r, size_t from, size_t nr, struct slow_found *out)

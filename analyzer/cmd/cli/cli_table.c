@@ -115,13 +115,14 @@ static bool table_join(struct cli *cli, struct cli_table *t, const struct cli_op
 /* Converts the table to getopt's two forms. */
 static void getopt_tables(const struct cli_option *all, struct option *longs, char *shorts)
 {
-	size_t i, at = 0;
+	size_t nr = 0, at = 0;
 
 	shorts[at++] = ':';
-	for (i = 0; all[i].kind != CLI_KIND_END; i++) {
-		longs[i] = (struct option){
-			/* A rule is no option; no option that a user gives has an empty name. */
-			.name = all[i].name ? all[i].name : "",
+	for (size_t i = 0; all[i].kind != CLI_KIND_END; i++) {
+		if (!all[i].name)
+			continue; /* a rule is no option */
+		longs[nr++] = (struct option){
+			.name = all[i].name,
 			.has_arg = all[i].kind == CLI_KIND_FLAG ? no_argument : required_argument,
 			.val = 256 + (int)i,
 		};
@@ -131,7 +132,7 @@ static void getopt_tables(const struct cli_option *all, struct option *longs, ch
 		if (all[i].kind != CLI_KIND_FLAG)
 			shorts[at++] = ':';
 	}
-	longs[i] = (struct option){ 0 };
+	longs[nr] = (struct option){ 0 };
 	shorts[at] = '\0';
 }
 

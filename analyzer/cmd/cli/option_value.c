@@ -92,7 +92,8 @@ const char *option_value_parse(enum cli_kind kind, const char *text, void *out)
 /* Returns -1, 0 or 1 as the value of the option is less than a bound, equal to it or above it. */
 static int option_value_compare(const struct cli_option *o, const void *value, const char *bound)
 {
-	bool real = o->kind == CLI_KIND_DOUBLE || o->kind == CLI_KIND_DURATION;
+	bool real = o->kind == CLI_KIND_DOUBLE || o->kind == CLI_KIND_DURATION ||
+		    o->kind == CLI_KIND_AGE;
 	uint64_t count = 0;
 	double number = 0;
 

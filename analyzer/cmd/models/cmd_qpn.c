@@ -136,8 +136,8 @@ static int qpn_weights(struct cli *cli)
 		return cli_usage(cli, "--phi-min, --phi-max: expected 0 < min < max");
 	t.path = cli->argv[0];
 	t.settings = settings.items;
-	t.nr_settings = set.nr;
 	ret = net_settings_read(&settings, &set, &err);
+	t.nr_settings = settings.nr; /* fewer than words where a name is set twice */
 	if (!ret)
 		ret = calibrate_weights(&found, &t, &err);
 	if (!ret)

@@ -124,7 +124,9 @@ int eventq_push_heap(struct eventq *q, struct event e)
 const struct event *eventq_first_heap(struct eventq *q)
 {
 	eventq_fill_hole(q);
-	return q->is_heap ? q->items : eventq_first(q);
+	if (!q->is_heap)
+		return eventq_first(q);
+	return q->nr ? q->items : NULL; /* Cancels may have emptied the heap. */
 }
 
 void eventq_pop_heap(struct eventq *q)

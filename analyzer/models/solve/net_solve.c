@@ -32,6 +32,7 @@ static int net_solve_bounds(struct net_solve *o, const struct net *n, struct err
 	}
 	bounds_make(b, &p);
 	o->answer = bounds_answer(n, &p, b);
+	ret = o->answer ? 0 : -ENOMEM;
 out:
 	free(b);
 	product_form_release(&p);
@@ -52,7 +53,7 @@ static int net_solve_transient(struct net_solve *o, const struct net *n, struct 
 		return ret;
 	o->answer = transient_answer(n, &t, &options);
 	transient_release(&t);
-	return ret;
+	return o->answer ? 0 : -ENOMEM;
 }
 
 /* ---- the steady state ---- */

@@ -523,7 +523,7 @@ void access_by_certificate(struct access *a, gnutls_session_t session, struct ac
 	if (code == 0 && problems == 0)
 		take_names(chain[0], out);
 	if (out->nr)
-		snprintf(out->owner, sizeof(out->owner), "%s", out->hosts[0]);
+		snprintf(out->owner, sizeof(out->owner), "=%s", out->hosts[0]);
 	while (nr_chain)
 		gnutls_x509_crt_deinit(chain[--nr_chain]);
 }
@@ -551,8 +551,10 @@ void access_by_token(struct access *a, const char *authorization, struct access_
 						 ACCESS_MAX_NAMES - out->nr);
 		out->may_keep &= found[i].may_keep;
 	}
-	if (nr_found)
-		snprintf(out->owner, sizeof(out->owner), "%s", found[0].host);
+	/* The least of its names, so that the order of the token's lines does not matter. */
+	for (size_t i = 0; i < nr_found; i++)
+		if (!i || strcmp(found[i].host, out->owner) < 0)
+			snprintf(out->owner, sizeof(out->owner), "%s", found[i].host);
 	pthread_rwlock_unlock(&a->lock);
 }
 

@@ -56,10 +56,11 @@ struct access;
 struct access_identity {
 	uint64_t generation; /* the generation of the files when the identity was looked up */
 	/*
-	 * The first name of the credential: the word before a token's hash (web1, web*, @acme), or
-	 * the first host of a certificate.
+	 * The name of the credential: the word before a token's hash (web1, web*, @acme), the least
+	 * one where the token has several lines; or = and the first host of a certificate, so that
+	 * a guest's certificate is never taken for a person's token of the same name.
 	 */
-	char owner[SEGMENT_NAME_BYTES];
+	char owner[SEGMENT_NAME_BYTES + 1];
 	bool may_keep; /* each line of the token says so (TOKEN_KEEP in access_tokens.h) */
 	size_t nr;
 	char hosts[ACCESS_MAX_NAMES][SEGMENT_NAME_BYTES];

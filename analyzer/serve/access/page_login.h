@@ -48,7 +48,7 @@ int page_login_who(struct page_login *l, struct MHD_Connection *c, struct page_r
 bool page_reader_permits(const struct page_reader *r, const char *host);
 /*
  * Returns whose the things are that the reader saves: PAGE_ALL for who sees all hosts, else the
- * first name of the credential, so that they stay when a token is replaced.
+ * name of the credential, so that they stay when a token is replaced.
  */
 const char *page_reader_owner(const struct page_reader *r);
 /*

@@ -412,15 +412,33 @@ bool page_fleet_host_name(struct page_fleet *f, size_t i, char out[SEGMENT_NAME_
 	return has;
 }
 
-double page_fleet_kept_back_s(struct page_fleet *f, const char *host)
+/* Returns the host of this name, or NULL. The caller holds the lock. */
+static const struct page_host *page_fleet_find_host(const struct page_fleet *f, const char *host)
 {
-	double kept_back_s = 0;
-	uint32_t at;
+	uint32_t at = u64map_find(&f->by_host, page_name_hash(host, ""));
+
+	return at != U64MAP_NONE && strcmp(f->hosts[at]->name, host) == 0 ? f->hosts[at] : NULL;
+}
+
+bool page_fleet_has_host(struct page_fleet *f, const char *host)
+{
+	bool has;
 
 	pthread_mutex_lock(&f->lock);
-	at = u64map_find(&f->by_host, page_name_hash(host, ""));
-	if (at != U64MAP_NONE && strcmp(f->hosts[at]->name, host) == 0)
-		kept_back_s = f->hosts[at]->kept_back_s;
+	has = page_fleet_find_host(f, host) != NULL;
+	pthread_mutex_unlock(&f->lock);
+	return has;
+}
+
+double page_fleet_kept_back_s(struct page_fleet *f, const char *host)
+{
+	const struct page_host *found;
+	double kept_back_s = 0;
+
+	pthread_mutex_lock(&f->lock);
+	found = page_fleet_find_host(f, host);
+	if (found)
+		kept_back_s = found->kept_back_s;
 	pthread_mutex_unlock(&f->lock);
 	return kept_back_s > 0 ? kept_back_s : NAN;
 }

@@ -90,6 +90,8 @@ uint64_t page_fleet_wait(struct page_fleet *f, uint64_t generation, unsigned int
 double page_fleet_loaded_s(struct page_fleet *f);
 /* Gives the name of a host, by its number from 0 on; returns false behind the last one. */
 bool page_fleet_host_name(struct page_fleet *f, size_t i, char out[SEGMENT_NAME_BYTES]);
+/* Returns whether the fleet has had windows of this host since serve was started. */
+bool page_fleet_has_host(struct page_fleet *f, const char *host);
 /*
  * Returns the end of the newest segment of the host that its agent sent without the requests, in
  * seconds since 1970: what it kept back until then it has forgotten. NaN where it sent all.

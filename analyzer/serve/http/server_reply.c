@@ -164,9 +164,9 @@ static int print_page(struct buf *out, struct ingest *ingest, const struct head_
 			return 0;
 		}
 		print_stream(out, &n);
-		if (asked->is_exact || n.epoch >= SEGMENT_EPOCH_MAX)
+		if (asked->is_exact)
 			break;
-		n.epoch++;
+		catalog_pass_stream(&n);
 	}
 	print_next(out, NULL);
 	return ret < 0 ? ret : 0;

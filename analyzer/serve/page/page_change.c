@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyzer/serve/page/page_reply.h"
@@ -154,6 +155,20 @@ static int page_keep_ask(struct page_server *p, const char *host, double begin_s
 	return ret;
 }
 
+/*
+ * A question that could not be stored. The message of a store names its path or its database, which
+ * is for the log alone.
+ */
+static enum MHD_Result page_keep_error(struct MHD_Connection *c, const char *host, int ret,
+				       const struct err *err)
+{
+	if (ret == -EINVAL)
+		return page_change_error(c, ret, err);
+	fprintf(stderr, "blkcast serve: the question to %s: %s\n", host, err->line);
+	return page_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE,
+				"the question cannot be stored now; ask again");
+}
+
 enum MHD_Result page_answer_keep(struct page_server *p, struct MHD_Connection *c,
 				 const struct page_reader *reader, const char *method)
 {
@@ -173,13 +188,17 @@ enum MHD_Result page_answer_keep(struct page_server *p, struct MHD_Connection *c
 		return page_reply_error(c, host ? MHD_HTTP_FORBIDDEN : MHD_HTTP_BAD_REQUEST,
 					host ? "host: this login may not see it"
 					     : "host: expected the name of a host");
+	/* Questions are bounded over all hosts: a pattern must not fill them with invented names. */
+	if (!page_fleet_has_host(p->fleet, host))
+		return page_reply_error(c, MHD_HTTP_NOT_FOUND,
+					"host: the page knows no such host");
 	ret = page_number(c, "begin_s", NAN, &begin_s, &err);
 	if (ret == 0)
 		ret = page_number(c, "end_s", NAN, &end_s, &err);
 	if (ret == 0)
 		ret = page_keep_ask(p, host, begin_s, end_s, &ask, &err);
 	if (ret < 0)
-		return page_change_error(c, ret, &err);
+		return page_keep_error(c, host, ret, &err);
 	now_s = floor(clock_real_s());
 	return page_reply_json(
 		c, json_pack("{s:s, s:s, s:f, s:f, s:b, s:o}", "schema", "blkcast.keep/1", "host",

@@ -201,11 +201,8 @@ static int page_walk_next(struct page_store *s, struct segment_name *n, struct p
 
 	if (ret != 1)
 		return ret;
-	ret = catalog_stream(c, n, err);
-	if (ret == 1)
-		ret = page_walk_stream(s, n, w, err);
-	n->epoch++;
-	n->sequence = 0;
+	ret = page_walk_stream(s, n, w, err);
+	catalog_pass_stream(n);
 	return ret < 0 ? ret : 1;
 }
 
@@ -332,7 +329,7 @@ static int page_retired_find(struct page_store *s, struct page_retired *r, bool 
 		pthread_mutex_unlock(&s->lock);
 		if (taken < 0)
 			return taken;
-		n.epoch++;
+		catalog_pass_stream(&n);
 	}
 	return ret;
 }

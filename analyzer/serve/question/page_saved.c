@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyzer/serve/access/page_login.h"
 #include "base/system/clock.h"
 
 #define FILE_NAME  "saved.sqlite"
@@ -26,11 +27,10 @@ enum { SAVED_LIST, SAVED_GET, SAVED_SIZES, SAVED_NAMED, SAVED_PUT, SAVED_DELETE,
 static const char *const saved_sql[NR_SAVED] = {
 	"SELECT " SAVED_ROW " FROM saved WHERE owner = ?1 ORDER BY rowid DESC",
 	"SELECT " SAVED_ROW ", data FROM saved WHERE owner = ?1 AND id = ?2",
-	"SELECT count(*), total(length(data)), total(owner = ?1), "
-	"total((owner = ?1) * length(data)) FROM saved",
+	"SELECT count(*), total(bytes), total(owner = ?1), total((owner = ?1) * bytes) FROM saved",
 	"SELECT 1 FROM saved WHERE owner = ?1 AND name = ?2",
-	"INSERT INTO saved(owner, id, name, ask, hosts, at_s, verdict, conclusion, data) "
-	"VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+	"INSERT INTO saved(owner, id, name, ask, hosts, at_s, verdict, conclusion, bytes, data) "
+	"VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10, ?9)",
 	"DELETE FROM saved WHERE owner = ?1 AND id = ?2",
 };
 
@@ -48,7 +48,8 @@ static bool page_saved_tables(struct page_saved *s)
 		"PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
 		"CREATE TABLE IF NOT EXISTS saved(owner TEXT NOT NULL, id TEXT PRIMARY KEY, "
 		"name TEXT NOT NULL, ask TEXT NOT NULL, hosts TEXT NOT NULL, at_s INTEGER NOT NULL, "
-		"verdict TEXT, conclusion TEXT, data TEXT NOT NULL, UNIQUE(owner, name))";
+		"verdict TEXT, conclusion TEXT, bytes INTEGER NOT NULL, data TEXT NOT NULL, "
+		"UNIQUE(owner, name))";
 
 	if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) != SQLITE_OK)
 		return false;
@@ -179,7 +180,9 @@ static int page_saved_room(struct page_saved *s, const char *owner, size_t len, 
 		return err_set(err, ENOSPC,
 			       "%d answers of %.1f MiB are saved, and no more can be; delete one",
 			       own, own_bytes / (1 << 20));
-	if (all >= PAGE_SAVED_ALL || all_bytes + (double)len > PAGE_SAVED_ALL_BYTES)
+	/* Only its own bounds hold for the fleet, so that others cannot take its room. */
+	if (strcmp(owner, PAGE_ALL) != 0 &&
+	    (all >= PAGE_SAVED_ALL || all_bytes + (double)len > PAGE_SAVED_ALL_BYTES))
 		return err_set(err, ENOSPC, "all readers together have saved as much as can be");
 	return 0;
 }
@@ -221,6 +224,7 @@ static int page_saved_insert(struct page_saved *s, const char *owner, const char
 		if (values[i].text)
 			sqlite3_bind_text(put, values[i].at, values[i].text, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(put, 6, (sqlite3_int64)(clock_real_ns() / CLOCK_NS_PER_S));
+	sqlite3_bind_int64(put, 10, (sqlite3_int64)strlen(data));
 	code = sqlite3_step(put);
 	sqlite3_reset(put);
 	sqlite3_clear_bindings(put);

@@ -155,5 +155,10 @@ int catalog_each_damaged(struct catalog *c,
  */
 int catalog_stream(struct catalog *c, struct segment_name *n, struct err *err);
 int catalog_next_stream(struct catalog *c, struct segment_name *n, struct err *err);
+/*
+ * Turns n into the least name behind its stream, from which catalog_next_stream() goes on. The
+ * epoch is what a guest says, up to SEGMENT_EPOCH_MAX, and must not overflow.
+ */
+void catalog_pass_stream(struct segment_name *n);
 
 #endif

@@ -354,3 +354,20 @@ int catalog_next_stream(struct catalog *c, struct segment_name *n, struct err *e
 	*n = next;
 	return catalog_stream(c, n, err);
 }
+
+void catalog_pass_stream(struct segment_name *n)
+{
+	size_t len = strlen(n->boot_id);
+
+	n->sequence = 0;
+	if (n->epoch < SEGMENT_EPOCH_MAX) {
+		n->epoch++;
+		return;
+	}
+	/* The next boot id: 0x01 sorts before every character that a boot id may have. */
+	n->epoch = 0;
+	if (len + 1 < sizeof(n->boot_id))
+		memcpy(n->boot_id + len, "\x01", 2);
+	else
+		n->boot_id[len - 1]++;
+}

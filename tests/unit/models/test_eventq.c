@@ -96,6 +96,28 @@ static void like_the_literal_queue(void)
 	eventq_release(&q);
 }
 
+/* Where one event of many cancels all others, nothing is left, and more may come. */
+static void cancels_may_empty_a_heap(void)
+{
+	const uint32_t nr_clocks = 70;
+	const struct event *e;
+	struct eventq q;
+
+	ok_int(eventq_init(&q, nr_clocks), 0);
+	for (uint32_t clock = 0; clock < nr_clocks; clock++)
+		eventq_set(&q, clock, clock + 1);
+	ok(q.is_heap);
+	ok_eq(eventq_first(&q)->id, EVENTQ_CLOCK);
+	eventq_pop(&q);
+	for (uint32_t clock = 1; clock < nr_clocks; clock++)
+		eventq_cancel(&q, clock);
+	ok(!eventq_first(&q));
+	eventq_set(&q, 3, 7);
+	e = eventq_first(&q);
+	ok(e && e->id == (3 | EVENTQ_CLOCK) && e->time == 7);
+	eventq_release(&q);
+}
+
 /* A damaged model may give such times. They have no order, but none may be lost. */
 static void times_that_are_no_numbers(void)
 {
@@ -118,6 +140,7 @@ static void times_that_are_no_numbers(void)
 static const struct tap_test tests[] = {
 	{ "events come as from a literal queue, moved and cancelled ones too",
 	  like_the_literal_queue },
+	{ "cancels may empty a heap", cancels_may_empty_a_heap },
 	{ "no event is lost where times are no numbers", times_that_are_no_numbers },
 };
 

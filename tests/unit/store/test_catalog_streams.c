@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <sqlite3.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analyzer/store/index/catalog_state.h"
 #include "tests/support/tap.h"
@@ -65,6 +66,32 @@ static void streams_come_in_order(void)
 	ok_int(catalog_stream(c, &n, NULL), 0);
 	n = (struct segment_name){ .host = "none" };
 	ok_int(catalog_next_stream(c, &n, NULL), 0);
+	catalog_close(c);
+}
+
+/* A guest says its epoch. The last one must neither begin the walk anew nor hide what follows. */
+static void the_last_epoch_is_passed(void)
+{
+	struct segment_name n = { .host = "web" };
+	struct catalog *c = NULL;
+	char boots[16] = "";
+	int nr = 0;
+
+	ok_int(catalog_open(&c, NULL, NULL), 0);
+	catalog_begin(c, NULL);
+	put(c, "web", "a", 3, 1);
+	put(c, "web", "a", SEGMENT_EPOCH_MAX, 1);
+	put(c, "web", "a0", 0, 1);
+	put(c, "web", "b", SEGMENT_EPOCH_MAX, 1);
+	catalog_commit(c, NULL);
+	for (; nr < 8 && catalog_next_stream(c, &n, NULL) == 1; nr++) {
+		size_t len = strlen(boots);
+
+		snprintf(boots + len, sizeof(boots) - len, "%s ", n.boot_id);
+		catalog_pass_stream(&n);
+	}
+	ok_int(nr, 4);
+	ok_str(boots, "a a a0 b ");
 	catalog_close(c);
 }
 
@@ -147,6 +174,7 @@ static void neither_question_scans(void)
 static const struct tap_test tests[] = {
 	{ "the streams of a host come in order, each with its highest sequence",
 	  streams_come_in_order },
+	{ "the last epoch of a stream is passed", the_last_epoch_is_passed },
 	{ "what a host has in the store is counted at each change", what_a_host_has_is_counted },
 	{ "neither question reads more than some rows", neither_question_scans },
 };

@@ -65,6 +65,24 @@ static void any_requests(void)
 	hold_against_slow(r, NR);
 }
 
+/* An agent counts what is under way, so that nothing need be kept for it. */
+static void captured_requests_bring_their_depth(void)
+{
+	static struct request r[NR];
+	struct traffic t = { 7 };
+	struct arrivals a = { 0 };
+
+	traffic_random_4k(&t, r, NR, 1ull << 30);
+	for (size_t i = 0; i < NR; i++) {
+		r[i].source = SOURCE_BPF;
+		r[i].queue_depth = (uint32_t)(traffic_random(&t) % 2000);
+	}
+	ok_int(arrivals_add_many(&a, r, NR), 0);
+	same_as_slow(&a, r, 0, NR);
+	ok_eq(arrivals_memory(&a), 0);
+	arrivals_release(&a);
+}
+
 /* Twice as many as the grid tells apart, some of which end soon. */
 static void deep_queue(void)
 {
@@ -229,6 +247,7 @@ static void in_the_window(void)
 }
 
 static const struct tap_test tests[] = {
+	{ "captured requests bring what was under way", captured_requests_bring_their_depth },
 	{ "what requests find is as by its definition", as_by_definition },
 	{ "requests of any kind and in disorder count as by the definition", any_requests },
 	{ "a thousand requests under way take bounded memory and are counted", deep_queue },
