@@ -44,7 +44,7 @@ struct wanted {
 	size_t nr_hosts;
 };
 
-/* The host is the second part of a segment's path. A path without a host may belong to any. */
+/* The host is the second part of a segment's path. A path without a host may belong to any host. */
 static int note_damaged(void *ctx, const char *path, const char *why)
 {
 	const struct wanted *w = ctx;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * damage: what a command could not read of a store and therefore left out.
+ * damage: notes the files of a store that a command could not read and therefore left out.
  *
  * One damaged segment must not hide all others. Code that meets one notes it here and continues.
  * When the command has ended, cli.c names the damaged files and turns an exit status of 0 into 1,

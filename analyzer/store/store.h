@@ -38,7 +38,7 @@ struct stat;
 struct store;
 struct journal_recovery;
 
-/* What the last sync found. */
+/* The files that the last sync found. */
 struct store_sync {
 	uint64_t nr_segments; /* valid segments in the store */
 	uint64_t nr_added, nr_removed;
@@ -53,7 +53,7 @@ enum store_use {
 	STORE_TO_FILL,
 };
 
-/* Whether the name of a store is the path of a folder, and not the URL of a cluster. */
+/* Returns whether the name of a store is the path of a folder, and not the URL of a cluster. */
 bool store_is_folder(const char *name);
 
 /*
@@ -62,7 +62,7 @@ bool store_is_folder(const char *name);
  * cluster reading the index, except to fill.
  */
 int store_open_for(struct store **out, const char *dir, enum store_use use, struct err *err);
-/* The same; create: to keep, else to read. */
+/* Opens the store for retention if create is set, otherwise for reading. */
 int store_open(struct store **out, const char *dir, bool create, struct err *err);
 void store_close(struct store *s);
 
@@ -76,8 +76,8 @@ const struct journal_recovery *store_recovery(const struct store *s);
 int store_sync(struct store *s, struct err *err);
 
 /*
- * Learns what other processes changed since it was opened. A folder's catalog is shared and needs
- * nothing.
+ * Updates the index with the changes of other processes since the store was opened. A folder's
+ * catalog is shared, so that this does nothing for a folder.
  */
 int store_refresh(struct store *s, struct err *err);
 
@@ -90,28 +90,31 @@ int store_read_up_to(const struct store *s, const char *path, size_t limit, stru
 int store_read(const struct store *s, const char *path, struct buf *b, struct err *err);
 
 /*
- * A local file with the bytes of the segment at path, which data holds already. out is its path,
- * valid until store_file_done(). In a folder it is the segment itself.
+ * Provides a local file with the bytes of the segment at path, which data already holds. out
+ * receives the file's path, valid until store_file_done(). In a folder the file is the segment
+ * itself.
  */
 #define STORE_FILE_MAX 4096
 int store_file(const struct store *s, const char *path, const struct buf *data,
 	       char out[STORE_FILE_MAX], struct err *err);
 void store_file_done(const struct store *s, const char *file);
 
-/* What may be put into it in all; 0: not bounded by the store itself. */
+/*
+ * Gives the bytes and inodes that the store can hold in all; 0: the store has no limit of its own.
+ */
 void store_space(const struct store *s, uint64_t *nr_inodes, uint64_t *bytes);
 
 enum store_lock {
 	STORE_LOCK_SERVE,     /* one serve to a folder; a cluster takes any number */
 	STORE_LOCK_RETENTION, /* one pass of retention at a time, whichever process makes it */
 };
-/* -EBUSY where another process has it, with who it is in the line. */
+/* Takes a lock. Returns -EBUSY if another process has it; the line in err names that process. */
 int store_lock(struct store *s, enum store_lock which, int *token, struct err *err);
 void store_unlock(struct store *s, enum store_lock which, int token);
 
-/* The hash under which a segment is stored; 0, -ENOENT, -EIO. */
+/* Finds the hash under which a segment is stored. Returns 0, -ENOENT or -EIO. */
 int store_hash(struct store *s, const struct segment_name *n, struct segment_hash *out);
-/* Takes segments out again that an import put in and could not finish; best effort. */
+/* Removes the segments of an import that failed, as far as this is possible. */
 void store_take_out(struct store *s, const struct segment_name *names, size_t nr);
 
 /* Returns the time of a file's last change. */

@@ -12,12 +12,12 @@
 #include "analyzer/store/store.h"
 
 struct store_compaction {
-	bool all;		 /* also what may still grow: bundles of today */
+	bool all;		 /* joins bundles of today too, which may still grow */
 	const atomic_bool *stop; /* NULL: runs to its end */
 };
 
 struct compact_counts {
-	uint64_t nr_segments;	    /* that were moved */
+	uint64_t nr_segments;	    /* segments that were moved */
 	uint64_t nr_joined;	    /* objects whose segments were moved */
 	uint64_t nr_written, bytes; /* new objects, and their bytes */
 	uint64_t nr_deleted;	    /* replaced objects that were deleted now */
@@ -27,8 +27,8 @@ struct compact_counts {
 
 /*
  * Returns 0, also where damaged segments stayed; -ECANCELED; -EBUSY: the lock went to another
- * process; or the first error, with one line in err. What was done before it is done, and is in
- * counts.
+ * process; or the first error, with one line in err. Steps that ended before an error stay, and are
+ * in counts.
  */
 int store_compact(struct store *s, const struct store_compaction *how,
 		  struct compact_counts *counts, struct err *err);

@@ -20,7 +20,7 @@ struct cluster;
 struct home_intake; /* of the home: takes checked segments */
 struct ingest_quota;
 
-/* One checked segment and what became of it. */
+/* One checked segment and the result of storing it. */
 struct home_segment {
 	const struct segment_facts *facts;
 	const void *data;
@@ -44,17 +44,20 @@ struct store_home {
 	void (*take_out)(struct store *s, const struct segment_name *names, size_t nr);
 	int (*replace)(struct store *s, const struct store_replacement *r, struct err *err);
 
-	/* NULL where there is nothing to compact. */
+	/* Joins small objects; NULL for a home that has none. */
 	int (*compact)(struct store *s, const struct store_compaction *how,
 		       struct compact_counts *counts, struct err *err);
 
 	/* NULL where ingest.c itself writes to the folder. */
 	int (*intake_new)(struct home_intake **out, struct store *s, struct err *err);
 	void (*intake_free)(struct home_intake *i);
-	/* From here on segments of many senders are gathered for a while. */
+	/* Makes the intake gather the segments of many senders for a while from now on. */
 	void (*intake_gather)(struct home_intake *i);
 	void (*intake_limit)(struct home_intake *i, const struct ingest_quota *quota);
-	/* 0 stored, -EALREADY the same is there and durable; else as ingest_put(). */
+	/*
+	 * Returns 0 if stored, -EALREADY if the same segment is durable already, else as
+	 * ingest_put().
+	 */
 	int (*intake_put)(struct home_intake *i, const struct home_segment *one, struct err *err);
 	int (*intake_stream)(struct home_intake *i, struct segment_name *n, bool exactly,
 			     struct err *err);
@@ -64,7 +67,7 @@ extern const struct store_home store_home_folder, store_home_cluster;
 
 struct store {
 	const struct store_home *home;
-	char *dir;   /* as it was named */
+	char *dir;   /* the name by which the store was opened */
 	int fd;	     /* the folder; of a cluster a private one for passing files */
 	bool writer; /* opened to be written: may remove what a killed writer left */
 	struct catalog *catalog;

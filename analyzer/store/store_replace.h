@@ -17,7 +17,8 @@ struct store_replacement {
 };
 
 /*
- * 0 once the summary is durable and in the catalog and the others are not; else nothing is changed.
+ * Returns 0 when the summary is durable and in the catalog and the replaced files are no longer in
+ * it. After an error nothing has changed.
  */
 int store_replace(struct store *s, const struct store_replacement *r, struct err *err);
 

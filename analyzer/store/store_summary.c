@@ -178,7 +178,7 @@ int store_summary_look_up(struct store *store, pthread_mutex_t *catalog,
 	return ret;
 }
 
-/* What the sync knows of each file. */
+/* The facts that the sync knows about each file. */
 struct entry {
 	struct summary_file file; /* must be the first member, because entries are compared by it */
 	uint64_t last;

@@ -39,12 +39,14 @@ struct summary_file {
 int summary_file_compare(const void *a, const void *b);
 
 /*
- * Reads and checks a summary into an initialized s; err names the file. Returns 0, -ENOENT,
+ * Reads a summary into an initialized s and checks it; err names the file. Returns 0, -ENOENT,
  * -EBADMSG, -EPROTONOSUPPORT, -EFBIG, -EIO or -ENOMEM.
  */
 int store_summary_read(const struct store *store, const struct segment_name *first,
 		       uint64_t generation, struct summary *s, struct err *err);
-/* Makes the facts that a catalog keeps of it, which must be released. Returns 0 or -ENOMEM. */
+/*
+ * Makes the facts that a catalog keeps of a summary; the caller releases f. Returns 0 or -ENOMEM.
+ */
 int summary_facts(struct segment_facts *f, const struct summary *s, uint64_t file_bytes);
 
 /*
@@ -56,7 +58,8 @@ int store_summary_has(const struct store *store, const struct segment_name *firs
 		      const struct segment_hash *hash, struct err *err);
 
 /*
- * Does the same for the summary that names it now according to the catalog, which the mutex guards.
+ * Does the same for the summary that names the segment now according to the catalog, which the
+ * mutex guards.
  */
 int store_summary_look_up(struct store *store, pthread_mutex_t *catalog,
 			  const struct segment_name *n, const struct segment_hash *hash,

@@ -28,7 +28,7 @@ static void cluster_ask_row(const PGresult *r, int row, struct store_ask *out)
 int cluster_ask_put(struct cluster *c, const char *host, int64_t begin_s, int64_t end_s,
 		    struct store_ask *out, struct err *err)
 {
-	/* The rules of store_ask_join(). */
+	/* This statement joins periods by the same rules as store_ask_join(). */
 	static const char put[] =
 		"INSERT INTO ask AS a VALUES ($1, now() + make_interval(secs => $2::int), now() + "
 		"make_interval(secs => $3::int)) ON CONFLICT (host) DO UPDATE SET (begin_at, end_at) "

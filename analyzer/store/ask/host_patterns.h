@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_patterns: finds whose of many lists has a host, in a time that does not depend on how many
- * lists there are.
+ * host_patterns: finds which of many lists of hosts contains a host. The time does not depend on
+ * the number of lists.
  *
  * A pattern is the name of a host, or a beginning of names with * behind it (segment_name.h). Each
- * has an owner, which is a number. Of all patterns that stand for a host the one of the lowest
- * owner counts, so that owners numbered in the order of a file give the first entry that has it.
+ * has an owner, which is a number. Of all patterns that match a host, the one with the lowest owner
+ * counts. If owners are numbered in the order of a file, the answer is thus the first entry of the
+ * file that matches the host.
  *
  * The idea: a hash table has every pattern by its text. A host can only be meant by its whole name
  * and by its beginnings, so at most 65 look-ups find all of its patterns; beginnings of a length
@@ -30,8 +31,8 @@
 #define HOST_PATTERNS_NONE UINT32_MAX /* is no owner */
 
 struct host_pattern {
-	uint32_t at;	/* where its text begins in the texts */
-	uint32_t owner; /* the lowest that has this pattern */
+	uint32_t at;	/* offset of the pattern's text in texts */
+	uint32_t owner; /* the lowest owner of this pattern */
 	uint32_t next;	/* another pattern of the same hash, or U64MAP_NONE */
 };
 
@@ -47,10 +48,10 @@ struct host_patterns {
 /* pattern: segment_hosts_ok(). Returns 0 or -ENOMEM. */
 int host_patterns_add(struct host_patterns *p, const char *pattern, uint32_t owner);
 void host_patterns_release(struct host_patterns *p);
-/* Returns the lowest owner whose patterns have the host, or HOST_PATTERNS_NONE. */
+/* Returns the lowest owner with a pattern that matches the host, or HOST_PATTERNS_NONE. */
 uint32_t host_patterns_find(const struct host_patterns *p, const char *host);
 /*
- * Returns the lowest owner of a pattern that has every host of this pattern, or
+ * Returns the lowest owner with a pattern that matches every host of this pattern, or
  * HOST_PATTERNS_NONE.
  */
 uint32_t host_patterns_cover(const struct host_patterns *p, const char *pattern);

@@ -159,8 +159,8 @@ static int store_ask_order(const void *a, const void *b)
 }
 
 /*
- * Reads the questions that are told at now_s. sweep: removes those that are told no more. Closes
- * asks_fd.
+ * Reads the questions of which agents are told at now_s. With sweep it removes those of which
+ * agents are no longer told. Closes asks_fd.
  */
 static int store_ask_list(const struct store_asks *a, int asks_fd, int64_t now_s, bool sweep,
 			  struct store_ask **out, size_t *nr, struct err *err)
@@ -204,8 +204,8 @@ static int store_ask_list(const struct store_asks *a, int asks_fd, int64_t now_s
 
 /*
  * Makes the period of a question as long as that of an older one of the host demands. Where the two
- * touch, one period is asked for. An older one that is not over yet may be somebody else's, and is
- * not ended by a question about another time.
+ * touch, one period is asked for. An older question that is not over yet may be somebody else's, so
+ * a question about another time does not end it.
  */
 static void store_ask_join(struct store_ask *ask, const struct store_ask *old, int64_t now_s)
 {

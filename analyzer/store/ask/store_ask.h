@@ -9,11 +9,12 @@
  * alone, and there from readers who were given that right (access_tokens.h).
  *
  * A folder keeps the questions in DIR/asks, one file for each host with "BEGIN END" in seconds
- * since 1970. A cluster keeps them in the table ask. A question for a host that has one already
- * makes that one's period longer where the two touch or the other one is not over yet, else it
- * replaces it. A question is told until a day after the end of its period, so that an agent that
- * could not send meanwhile hears of it, and is removed when somebody asks after that. Only one
- * thread at a time may use a struct store_asks.
+ * since 1970. A cluster keeps them in the table ask. A new question for a host that already has a
+ * question extends the old one's period if the two periods touch or the old one is not over yet;
+ * otherwise the new question replaces the old one. Agents are told of a question until a day after
+ * the end of its period, so that an agent that could not send meanwhile still receives it. After
+ * that day the next question that anybody asks removes it. Only one thread at a time may use a
+ * struct store_asks.
  */
 #ifndef ANALYZER_STORE_ASK_H
 #define ANALYZER_STORE_ASK_H
@@ -26,15 +27,15 @@
 #include "base/memory/buf.h"
 #include "base/text/err.h"
 
-#define STORE_ASK_KEEP_S      86400 /* agents hear of a question until this long after its period */
-#define STORE_ASK_MAX	      65536 /* questions that are told at one time */
+#define STORE_ASK_KEEP_S      86400 /* agents are told of a question this long after its end */
+#define STORE_ASK_MAX	      65536 /* questions that agents are told of at one time */
 #define STORE_ASK_MAX_MINUTES 1440
 #define STORE_ASK_FAR_S	      86400 /* a period begins and ends at most so far from now */
 
 struct store_ask {
 	char host[SEGMENT_NAME_BYTES];
 	int64_t begin_s, end_s; /* after the time of reading; negative: before it */
-	bool is_known;		/* store_asks_put(): the store has something of the host */
+	bool is_known;		/* store_asks_put(): the store has segments of the host */
 };
 
 struct store_asks;
@@ -58,7 +59,7 @@ int store_asks_read(struct store_asks *a, struct store_ask **out, size_t *nr, st
  * table policy. Once this returned 0, it is durable.
  */
 int store_asks_put_text(struct store_asks *a, const struct buf *text, struct err *err);
-/* Appends the text, at most max_bytes of it; nothing where there is none. */
+/* Appends the text of the policies, at most max_bytes; appends nothing if there are no policies. */
 int store_asks_read_text(struct store_asks *a, struct buf *text, size_t max_bytes, struct err *err);
 
 #endif

@@ -168,7 +168,7 @@ static const struct field store_policy_fields[] = {
 };
 static const struct fields store_policy_table = { .name = "policy", .fields = store_policy_fields };
 
-/* Adds an entry that was read, unless none of some of its hosts could ever have its policy. */
+/* Adds an entry that was read. Refuses it if one of its patterns could never have its policy. */
 static int store_policy_add(const struct fields_reader *r, const struct yaml_node *n,
 			    struct store_policies *p, const struct store_policy *one)
 {
@@ -299,7 +299,7 @@ void store_policy_words(const struct store_policy *one, struct buf *out)
 	buf_printf(out, "\n");
 }
 
-/* null: for ever; 0: no requests are wanted. */
+/* Returns how long requests are kept: null means for ever, 0 that no requests are wanted. */
 static json_t *store_policy_keep_json(const struct store_policy *one)
 {
 	if (!one->keep_ns)

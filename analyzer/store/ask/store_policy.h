@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_policy: which raw requests a store wants of whose hosts, and for how long it keeps them.
+ * store_policy: says from which hosts a store wants the requests themselves, and how long it keeps
+ * them.
  *
  * A file of policies (docs/policy.schema.json) has an entry for each tenant, with its hosts. The
- * first entry that has a host is that host's policy; a host of none sends everything, and its
- * requests stay. Hosts that an entry above has all of are refused, as theirs would never be a
- * policy. Profiles are always sent and are not the subject of a policy.
+ * first entry that contains a host is the policy of that host. A host that no entry contains sends
+ * everything, and its requests are never removed by a policy. A pattern of hosts is refused if an
+ * earlier entry contains all of its hosts, because the later entry would never apply to them.
+ * Profiles are always sent and are not the subject of a policy.
  *
  * The file is put into the store: DIR/policies.yaml of a folder, table policy of a cluster. So all
  * serves of a cluster tell the agents the same and need no file of their own, and retention knows
@@ -43,7 +45,7 @@ struct store_policy {
 struct store_policies {
 	struct store_policy *list; /* owned */
 	size_t nr, cap;
-	struct host_patterns hosts; /* of all entries, which own them by their numbers */
+	struct host_patterns hosts; /* hosts of all entries; the owner is the index in list */
 	struct host_patterns names; /* of the tenants */
 };
 
@@ -59,19 +61,21 @@ int store_policies_parse(struct store_policies *p, const char *name, const struc
 void store_policies_release(struct store_policies *p);
 /* The policy of the host, or NULL. Its cost does not depend on the number of policies. */
 const struct store_policy *store_policies_find(const struct store_policies *p, const char *host);
-/* Appends one line for people, and gives all as JSON (NULL: no memory). */
+/*
+ * The first appends one line for people; the second returns the policies as JSON (NULL: no memory).
+ */
 void store_policy_words(const struct store_policy *one, struct buf *out);
 json_t *store_policies_json(const struct store_policies *p);
-/* Whether some host's requests are given up at some age. */
+/* Returns whether any policy removes requests at some age. */
 bool store_policies_retire(const struct store_policies *p);
 
 /*
- * Puts the text in the place of the one before, after it was checked. Once this returned 0, it is
- * durable.
+ * Checks the text and puts it in the place of the previous one. The new text is durable when the
+ * function has returned 0.
  */
 int store_policies_put(struct store_asks *a, const char *name, const struct buf *text,
 		       struct err *err);
-/* Appends the text that is in force; nothing where there is none. */
+/* Appends the text of the policies in force; appends nothing if there are none. */
 int store_policies_text(struct store_asks *a, struct buf *text, struct err *err);
 /* Reads the policies that are in force into a zeroed p; the caller releases it in every case. */
 int store_policies_read(struct store_asks *a, struct store_policies *p, struct err *err);

@@ -39,7 +39,7 @@ struct check_finding {
 struct check_report {
 	uint64_t nr_files, nr_segments, nr_requests, segment_bytes;
 	/*
-	 * What retention kept: requests in summaries, dropped requests, and the segments that had
+	 * Counts of retention: requests in summaries, dropped requests, and the segments that held
 	 * them.
 	 */
 	uint64_t nr_summaries, nr_summarized, nr_dropped, nr_retained_segments, summary_bytes;

@@ -152,7 +152,7 @@ static int bundle_look_up(struct bundle_commit *b, struct err *err)
 		failed |= json_object_set_new(name, "i", json_integer((json_int_t)i));
 		failed |= json_array_append_new(names, name);
 	}
-	/* A name that lacks its number would mark another segment as known. */
+	/* A name without its number would mark another segment as known. */
 	all = json_pack("{s:o}", "segments", cluster_whole_array(names, failed));
 	values[0] = text = all ? json_dumps(all, JSON_COMPACT) : NULL;
 	json_decref(all);
@@ -314,7 +314,7 @@ static int bundle_try(struct bundle_commit *b, struct err *err)
 	return ret;
 }
 
-/* The database takes no values of this segment, however often it is sent. */
+/* Refuses a segment whose values the database cannot store, however often it is sent. */
 static void bundle_refuse(struct bundle_item *item, const struct err *why)
 {
 	const struct segment_name *n = &item->segment.facts->name;

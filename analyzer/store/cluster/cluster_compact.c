@@ -182,7 +182,7 @@ static int compact_add_segment(void *ctx, const PGresult *row, struct err *err)
 	return 0;
 }
 
-/* The text form of an array of PostgreSQL with the ids of the bundles; the caller frees it. */
+/* Returns the ids of the bundles as the text of a PostgreSQL array; the caller frees it. */
 static char *compact_ids(const struct compact_step *t)
 {
 	char *text = NULL;
@@ -219,7 +219,7 @@ static int compact_read_rows(struct compact_step *t, struct err *err)
 	return ret;
 }
 
-/* Keeps the segments whose bytes have their hash; the bundle of another one is marked. */
+/* Keeps the segments whose bytes have their hash, and marks the bundle of any other segment. */
 static size_t compact_verify(struct compact_step *t)
 {
 	size_t nr = 0;
@@ -246,7 +246,7 @@ static size_t compact_verify(struct compact_step *t)
 }
 
 /*
- * What is still there of the step's bundles is tried again after a day: a damaged bundle, and one
+ * Bundles of the step that still exist are tried again after a day: a damaged bundle, or a bundle
  * whose row counts more segments than there are. Each step therefore leaves fewer bundles to plan.
  */
 static int compact_put_off(struct compact_step *t, struct err *err)
@@ -386,7 +386,7 @@ static int compact_step_run(struct compact_step *t, uint32_t copies, struct err 
 	return ret == 0 ? compact_put_off(t, err) : ret;
 }
 
-/* What the database says of all bundles that compaction may look at. */
+/* The rows of all bundles that compaction may look at. */
 struct compact_view {
 	PGresult *rows;
 	struct compact_bundle *bundles;
@@ -434,7 +434,7 @@ static void compact_view_release(struct compact_view *v)
 	free(v->bundles);
 }
 
-/* The row of a bundle in the answer, which is sorted by id. */
+/* Takes the row of a bundle from the answer, which is sorted by id. */
 static int compact_view_row(const struct compact_view *v, uint64_t id)
 {
 	int low = 0, high = (int)v->nr;

@@ -9,9 +9,10 @@
  * objects stay for an hour, because somebody may be reading them. A process that dies leaves at
  * most an object that nothing names, which cluster_sweep.h deletes.
  *
- * A segment that has not its hash is not copied: it stays in its bundle, which is left alone for a
- * day, and everything else is joined. Memory is about 200 bytes for each segment of a step; the
- * temporary file takes at most COMPACT_MAX_BYTES and at most half of what is free.
+ * A segment whose bytes do not have its hash is not copied: it stays in its bundle, which
+ * compaction leaves alone for a day. All other segments are joined. Memory is about 200 bytes for
+ * each segment of a step; the temporary file takes at most COMPACT_MAX_BYTES and at most half of
+ * what is free.
  */
 #ifndef ANALYZER_CLUSTER_COMPACT_H
 #define ANALYZER_CLUSTER_COMPACT_H

@@ -97,7 +97,7 @@ int cluster_owner_claim(struct cluster *c, struct err *err)
 
 	if (ret == 0 && !found[0])
 		ret = object_put(c->objects, CLUSTER_OWNER_KEY, &whole, 1, sha256, err);
-	/* Of two catalogs that claim it at the same moment, the later one has it. */
+	/* If two catalogs claim the bucket at the same moment, the later one owns it. */
 	return ret == 0 ? cluster_owner_check(c, err) : ret;
 }
 

@@ -29,7 +29,7 @@ static int compact_compare(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* What a group would be that ends with the bundle added last. */
+/* The sums of a group that ends with the bundle added last. */
 struct compact_sum {
 	uint64_t segments, bytes, largest;
 	uint64_t source_bytes; /* of the whole bundles, which are copied before they are joined */

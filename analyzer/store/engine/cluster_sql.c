@@ -195,7 +195,7 @@ static int cluster_sql_check_again(struct cluster_sql *c, struct err *err)
 {
 	int ret;
 
-	c->is_checked = false; /* The statements of the check need none. */
+	c->is_checked = false; /* The statements of the check must not be checked themselves. */
 	ret = cluster_sql_check_schema(c, err);
 	if (ret == 0)
 		return 0;

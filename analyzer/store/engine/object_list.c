@@ -17,7 +17,7 @@ void object_page_release(struct object_page *page)
 	*page = (struct object_page){ 0 };
 }
 
-/* The text of the child of that name in a new string; NULL where there is none. */
+/* Returns the text of the child of that name in a new string, or NULL if there is none. */
 static char *object_child_text(const xmlNode *of, const char *name)
 {
 	for (const xmlNode *n = of->children; n; n = n->next) {

@@ -24,7 +24,7 @@ struct object_store {
 	pthread_mutex_t lock;
 	CURL *curl;
 	char *url, *access_key, *secret_key, *ca, *sigv4;
-	size_t base_len; /* of url up to and without the slash before the bucket's prefix */
+	size_t base_len; /* length of url before the slash of the bucket's prefix */
 	long timeout_ms;
 };
 
@@ -35,7 +35,7 @@ struct object_request {
 	size_t part_offset;
 	struct buf *reply;
 	uint64_t reply_limit;
-	uint64_t bytes; /* of the body in either direction, as far as known */
+	uint64_t bytes; /* bytes of the body in either direction, as far as known */
 	struct curl_slist *headers;
 	char url[URL_BYTES];
 };
@@ -138,7 +138,7 @@ static size_t object_send(char *out, size_t size, size_t nr, void *ctx)
 	return done;
 }
 
-/* libcurl asks for it where it must send the body again over another connection. */
+/* libcurl calls this when it must send the body again over another connection. */
 static int object_rewind(void *ctx, curl_off_t offset, int origin)
 {
 	struct object_request *r = ctx;
@@ -232,7 +232,7 @@ static int object_http_errno(long status)
 	}
 }
 
-/* The code and words of an error that the store sent as XML, where it did. */
+/* Reports the code and the text of an error, if the store sent them as XML. */
 static int object_refused(const struct object_request *r, long status, struct err *err)
 {
 	char code[80] = "";

@@ -3,12 +3,13 @@
  * object_store: objects in a bucket of a store that speaks S3, by libcurl, signed with AWS's
  * version 4.
  *
- * It asks for little on purpose, so that every such store can do it: put, ranged get, delete and
- * list (version 2). Keys hold letters, digits, '/', '.', '_' and '-' only. A put names
- * the SHA-256 of its bytes in the signature, and the store refuses other bytes. Every request has a
- * limit of time, since some stores never answer while they are full.
+ * The module uses few operations, so that every S3 store supports them: put, ranged get, delete and
+ * list (version 2). Keys hold letters, digits, '/', '.', '_' and '-' only. A put names the SHA-256
+ * of its bytes in the signature, and the store refuses other bytes. Every request has a limit of
+ * time, since some stores never answer while they are full.
  *
- * Any thread; requests of one object_store go one after the other over one kept connection.
+ * Any thread may call the functions. Requests of one object_store follow one another over one
+ * connection that stays open.
  */
 #ifndef ANALYZER_OBJECT_STORE_H
 #define ANALYZER_OBJECT_STORE_H
@@ -33,7 +34,10 @@ struct object_store_config {
 	long timeout_ms;    /* of one request, and 1 ms more for each 2 KiB of it; 0: 60 000 */
 };
 
-/* Nothing is asked yet. -EINVAL, -ENOMEM. The strings are copied. */
+/*
+ * Makes the object without connecting to the server. Returns 0, -EINVAL or -ENOMEM. The strings are
+ * copied.
+ */
 int object_store_new(struct object_store **out, const struct object_store_config *config,
 		     struct err *err);
 void object_store_free(struct object_store *o);
@@ -45,10 +49,13 @@ void object_store_free(struct object_store *o);
  */
 int object_put(struct object_store *o, const char *key, const struct iovec *parts, int nr,
 	       char sha256[OBJECT_SHA256_HEX], struct err *err);
-/* Bytes from offset into b (cleared first); it is -EBADMSG where there are fewer than nr. */
+/*
+ * Reads nr bytes from offset into b, which is cleared first. Returns -EBADMSG if the object has
+ * fewer.
+ */
 int object_get(struct object_store *o, const char *key, uint64_t offset, uint64_t nr, struct buf *b,
 	       struct err *err);
-/* An object that is not there is deleted already. */
+/* Deletes an object. An object that does not exist counts as deleted, so this returns 0. */
 int object_delete(struct object_store *o, const char *key, struct err *err);
 /*
  * Calls visit for each object whose key begins with prefix, in order of keys. It ends early if

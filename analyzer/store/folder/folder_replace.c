@@ -10,7 +10,7 @@
 
 #include "analyzer/store/segment_place.h"
 
-/* -errno; nothing of it stays then. */
+/* Writes a temporary file. After an error, which is returned as -errno, no file is left. */
 static int folder_write_temporary(int dir_fd, const char *path, const struct buf *data)
 {
 	int fd = openat(dir_fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -51,7 +51,7 @@ static void folder_take_back(int dir_fd, const struct folder_paths *p)
 	sync_folder(dir_fd, p->folder);
 }
 
-/* Whole and durable under its name, or not there. */
+/* Makes the file appear whole and durable under its name, or not at all. */
 static int folder_put_file(int dir_fd, const struct folder_paths *p, const struct buf *data)
 {
 	int ret = folder_write_temporary(dir_fd, p->temporary, data);
@@ -69,7 +69,10 @@ static int folder_put_file(int dir_fd, const struct folder_paths *p, const struc
 	return ret;
 }
 
-/* Of all that it stands for, mostly at once: nothing else is in the range. */
+/*
+ * Removes the rows that the summary replaces. Usually one call removes the whole range, because no
+ * other segment lies in it.
+ */
 static int folder_remove_rows(struct store *s, const struct store_replacement *r, struct err *err)
 {
 	struct catalog *c = store_catalog(s);
@@ -107,7 +110,7 @@ static int folder_change_catalog(struct store *s, const struct store_replacement
 	return ret;
 }
 
-/* Whatever stays is superseded: the next opening of the store removes it. */
+/* A file that stays is superseded, and the next opening of the store removes it. */
 static void folder_remove_files(int dir_fd, const struct store_replacement *r,
 				const struct folder_paths *p)
 {

@@ -355,7 +355,7 @@ static int sync_found(struct store *s, struct walk *w, struct err *err)
 		ret = sync_files(s, w->known, w->fresh, err);
 	if (ret == 0)
 		ret = sync_damaged(s, err);
-	/* What was read is kept even where a later file failed. */
+	/* The rows of files that were read are kept even if a later file failed. */
 	if (catalog_commit(s->catalog, ret ? NULL : err) < 0 && ret == 0)
 		ret = -EIO;
 	return ret;
@@ -490,10 +490,10 @@ static void folder_space(const struct store *s, uint64_t *nr_inodes, uint64_t *b
 }
 
 /*
- * One serve to a folder: two would answer for the same names without knowing of each other, and
- * neither would count what the other takes. The lock is on the folder itself and ends with the
- * store's descriptor: there is no file of its own that could be left behind, or be a link
- * elsewhere.
+ * Only one serve may use a folder: two would answer for the same names without knowing of each
+ * other, and neither would count the segments that the other takes. The lock is on the folder
+ * itself and ends with the store's descriptor: there is no file of its own that could be left
+ * behind, or be a link elsewhere.
  */
 static int folder_lock_serve(struct store *s, struct err *err)
 {

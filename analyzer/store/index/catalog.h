@@ -59,7 +59,7 @@ int catalog_commit(struct catalog *c, struct err *err);
 /* Ends a transaction whose commit failed. */
 void catalog_rollback(struct catalog *c);
 
-/* Adds a segment, or replaces what was known of it. */
+/* Adds a segment, or replaces its earlier row. */
 int catalog_put(struct catalog *c, const struct segment_facts *f, struct err *err);
 int catalog_remove(struct catalog *c, const struct segment_name *n, struct err *err);
 /* Removes a summary, which is added like a segment. n has the first sequence of the summary. */
@@ -81,7 +81,7 @@ int catalog_hash(struct catalog *c, const struct segment_name *n, struct segment
 
 #define CATALOG_DAY_NS 86400000000000ull
 
-/* What the store holds of one host. */
+/* The files that the store holds for one host. */
 struct catalog_host {
 	/* of segments and summaries; inodes include those of their folders */
 	uint64_t nr_inodes, bytes;
@@ -106,11 +106,14 @@ int catalog_forget_damaged(struct catalog *c, const char *path, struct err *err)
 /* Visits by host, boot id, epoch and sequence. devices and ledger of the facts are empty. */
 int catalog_each_segment(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),
 			 void *ctx, struct err *err);
-/* Visits those after n in the same order; NULL: all. */
+/* Visits the segments after n in the same order; with NULL it visits all. */
 int catalog_each_segment_after(struct catalog *c, const struct segment_name *n,
 			       int (*visit)(void *ctx, const struct segment_facts *f), void *ctx,
 			       struct err *err);
-/* When a segment watched, and what it holds: the few facts that a walk over a long period needs. */
+/*
+ * The interval that a segment watched and its counts: the few facts that a walk over a long period
+ * needs.
+ */
 struct catalog_span {
 	uint64_t sequence;
 	uint64_t begin_real_ns, end_real_ns, received_real_ns;
@@ -126,11 +129,11 @@ int catalog_each_span(struct catalog *c, const struct segment_name *n,
 /* Visits the summaries in the same way. */
 int catalog_each_summary(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),
 			 void *ctx, struct err *err);
-/* Visits those of the stream of n. */
+/* Visits the summaries of the stream of n. */
 int catalog_each_summary_of(struct catalog *c, const struct segment_name *n,
 			    int (*visit)(void *ctx, const struct segment_facts *f), void *ctx,
 			    struct err *err);
-/* Visits both, by host, boot id and epoch. */
+/* Visits segments and summaries, by host, boot id and epoch. */
 int catalog_each_kept(struct catalog *c, int (*visit)(void *ctx, const struct segment_facts *f),
 		      void *ctx, struct err *err);
 /*

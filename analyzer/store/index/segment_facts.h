@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * segment_facts: what a catalog keeps of a segment, found by decoding all of it once.
+ * segment_facts: the facts that a catalog keeps about a segment. They are found by decoding the
+ * whole segment once.
  */
 #ifndef ANALYZER_SEGMENT_FACTS_H
 #define ANALYZER_SEGMENT_FACTS_H
@@ -45,7 +46,10 @@ struct segment_facts {
 	 */
 	uint64_t received_real_ns;
 
-	/* Of a summary (store_summary.h), which is named by its first sequence; otherwise all 0. */
+	/*
+	 * These are set for a summary (store_summary.h), which is named by its first sequence; else
+	 * 0.
+	 */
 	uint64_t generation, last_sequence, nr_segments, segment_bytes;
 	/* the part of nr_requests whose profiles are gone, and the interval that they covered */
 	uint64_t nr_dropped;

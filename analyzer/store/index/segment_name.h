@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * segment_name: what names a segment, and where it lies in a store.
+ * segment_name: the name of a segment and its path in a store.
  *
  *   DIR/segments/<host>/<boot_id>/<epoch, 20 digits>/<sequence, 10 digits>.seg
  *
@@ -52,9 +52,9 @@ int segment_name_compare(const struct segment_name *a, const struct segment_name
 /* Returns whether both belong to one run of an agent: the same host, boot id and epoch. */
 bool segment_name_same_stream(const struct segment_name *a, const struct segment_name *b);
 
-/* Whether the name of a host, or a beginning with *, stands for the host. */
+/* Returns whether the pattern, a host's name or a beginning with *, matches the host. */
 bool segment_hosts_match(const char *pattern, const char *host);
-/* Whether the text is the name of a host, possibly with a * at its end. */
+/* Returns whether the text is a valid host name, possibly with a * at its end. */
 bool segment_hosts_ok(const char *text);
 
 #endif

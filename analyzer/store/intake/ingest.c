@@ -218,7 +218,7 @@ static int put_error(const struct ingest *g, const struct segment_facts *f, int 
 	return err_set(err, -ret, "%s: %s", store_dir(g->store), strerror(-ret));
 }
 
-/* The same for a store that is no folder. It says only afterwards whether the segment was there. */
+/* Does the same for a cluster, which reports only afterwards whether the segment was there. */
 static int ingest_put_home(struct ingest *g, const struct segment_facts *f, const void *data,
 			   size_t len, bool *stored, struct err *err)
 {

@@ -43,15 +43,15 @@ struct ingest_counts {
 	uint64_t nr_kept_journals;  /* journals that could not be retired; the next start does it */
 };
 
-/* Of a folder. Returns 0 or -ENOMEM. */
+/* Makes an ingest for a store in a folder. Returns 0 or -ENOMEM. */
 int ingest_new(struct ingest **out, struct store *store);
-/* Of a store in any home. Returns 0, or -errno with what the home refuses in err. */
+/* Makes an ingest for any store. Returns 0, or -errno with the store's reason in err. */
 int ingest_new_in(struct ingest **out, struct store *store, struct err *err);
 /* Retires the journal and frees g. No thread may be in ingest_put(). */
 void ingest_free(struct ingest *g);
 /*
- * From this call on there are many senders. A separate thread retires journals, so that no sender
- * waits for it, and a cluster gathers segments for a while. Returns 0 or -errno.
+ * Prepares for many senders: from this call on a separate thread retires journals, so that no
+ * sender waits for it, and a cluster gathers segments for a while. Returns 0 or -errno.
  */
 int ingest_retire_beside(struct ingest *g);
 /* The default size at which a journal is retired. */

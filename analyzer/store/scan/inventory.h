@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * inventory: what a store holds, by host and device, from its catalog alone.
- */
+/* inventory: lists the contents of a store by host and device, from its catalog alone. */
 #ifndef ANALYZER_INVENTORY_H
 #define ANALYZER_INVENTORY_H
 

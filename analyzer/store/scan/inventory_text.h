@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inventory_text: what a store has of a host, as JSON and as text for people. */
+/* inventory_text: writes the contents of a store for one host as JSON and as text for people. */
 #ifndef ANALYZER_INVENTORY_TEXT_H
 #define ANALYZER_INVENTORY_TEXT_H
 

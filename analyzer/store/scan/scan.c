@@ -156,7 +156,7 @@ static struct stream_of *device_of(struct scan *s, struct trace *t, uint32_t dev
 	return &devices[t->hint];
 }
 
-/* Notes names, sizes and clocks of the segment's devices. */
+/* Notes the names, sizes and clocks of the segment's devices. */
 static int name_devices(struct scan *s, struct trace *t, const struct segment_header *h)
 {
 	int64_t offset_ns = (int64_t)(h->begin.realtime_ns - h->begin.monotonic_ns);

@@ -36,8 +36,8 @@
 #define SCAN_BATCH 4096
 
 /*
- * What to take: all set conditions must hold, and a zeroed filter takes everything. Strings are
- * borrowed until scan_close().
+ * Selects requests: all conditions that are set must hold, and a zeroed filter takes everything.
+ * Strings are borrowed until scan_close().
  */
 struct scan_filter {
 	const char *const *hosts;
@@ -67,7 +67,7 @@ struct scan_request;
 struct scan_trace;
 struct segment_header;
 
-/* What else to hand over during the scan. All may be NULL. */
+/* Functions that receive more than the requests during the scan. All may be NULL. */
 struct scan_hooks {
 	/*
 	 * Called for each profile stored in a segment that touches the filter's times, whatever its
@@ -124,7 +124,7 @@ struct scan_stream {
 
 struct scan_interval {
 	uint64_t begin_real_ns, end_real_ns;
-	uint64_t begin_ns, end_ns; /* the same in the host's CLOCK_MONOTONIC */
+	uint64_t begin_ns, end_ns; /* the interval in the host's CLOCK_MONOTONIC */
 };
 
 /* One run of an agent, as far as it was scanned. */
@@ -145,8 +145,8 @@ struct scan_trace {
 	/* A clock went back: in real time these or those below are not in order, or overlap. */
 	bool is_tangled;
 	/*
-	 * The same of those whose requests the agent kept back (LOSS_KEPT_BACK). No rate of
-	 * requests extends over them. begin_ns is where the first interval of either kind begins.
+	 * The watched intervals whose requests the agent kept back (LOSS_KEPT_BACK). They count in
+	 * no rate of requests. begin_ns is the beginning of the first interval of either kind.
 	 */
 	const struct scan_interval *kept_back;
 	size_t nr_kept_back;
@@ -185,8 +185,8 @@ uint32_t scan_nr_traces(const struct scan *s);
 const struct scan_trace *scan_trace(const struct scan *s, uint32_t trace);
 
 /*
- * Returns what only summaries hold. Whole summaries count, so requests of other devices and of
- * times just outside of the filter's are included.
+ * Returns the requests that are only in summaries. Whole summaries count, so requests of other
+ * devices and of times just outside of the filter's are included.
  */
 struct scan_retained scan_retained(const struct scan *s);
 
@@ -195,7 +195,7 @@ struct scan_retained scan_retained(const struct scan *s);
  * showing progress.
  */
 uint64_t scan_total_requests(const struct scan *s);
-/* The same of all parts of the filter together. */
+/* Returns the number of requests in the segments of all parts of the filter together. */
 uint64_t scan_whole_requests(const struct scan *s);
 uint64_t scan_done_requests(const struct scan *s);
 

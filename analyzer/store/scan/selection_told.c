@@ -180,12 +180,12 @@ static int selection_read_devices(const struct selection *sel, const char *path,
 	size_t len;
 	int ret;
 
-	/* Whoever asks through the page may not see the names of all hosts. */
+	/* A reader of the live page may not be allowed to see the names of all hosts. */
 	if (getenv(ANSWER_FOR_PAGE)) {
 		snprintf(text, bytes, "those that the fleet's page shows");
 		return 0;
 	}
-	/* This does not use selection_open(), which would repeat its note on retention. */
+	/* The scan is not opened by selection_open(), which would repeat its note on retention. */
 	if (path)
 		ret = selection_open_path(&all, path, &scan, NULL, err);
 	else if (all.dir)

@@ -20,22 +20,22 @@ int selection_open(struct selection *sel, const struct teller *t, struct scan **
 /* Prints a line about requests of the selection that retention has summarized or dropped. */
 void selection_note_retained(const struct teller *t, const struct scan_retained *r);
 /*
- * After the scan was read: return how many requests the hosts' agents kept back on purpose, and
- * print a line about them. nr_in_profiles of them are in the profiles that were shown. The scan may
- * be NULL.
+ * Returns how many requests the agents kept back on purpose, and prints a line about them. Call
+ * this after the scan was read. nr_in_profiles of these requests are in the profiles that were
+ * shown. The scan may be NULL.
  */
 uint64_t selection_kept_back(const struct scan *scan);
 void selection_note_kept_back(const struct teller *t, const struct scan *scan,
 			      uint64_t nr_in_profiles);
 /*
- * For a scan that found no request, after scan_close(). Returns -EINVAL, with a line in err that
- * names the devices that exist, where something was selected. Otherwise the source is empty: tells
- * a remark and returns 0.
+ * Explains a scan that found no request; call it after scan_close(). If something was selected,
+ * this returns -EINVAL with a line in err that names the devices that exist. Otherwise the source
+ * is empty: the function prints a remark and returns 0.
  */
 int selection_nothing(const struct selection *sel, const struct teller *t, struct err *err);
 /*
- * Does the same for one path, a store's folder or a segment file, of several. Returns -EINVAL with
- * a line in err that names the path and its devices.
+ * Does the same for one of several paths, each a store's folder or a segment file. Returns -EINVAL
+ * with a line in err that names the path and its devices.
  */
 int selection_nothing_of(const struct selection *sel, const char *path, struct err *err);
 /*
