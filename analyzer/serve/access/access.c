@@ -39,7 +39,7 @@ enum { FILE_CERT, FILE_KEY, FILE_CA, FILE_CRL, FILE_TOKENS, FILE_TENANTS, NR_FIL
 struct access {
 	char *path[NR_FILES];	    /* owned; NULL: the file is not used */
 	struct stat seen[NR_FILES]; /* the files' state when they were last read */
-	pthread_mutex_t reload;	    /* makes reloads exclude each other, and guards seen */
+	pthread_mutex_t reload;	    /* held during a reload; guards seen */
 	pthread_rwlock_t lock;	    /* guards all members below */
 	uint64_t generation;
 	struct shown *shown;

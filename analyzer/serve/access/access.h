@@ -54,14 +54,14 @@ struct access;
 
 /* A zeroed identity stands for no host. */
 struct access_identity {
-	uint64_t generation; /* the generation of the files when the identity was looked up */
+	uint64_t generation; /* generation of the files when the identity was looked up */
 	/*
 	 * The name of the credential: the word before a token's hash (web1, web*, @acme), the least
 	 * one where the token has several lines; or = and the first host of a certificate, so that
 	 * a guest's certificate is never taken for a person's token of the same name.
 	 */
 	char owner[SEGMENT_NAME_BYTES + 1];
-	bool may_keep; /* each line of the token says so (TOKEN_KEEP in access_tokens.h) */
+	bool may_keep; /* every line of the token has TOKEN_KEEP (access_tokens.h) */
 	size_t nr;
 	char hosts[ACCESS_MAX_NAMES][SEGMENT_NAME_BYTES];
 };
@@ -88,7 +88,7 @@ bool access_lists_over(struct access *a);
 bool access_tell_lists_over(struct access *a, struct err *err);
 
 bool access_has_tls(const struct access *a);
-/* Returns whether a sender must authenticate. */
+/* Returns whether senders must authenticate. */
 bool access_asks(const struct access *a);
 bool access_asks_certificate(const struct access *a);
 
@@ -101,7 +101,7 @@ void access_by_certificate(struct access *a, gnutls_session_t session, struct ac
  * unknown.
  */
 void access_by_token(struct access *a, const char *authorization, struct access_identity *out);
-/* Whether there is a file of tenants. */
+/* Returns whether there is a file of tenants. */
 bool access_has_tenants(const struct access *a);
 /*
  * Copies the name of the host's tenant, "" where there is no file of tenants. Returns false where

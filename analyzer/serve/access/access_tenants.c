@@ -35,7 +35,7 @@ static int access_tenants_line(struct access_tenant *t, char *line, const char *
 	return t->nr_hosts ? 0 : err_set(err, EINVAL, "%s: expected a host", where);
 }
 
-/* Appends a tenant, whose number its name and hosts get. */
+/* Appends a tenant. Its name and its hosts get its number as their owner. */
 static int access_tenants_append(struct access_tenants *tenants, const struct access_tenant *one)
 {
 	uint32_t number = (uint32_t)tenants->nr;
@@ -69,9 +69,9 @@ static int access_tenants_add(struct access_tenants *tenants, char *text, const 
 }
 
 /*
- * Finds a line with a host that an earlier line has too. One of two patterns that have a
- * host in common has all hosts of the other. A tenant is the first owner of its own patterns unless
- * an earlier one has them; where the owners are numbered backwards, it is the last.
+ * Finds a line with a host that an earlier line has too. If two patterns have a host in common, one
+ * of them contains all hosts of the other. A tenant is the first owner of its own patterns unless
+ * an earlier tenant has them too; if the owners are numbered backwards, it is the last owner.
  */
 static int access_tenants_clash(const struct access_tenants *tenants, const char *path,
 				struct err *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access_tenants: this module reads the file of tenants, which says whose hosts are whose:
+ * access_tenants: this module reads the file of tenants, which assigns hosts to tenants:
  *
  *	# TENANT HOST[,HOST...]; a name that ends with * stands for all hosts that begin so
  *	acme web*,db1
@@ -22,7 +22,7 @@
 
 struct access_tenant {
 	char name[SEGMENT_NAME_BYTES];
-	unsigned int line; /* of the file */
+	unsigned int line; /* line of the file */
 	size_t nr_hosts;
 	char hosts[TENANT_MAX_HOSTS][SEGMENT_NAME_BYTES];
 };
@@ -31,8 +31,8 @@ struct access_tenant {
 struct access_tenants {
 	struct access_tenant *list; /* owned */
 	size_t nr, cap;
-	struct host_patterns hosts; /* of all tenants, which own them by their numbers */
-	struct host_patterns names; /* of the tenants */
+	struct host_patterns hosts; /* hosts of all tenants; the owner is the index in list */
+	struct host_patterns names; /* names of the tenants; the owner is the index in list */
 };
 
 /*
@@ -42,16 +42,16 @@ struct access_tenants {
 int access_tenants_read(const char *path, struct access_tenants *out, struct err *err);
 void access_tenants_release(struct access_tenants *tenants);
 /*
- * Return the tenant of that name, and the tenant whose host it is, or NULL. Their cost does not
- * depend on the number of tenants.
+ * The first returns the tenant of that name, the second the tenant of that host; each returns NULL
+ * if there is none. Their cost does not depend on the number of tenants.
  */
 const struct access_tenant *access_tenants_find(const struct access_tenants *tenants,
 						const char *name);
 const struct access_tenant *access_tenants_of(const struct access_tenants *tenants,
 					      const char *host);
 /*
- * Gives the hosts that a token of the owner stands for, at most cap: the owner itself, a name or a
- * beginning with *, or those of @TENANT. Returns how many.
+ * Gives at most cap hosts that a token of the owner stands for: the owner itself, if it is a host's
+ * name or a beginning with *, or the hosts of @TENANT. Returns how many.
  */
 size_t access_tenants_expand(const struct access_tenants *tenants, const char *owner,
 			     char (*hosts)[SEGMENT_NAME_BYTES], size_t cap);

@@ -12,7 +12,7 @@
 
 #define SECRET_BYTES 32
 #define SECRET_TEXT  (2 * SECRET_BYTES + 1)
-#define RELOAD_NS    CLOCK_NS_PER_S /* files are looked at again at most so often */
+#define RELOAD_NS    CLOCK_NS_PER_S /* least time between two looks at the files */
 
 struct page_session {
 	char secret[SECRET_TEXT]; /* "": the entry is free */

@@ -33,7 +33,7 @@ struct page_reader {
 	struct access_identity hosts;
 };
 
-/* Takes the same configuration and returns the same errors as access_new(). */
+/* Makes the login. The configuration and the errors are those of access_new(). */
 int page_login_new(struct page_login **out, const struct access_config *config, struct err *err);
 void page_login_free(struct page_login *l);
 struct access *page_login_access(struct page_login *l);
@@ -47,8 +47,8 @@ bool page_login_asks(const struct page_login *l);
 int page_login_who(struct page_login *l, struct MHD_Connection *c, struct page_reader *out);
 bool page_reader_permits(const struct page_reader *r, const char *host);
 /*
- * Returns whose the things are that the reader saves: PAGE_ALL for who sees all hosts, else the
- * name of the credential, so that they stay when a token is replaced.
+ * Returns the owner of the answers that the reader saves: PAGE_ALL if the reader may see all hosts,
+ * else the name of the credential, so that the answers keep their owner when a token is replaced.
  */
 const char *page_reader_owner(const struct page_reader *r);
 /*

@@ -93,16 +93,17 @@ bool page_fleet_host_name(struct page_fleet *f, size_t i, char out[SEGMENT_NAME_
 /* Returns whether the fleet has had windows of this host since serve was started. */
 bool page_fleet_has_host(struct page_fleet *f, const char *host);
 /*
- * Returns the end of the newest segment of the host that its agent sent without the requests, in
- * seconds since 1970: what it kept back until then it has forgotten. NaN where it sent all.
+ * Returns the end, in seconds since 1970, of the newest segment that the host's agent sent without
+ * its requests. The agent has deleted the requests that it kept back until then. Returns NaN if the
+ * agent sent all requests.
  */
 double page_fleet_kept_back_s(struct page_fleet *f, const char *host);
 /* Makes every waiting call of page_fleet_wait() return. */
 void page_fleet_wake(struct page_fleet *f);
 
 /*
- * Replaces the labels of the hosts by others, which the fleet owns from now on; NULL: there are
- * none.
+ * Replaces the labels of the hosts. The fleet owns the new labels from now on; NULL means that
+ * there are none.
  */
 void page_fleet_set_labels(struct page_fleet *f, struct page_labels *labels);
 

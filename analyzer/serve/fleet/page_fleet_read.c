@@ -16,8 +16,8 @@
  * time is read. */
 #define LOAD_SEGMENTS  65536
 #define LOOK_MIN_NS    5000000000ull
-#define LOOK_SHARE     100 /* one part in so many of the time goes into looking through the store */
-#define ROUND_NS       250000000ull /* at most so often the generation goes up */
+#define LOOK_SHARE     100 /* 1/100 of the time goes into looking through the store */
+#define ROUND_NS       250000000ull /* least time between two generations */
 #define HOUR_NS	       3600000000000ull
 #define LOADED_AT_ONCE 256
 
@@ -71,7 +71,10 @@ static int page_taker_visit(void *ctx, const struct segment_header *h,
 	pthread_mutex_lock(&t->f->lock);
 	host = page_fleet_host(t->f, h->host, (double)h->begin.realtime_ns / 1e9,
 			       (double)h->end.realtime_ns / 1e9, t->received_ns);
-	/* The segments of an agent that keeps requests back come once these are forgotten. */
+	/*
+	 * An agent that keeps requests back sends a segment after it has deleted the segment's
+	 * requests.
+	 */
 	if (host && h->ledger && h->ledger->total[LOSS_KEPT_BACK])
 		host->kept_back_s = fmax(host->kept_back_s, (double)h->end.realtime_ns / 1e9);
 	pthread_mutex_unlock(&t->f->lock);

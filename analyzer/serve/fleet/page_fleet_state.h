@@ -13,7 +13,7 @@
 #include "base/memory/u64map.h"
 
 #define PAGE_QUEUE \
-	8192 /* segments that wait to be read; more are found by a look through the store */
+	8192 /* segments that wait to be read; a look through the store finds further ones */
 
 struct page_minute {
 	uint64_t minute; /* minutes since 1970; an entry of another minute is out of date */
@@ -42,7 +42,7 @@ struct page_host {
 	uint64_t heard_real_ns; /* this machine's time when the last segment arrived */
 	/* longest recent time between two arrivals, in seconds; older values fade */
 	double pace_s;
-	uint32_t nr_devices; /* of them that are shown */
+	uint32_t nr_devices; /* devices of the host that are shown */
 	struct page_gap gaps[PAGE_MINUTES];
 };
 
@@ -85,7 +85,7 @@ struct page_fleet {
 	uint64_t nr_bad;       /* segments or profiles that could not be read */
 	double newest_s;
 	struct page_second seconds[PAGE_SECONDS];
-	size_t nr_to_load, nr_loaded; /* of the hour before the start */
+	size_t nr_to_load, nr_loaded; /* segments of the hour before the start */
 	double history_begin_s;
 	bool loaded;
 

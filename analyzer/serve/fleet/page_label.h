@@ -3,9 +3,9 @@
  * page_label: this module reads the labels of hosts, by which the page groups the fleet.
  *
  * Each line of the file is a host and its labels, `web1 role=web site=north`, separated by blanks.
- * Empty lines and what follows a # at the begin of a word are left out. The table does not change
- * after it was read, so that any thread may look into it. Memory: about five times the file, whose
- * bound is PAGE_LABEL_FILE_BYTES.
+ * Empty lines and the text after a # at the beginning of a word are ignored. The table does not
+ * change after it was read, so that any thread may look into it. Memory: about five times the file,
+ * whose bound is PAGE_LABEL_FILE_BYTES.
  */
 #ifndef ANALYZER_SERVE_FLEET_PAGE_LABEL_H
 #define ANALYZER_SERVE_FLEET_PAGE_LABEL_H

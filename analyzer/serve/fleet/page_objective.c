@@ -175,7 +175,7 @@ static json_t *page_objective_json(const struct time_objective *one)
 			 "below_s", one->limit_s, "budget_ratio", time_objective_budget(one));
 }
 
-/* Whether an objective judges a device of a host that the reader may see. */
+/* Returns whether an objective judges a device of a host that the reader may see. */
 static bool page_objective_concerns(const struct page_objectives *o,
 				    const struct time_objective *one,
 				    bool (*permits)(void *ctx, const char *host), void *ctx)

@@ -23,10 +23,10 @@ struct page_state_minute {
 /* An objective of one device in the last hour. */
 struct page_state {
 	const struct time_objective *objective;
-	uint64_t hash; /* of host and device */
+	uint64_t hash; /* hash of host and device */
 	char host[SEGMENT_NAME_BYTES], device[PROFILE_NAME_BYTES], name[PROFILE_NAME_BYTES];
 	struct page_state_minute minutes[PAGE_OBJECTIVE_MINUTES];
-	double requests, slow, spent; /* of the hour, when they were last added up */
+	double requests, slow, spent; /* sums of the hour, when they were last added up */
 };
 
 struct page_objectives {

@@ -20,7 +20,7 @@ struct ask_watch {
 	void (*note)(void *ctx, const char *line);
 	void *ctx;
 	bool has_failed;      /* the last reading failed, and note() was told */
-	bool has_no_policies; /* the same of the policies */
+	bool has_no_policies; /* the last reading of the policies failed */
 	struct buf text;      /* the policies as they were read last; used by the thread alone */
 	pthread_t thread;
 	bool has_thread;
@@ -44,7 +44,7 @@ static void ask_watch_say(struct ask_watch *w, bool *is_said, const char *what,
 	*is_said = true;
 }
 
-/* Puts policies in force where their text is another one than before. */
+/* Puts policies in force if their text differs from the one in force. */
 static int ask_watch_take(struct ask_watch *w, const struct buf *text, struct err *err)
 {
 	struct store_policies fresh = { .list = NULL }, old;

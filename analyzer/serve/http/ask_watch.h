@@ -4,9 +4,9 @@
  * holds, for the replies to uploads.
  *
  * They are read before the first reply, and then by a thread once per second, so that no upload
- * waits for a disk or a database. Where they cannot be read, those that were read last stay in
- * force, and one line says why. Without policies that were read nothing starts, since agents would
- * send what a policy forbids.
+ * waits for a disk or a database. If they cannot be read, the ones that were read last stay in
+ * force, and one line says why. The server does not start before policies could be read, because
+ * agents would send requests that a policy forbids.
  */
 #ifndef ANALYZER_ASK_WATCH_H
 #define ANALYZER_ASK_WATCH_H
@@ -21,7 +21,10 @@
 
 struct ask_watch;
 
-/* store: its name. note (may be NULL) is called with a line, mostly by the thread. 0 or -errno. */
+/*
+ * store is the name of the store. note (may be NULL) is called with a line, mostly by the thread.
+ * Returns 0 or -errno.
+ */
 int ask_watch_new(struct ask_watch **out, const char *store, void (*note)(void *, const char *),
 		  void *ctx, struct err *err);
 void ask_watch_free(struct ask_watch *w);

@@ -17,7 +17,7 @@
 #define CLIENT_NAME_BYTES 64
 
 struct client_limits {
-	double rate_per_s;   /* 0: no limit; after a pause, twice as many may begin at once */
+	double rate_per_s;   /* 0: no limit; twice as many may begin at once after a pause */
 	uint32_t nr_active;  /* uploads at the same time */
 	uint64_t body_bytes; /* memory of the uploads under way */
 };
@@ -39,7 +39,7 @@ int clients_enter(struct clients *c, const char *name, uint64_t now_ns, struct c
  * share.
  */
 int clients_reserve(struct clients *c, struct client *client, uint64_t bytes);
-/* The upload is over and its bytes are given back. NULL is legal. */
+/* Ends the upload and gives back its bytes. NULL is legal. */
 void clients_leave(struct clients *c, struct client *client, uint64_t bytes);
 void clients_return(struct clients *c, struct client *client, uint64_t bytes);
 

@@ -19,7 +19,7 @@
 struct retain_beside {
 	struct retain_beside_config config;
 	char *dir;
-	struct store *store; /* owned; NULL: nothing was to be done yet */
+	struct store *store; /* owned; NULL: there was nothing to do yet */
 	bool has_index;	     /* the store was opened to remove, not only to compact */
 	pthread_t thread;
 	pthread_mutex_t lock; /* protects the waiting for wake */
@@ -82,9 +82,9 @@ static void retain_beside_report(struct retain_beside *r, int status, const stru
 }
 
 /*
- * Opens the store for what is to be done, which may be nothing. Compaction alone needs no index of
- * the store. Where the policies cannot be read, it opens the store for all that is to be done
- * without them.
+ * Opens the store for removal or compaction, or not at all if there is nothing to do. Compaction
+ * alone needs no index of the store. If the policies cannot be read, the store is opened for the
+ * work that does not depend on them.
  */
 static int retain_beside_open(struct retain_beside *r, struct err *err)
 {
@@ -154,7 +154,7 @@ int retain_beside_start(struct retain_beside **out, const char *dir,
 	pthread_mutex_init(&r->lock, NULL);
 	r->dir = strdup(dir);
 	ret = r->dir ? 0 : err_set(err, ENOMEM, "no memory for retention");
-	/* What policies want is found out by the thread: a wrong file does not keep senders out. */
+	/* The thread reads the policies, so that a wrong file does not keep senders out. */
 	if (ret == 0 && (retain_limits_any(&config->limits) || !store_is_folder(dir)))
 		ret = retain_beside_open(r, err);
 	if (ret < 0)

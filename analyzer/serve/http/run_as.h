@@ -19,8 +19,8 @@ struct run_as {
 };
 
 /*
- * user is a name or a number, or NULL for none. Returns 0, or -EINVAL where root gives no user or
- * names root, where there is no such account, or where another user than root names anybody else.
+ * user is a name or a number, or NULL for none. Returns 0, or -EINVAL if root names no user or
+ * names root, if there is no such account, or if a user other than root names another account.
  */
 int run_as_find(struct run_as *out, const char *user, struct err *err);
 

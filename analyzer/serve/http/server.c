@@ -27,9 +27,9 @@
 #define REQUEST_S	  60
 #define ADMIT_PER_S	  1000
 #define ADMIT_BURST_S	  1
-#define ADMIT_OWED	  64	  /* handshakes that wait for a processor; above it no more begin */
-#define ADMIT_WAIT_NS	  2000000 /* until these are counted again */
-#define ADMIT_WAITS	  500	  /* so often at most for one connection */
+#define ADMIT_OWED	  64	  /* handshakes that wait for a processor; no more begin above it */
+#define ADMIT_WAIT_NS	  2000000 /* time until the waiting handshakes are counted again */
+#define ADMIT_WAITS	  500	  /* number of such waits for one connection, at most */
 #define HOST_SEGMENTS_PER_DAY \
 	1000000			 /* 750 000 requests a second; 86 400 of a second each are usual */
 #define OPEN_S	    10		 /* at most, for a handshake and the first head */
@@ -67,7 +67,7 @@ static enum MHD_Result answer_streams(struct server *s, struct MHD_Connection *c
 }
 
 /*
- * Answers known senders, and any program on this machine. A sender does not learn the hosts of
+ * Answers known senders, and any program on this machine. The answer to a sender hides the hosts of
  * other tenants.
  */
 static enum MHD_Result answer_metrics(struct server *s, struct MHD_Connection *c)

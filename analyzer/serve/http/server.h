@@ -63,7 +63,7 @@ struct server_config {
 	uint32_t nr_per_address; /* from one address at the same time; 0: 64 */
 	double rate_per_s;	 /* uploads per second of one client; 0: 200 */
 	uint64_t body_bytes;	 /* memory of all bodies under way; 0: 256 MiB */
-	uint64_t tenant_bytes;	 /* the same of one tenant; 0: half of it */
+	uint64_t tenant_bytes;	 /* memory of the bodies of one tenant; 0: half of body_bytes */
 	double admit_per_s;	 /* new connections per second; 0: 1000 */
 	/*
 	 * A 0 means: half of the inodes and of the bytes of the store's file system, 1 000 000

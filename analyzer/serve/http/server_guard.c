@@ -207,7 +207,10 @@ uint64_t guard_nr_shut(struct guard *g)
 	return nr;
 }
 
-/* Looks at a bounded number of connections, since whoever stalls many must not make this slow. */
+/*
+ * Looks at a bounded number of connections, because a client that stalls many of them must not make
+ * this function slow.
+ */
 bool guard_owes(struct guard *g, unsigned int nr_connections)
 {
 	unsigned int nr = 0, nr_seen = 0;

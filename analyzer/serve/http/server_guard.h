@@ -48,7 +48,7 @@ struct connection {
 	struct access_identity *certificate; /* owned; NULL: not looked up yet */
 	uint64_t looked_up_ns;
 	uintptr_t stack_low; /* of the serving thread, see server_trim.h; 0: not looked up yet */
-	uint64_t trimmed_ns; /* when server_trim_thread() gave back its unused part */
+	uint64_t trimmed_ns; /* time when server_trim_thread() gave back its unused part */
 };
 
 /*
@@ -72,8 +72,8 @@ void guard_enter(struct guard *g, struct connection *c, enum guard_phase phase);
 /* Records that the connection has shown a known credential: it is never ended to make room. */
 void guard_know(struct guard *g, struct connection *c);
 /*
- * Returns whether so many connections have sent bytes of their handshake or first head that this
- * server did not come to read yet. A client that is slow itself is not counted.
+ * Returns whether this many connections have sent bytes of their handshake or first head that this
+ * server has not read yet. A client that is slow itself is not counted.
  */
 bool guard_owes(struct guard *g, unsigned int nr_connections);
 /* Returns how many connections were shut down because of their time, or to make room. */

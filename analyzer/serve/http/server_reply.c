@@ -31,7 +31,7 @@ static enum MHD_Result send_with(struct MHD_Connection *c, int status, const cha
 	return queued;
 }
 
-/* The same with one header or, where it is NULL, none. */
+/* Queues a reply with one header, or with no header if it is NULL. */
 static enum MHD_Result send_reply(struct MHD_Connection *c, int status, const char *type,
 				  const void *body, size_t len, const char *header,
 				  const char *value)

@@ -24,8 +24,8 @@ bool server_reply_wrong_head(struct MHD_Connection *c, const char *version,
 /* Replies with 405 and the method that is allowed. */
 enum MHD_Result server_reply_not_allowed(struct MHD_Connection *c, const char *allowed);
 /*
- * ask and policy (may be NULL) are the fields Blkcast-Ask and Blkcast-Policy, which say what
- * requests the agent sends.
+ * Acknowledges a segment. ask and policy (may be NULL) are the fields Blkcast-Ask and
+ * Blkcast-Policy, which say which requests the agent sends.
  */
 enum MHD_Result server_reply_ack(struct MHD_Connection *c, const struct ingest_result *result,
 				 const char *ask, const char *policy);

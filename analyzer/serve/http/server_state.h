@@ -56,15 +56,13 @@ struct exchange {
 	struct err why;
 };
 
-/*
- * Called before the body: refuses the request if a reason is known already, else waits for the
- * body.
- */
+/* Refuses the request if a reason is known before the body, else waits for the body. */
 enum MHD_Result upload_begin(struct server *s, struct MHD_Connection *c, const char *url,
 			     struct exchange *x);
 void upload_take(struct server *s, struct exchange *x, const char *data, size_t nr);
 /*
- * Called after the whole body: stores it and acknowledges it, or replies with the reason why not.
+ * Stores and acknowledges the segment after its whole body came, or replies with the reason why
+ * not.
  */
 enum MHD_Result upload_end(struct server *s, struct MHD_Connection *c, struct exchange *x);
 /* Gives back the body's memory and the client's share. */

@@ -70,7 +70,7 @@ void server_trim_thread(struct connection *c)
 		c->stack_low = (c->stack_low + page_bytes - 1) & mask;
 		server_trim_zeros((here + page_bytes) & mask, high, page_bytes);
 	}
-	/* What lies below the frame is never read: the next calls write there first. */
+	/* The stack below the frame is never read before the next calls write to it. */
 	if (c->stack_low < unused_end)
 		madvise((void *)c->stack_low, unused_end - c->stack_low, MADV_DONTNEED);
 }

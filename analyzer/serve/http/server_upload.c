@@ -17,7 +17,7 @@
 #define RETRY_AFTER_DISK   5
 #define RETRY_AFTER_QUOTA  300 /* retention has to make room */
 
-/* Gives back what the node, the tenant and the client had of it. */
+/* Gives back the memory that the node, the tenant and the client reserved for the body. */
 static void server_upload_return(struct server *s, struct exchange *x, uint64_t bytes)
 {
 	__atomic_sub_fetch(&s->body_bytes, bytes, __ATOMIC_RELAXED);
@@ -81,7 +81,9 @@ enum MHD_Result server_refuse(struct server *s, struct MHD_Connection *c, int st
 			      const struct err *why, int retry_after_s)
 {
 	server_stats_refused(&s->stats, status);
-	/* Up to as long again, at most a minute, different from one refusal to the next. */
+	/*
+	 * The wait grows by up to its own length, at most a minute, and differs between refusals.
+	 */
 	if (retry_after_s > 0)
 		retry_after_s += (int)(__atomic_add_fetch(&s->nr_retries, 1, __ATOMIC_RELAXED) *
 				       2654435761u % 4294967296u %

@@ -15,7 +15,7 @@
 #include "base/system/clock.h"
 
 #define WORDS_MAX 128
-#define TURN_S	  5 /* a question of a device waits at most so long for its turn */
+#define TURN_S	  5 /* time that a question about a device waits for its turn at most */
 #define HEARTBEAT_MS \
 	5000 /* A page that has been closed is noticed when the next line cannot be sent to it. */
 #define EVENT_NS    1000000000ull

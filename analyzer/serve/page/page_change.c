@@ -15,7 +15,7 @@
 #include "base/data/json.h"
 #include "base/system/clock.h"
 
-/* The HTTP status of an error; 503 stands for what may go better later. */
+/* Returns the HTTP status of an error; 503 means that a later try may succeed. */
 static int page_change_status(int ret)
 {
 	static const struct {

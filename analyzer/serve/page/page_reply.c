@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 #define ETAG_BYTES	 40
-#define GZIP_LEAST_BYTES 1024	   /* a shorter content does not become shorter enough to matter */
+#define GZIP_LEAST_BYTES 1024	   /* gzip saves too little on shorter content */
 #define GZIP_WINDOW_BITS (15 + 16) /* 16 asks zlib for the gzip format (zlib.h, deflateInit2) */
 #define GZIP_MEMORY	 8
 
@@ -17,7 +17,7 @@
 	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " \
 	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/* Of a page that holds its own styles and pictures. */
+/* The policy of a page that holds its own styles and pictures. */
 #define PAGE_POLICY                                                                       \
 	"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; " \
 	"form-action 'none'; frame-ancestors 'none'; sandbox"
@@ -140,8 +140,8 @@ static enum MHD_Result page_reply_queue(struct MHD_Connection *c, int status, co
 
 /*
  * Queues a content with an ETag made from it, as gzip if the request accepts that, or 304 without
- * content if the request names that ETag. The content is copied. Nothing that is sent holds a
- * secret beside text that another place can choose, so its length tells nothing.
+ * content if the request names that ETag. The content is copied. No reply holds a secret beside
+ * text that somebody else can choose, so the compressed length reveals nothing.
  */
 static enum MHD_Result page_reply_content(struct MHD_Connection *c, const char *type,
 					  const void *data, size_t len)

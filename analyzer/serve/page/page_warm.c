@@ -11,11 +11,11 @@
 #include "base/system/clock.h"
 #include "base/system/thread.h"
 
-#define BACK_BLOCKS	  96		/* a day */
-#define REST		  4		/* times as long as the work before it */
-#define LOOK_NS		  5000000000ull /* between two looks where there is nothing to do */
-#define MOST_BYTES	  (128u << 20)	/* for the sums of one block of one host */
-#define MOST_WINDOW_BYTES (64u << 20)	/* and for its windows */
+#define BACK_BLOCKS	  96		/* blocks of a day */
+#define REST		  4		/* rest, in units of the work before it */
+#define LOOK_NS		  5000000000ull /* time between two looks while there is nothing to do */
+#define MOST_BYTES	  (128u << 20)	/* bytes of the sums of one block of one host */
+#define MOST_WINDOW_BYTES (64u << 20)	/* bytes of its windows */
 
 struct page_warm {
 	struct page_store *store; /* borrowed */

@@ -3,9 +3,10 @@
  * page_warm: a thread that sums up every quarter of an hour of every host once it is over
  * (page_block.h), so that the first look at a device's day finds the sums on disk.
  *
- * At the start it goes back a day from the newest window, the newest quarter first. It rests four
- * times as long as it works; what it has not reached is summed up when somebody looks at it. It
- * holds one quarter of one host in memory at a time, and passes one of more than 128 MiB.
+ * At the start it goes back a day from the newest window, the newest quarter first. The thread
+ * rests four times as long as it works. A quarter that it has not reached is summed up when
+ * somebody looks at it. The thread holds one quarter of one host in memory at a time, and skips a
+ * quarter that needs more than 128 MiB.
  */
 #ifndef ANALYZER_SERVE_PAGE_PAGE_WARM_H
 #define ANALYZER_SERVE_PAGE_PAGE_WARM_H

@@ -12,7 +12,7 @@
 
 #define FINE_ROWS   4096  /* regions from byte 0 on; they are joined as the offsets grow */
 #define FIRST_SHIFT 12	  /* a region has 4 KiB at first */
-#define BLOCK_BYTES 4096u /* of the cache */
+#define BLOCK_BYTES 4096u /* bytes of a block of the cache */
 #define BLOCKS_EACH 64	  /* blocks of one request that the cache sees; longer ones are cut */
 
 struct page_access {

@@ -31,7 +31,10 @@ void page_bins_add(struct bins *to, const struct profile *p, double from, double
 			}
 }
 
-/* Of each distribution follow the set of bins that have a count, a bit each, and their counts. */
+/*
+ * The packed form of a distribution is the set of bins with a count, one bit each, and their
+ * counts.
+ */
 static void page_bins_pack_one(const double counts[MIRROR_BINS], struct buf *out)
 {
 	uint64_t used = 0;

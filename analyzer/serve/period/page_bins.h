@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_bins: what requests found when they arrived, as columns of the live page sum it up.
+ * page_bins: the state of a device that requests found when they arrived, summed up by the columns
+ * of the live page.
  *
  * The bins are those of the report (report/curve/bins.h), so that both draw the same pictures. A
- * window adds its tallies exactly. The response times of flushes are not among what is packed: a
- * column has their histogram.
+ * window adds its tallies exactly. The response times of flushes are not packed, because a column
+ * has their histogram.
  */
 #ifndef ANALYZER_SERVE_PERIOD_PAGE_BINS_H
 #define ANALYZER_SERVE_PERIOD_PAGE_BINS_H
@@ -15,12 +16,15 @@
 #include "base/memory/buf.h"
 
 /*
- * Adds what the requests of a window found, or of its part between two shares of its length, 0 to
- * 1. Shares that follow one another add up to the window exactly.
+ * Adds the tallies of a window, or of its part between two shares of its length, 0 to 1. Shares
+ * that follow one another add up to the window exactly.
  */
 void page_bins_add(struct bins *to, const struct profile *p, double from, double until);
 void page_bins_merge(struct bins *dst, const struct bins *src);
-/* Append to out, and add what was appended to dst. The latter returns 0 or -EBADMSG. */
+/*
+ * The first appends the bins to out, the second reads them again and adds them to dst. The second
+ * returns 0 or -EBADMSG.
+ */
 void page_bins_pack(const struct bins *b, struct buf *out);
 int page_bins_merge_packed(struct bins *dst, struct cursor *from);
 /*

@@ -12,10 +12,10 @@
 #include "base/memory/array.h"
 #include "base/system/clock.h"
 
-#define MOST_DEVICES 1024	/* of a block that is kept in advance */
-#define MOST_COLUMNS 16384	/* of a device; a block has 91, if its agent says no nonsense */
-#define DEVICE_BYTES (8u << 20) /* of a device's columns; 91 take at most 3 MiB */
-#define WINDOW_BYTES (8u << 20) /* of a device's packed windows */
+#define MOST_DEVICES 1024	/* devices of a block that is kept in advance */
+#define MOST_COLUMNS 16384	/* columns of a device; a block from a correct agent has 91 */
+#define DEVICE_BYTES (8u << 20) /* bytes of a device's columns; 91 take at most 3 MiB */
+#define WINDOW_BYTES (8u << 20) /* bytes of a device's packed windows */
 
 static const double level_s[NR_PAGE_LEVELS] = { 0, 10, 60, PAGE_BLOCK_S };
 
@@ -47,7 +47,7 @@ void page_block_sort(struct page_segment *segments, size_t nr)
 {
 	size_t i = 1;
 
-	/* Those of one stream come in order, and a day has tens of thousands. */
+	/* The segments of one stream come in order, and a day has tens of thousands. */
 	while (i < nr && page_block_compare(&segments[i - 1], &segments[i]) <= 0)
 		i++;
 	if (i < nr)
@@ -59,7 +59,10 @@ bool page_block_is_over(uint64_t block, double now_s)
 	return (double)(block + 1) * PAGE_BLOCK_S + PAGE_BLOCK_LATE_S <= now_s;
 }
 
-/* The key of all segments of a block; no machine reads what another one packed differently. */
+/*
+ * Returns the key of all segments of a block. The key differs between machines that pack
+ * differently, so that none reads the other's form.
+ */
 static uint64_t page_block_hash(const struct page_segment *segments, size_t nr)
 {
 	const uint64_t form = (uint64_t)PAGE_PACKED_VERSION << 32 | sizeof(struct page_column);
@@ -69,7 +72,10 @@ static uint64_t page_block_hash(const struct page_segment *segments, size_t nr)
 		const struct segment_name *n = &segments[i].name;
 		const uint64_t numbers[] = { n->epoch, n->sequence, segments[i].received_real_ns };
 
-		/* The texts end with a 0 each, so that no two pairs of names are the same bytes. */
+		/*
+		 * Each text is hashed with its final 0, so that no two pairs of names give the same
+		 * bytes.
+		 */
 		hash = XXH3_64bits_withSeed(n->host, strlen(n->host) + 1, hash);
 		hash = XXH3_64bits_withSeed(n->boot_id, strlen(n->boot_id) + 1, hash);
 		hash = XXH3_64bits_withSeed(numbers, sizeof(numbers), hash);
@@ -82,11 +88,11 @@ static uint64_t page_block_key(uint64_t hash, const char *device, unsigned int l
 	return XXH3_64bits_withSeed(device, strlen(device), hash + level);
 }
 
-/* One device of a block that is made. */
+/* One device of the block that is being made. */
 struct page_block_device {
 	char device[PROFILE_NAME_BYTES];
 	struct page_windows_head head;
-	struct page_column *columns; /* owned; of 10 s each, in the order of their first windows */
+	struct page_column *columns; /* owned; 10 s each, in the order of their first windows */
 	size_t nr, cap;
 	struct buf windows; /* packed, as they come */
 };
@@ -100,8 +106,8 @@ struct page_block {
 	size_t nr, cap;
 	uint32_t nr_bad;
 	bool failed;	      /* a segment could not be read now, and perhaps can be later */
-	bool refused;	      /* there is more than the limits allow */
-	bool windows_refused; /* only of the windows one by one */
+	bool refused;	      /* the block exceeds the limits */
+	bool windows_refused; /* the single windows exceed the limits */
 };
 
 static void page_block_release(struct page_block *b)
@@ -252,7 +258,7 @@ static int page_block_read(struct page_block *b, struct page_store *store,
 		b->nr_bad += ret < 0 && ret != -ENOENT;
 		b->failed |= ret < 0;
 		if (b->failed && !b->device)
-			break; /* Nothing of it will be kept. */
+			break; /* The block will not be kept. */
 	}
 	*nr_read = nr;
 	return 0;
@@ -314,8 +320,9 @@ static int page_block_keep_device(struct page_store *store, const struct page_bl
 }
 
 /*
- * Returns whether what is kept of all devices names this one: a head without a window, and then
- * PROFILE_NAME_BYTES of each device that had one. Its own columns may be gone from the disk.
+ * Returns whether the kept list of devices names this one. The list is a head without a window, and
+ * then PROFILE_NAME_BYTES for each device that had one. The device's own columns may be gone from
+ * the disk.
  */
 static bool page_block_names(const struct buf *all, const char *device)
 {

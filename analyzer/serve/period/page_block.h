@@ -6,9 +6,10 @@
  * A block is the segments of a host that begin in the same PAGE_BLOCK_S seconds of real time. Of
  * each device it has its windows one by one, and columns of 10 s, 1 min and 15 min, which are kept
  * on disk (page_kept.h) under a key that names every segment of the block. A segment that arrives
- * late or is removed gives another key, so that what is found is never out of date. Columns of a
- * step that is a multiple of a level's length are exactly the sums of that level's columns; the
- * windows add up to columns of any step, so that a zoom into a day reads no segment either.
+ * late or is removed gives another key, so that columns that are found are never out of date.
+ * Columns of a step that is a multiple of a level's length are exactly the sums of that level's
+ * columns; the windows add up to columns of any step, so that a zoom into a day reads no segment
+ * either.
  *
  * A block is kept once it is over, and if all of its segments can be read. Where the kept columns
  * are missing they are made from the files; the page's thread (page_warm.h) does that as time goes
@@ -23,13 +24,13 @@
 #include "analyzer/serve/period/page_store.h"
 
 #define PAGE_BLOCK_S	    900
-#define PAGE_BLOCK_SEGMENTS 20000 /* of a block; where there are more, it is not kept */
-/* A block is over so long after its end: agents send their segments later than they watched. */
+#define PAGE_BLOCK_SEGMENTS 20000 /* segments of a block; a block with more is not kept */
+/* A block is over this long after its end, because agents send segments later than they watched. */
 #define PAGE_BLOCK_LATE_S 60
 
 enum page_level { PAGE_BY_WINDOW, PAGE_BY_10_S, PAGE_BY_MINUTE, PAGE_BY_BLOCK, NR_PAGE_LEVELS };
 
-/* Precedes packed columns in memory and on disk: what their windows say of the device. */
+/* This head precedes packed columns in memory and on disk, and describes their windows. */
 struct page_windows_head {
 	char name[PROFILE_NAME_BYTES];
 	uint8_t source, layer;
@@ -47,31 +48,31 @@ void page_block_sort(struct page_segment *segments, size_t nr);
 bool page_block_is_over(uint64_t block, double now_s);
 
 /*
- * Gives what the segments, which are all of one host's block and sorted, say of the device: a head
- * and packed columns, as it was kept. Replaces the content of out. Returns whether it was kept.
+ * Gives the kept columns of the device: a head and packed columns. The segments are all segments of
+ * one host's block, sorted. Replaces the content of out. Returns whether the columns were kept.
  */
 bool page_block_find(struct page_store *store, const struct page_segment *segments, size_t nr,
 		     const char *device, enum page_level level, struct buf *out);
 /*
- * Does the same, and where nothing was kept it reads the files and keeps what they say. level is
- * not PAGE_BY_WINDOW: a question about windows needs only some of the segments. Returns 0, -ENOMEM,
- * -ETIME after the deadline (CLOCK_MONOTONIC; 0: none) with what the first *nr_read segments say,
- * which is not kept, or -E2BIG where its columns would take too much memory; its windows can then
- * be read one by one.
+ * Does the same; if nothing was kept, it makes the columns from the files and keeps them. level
+ * must not be PAGE_BY_WINDOW: a question about windows needs only some of the segments. Returns 0,
+ * -ENOMEM, -ETIME after the deadline (CLOCK_MONOTONIC; 0: none) with what the first *nr_read
+ * segments say, which is not kept, or -E2BIG where its columns would take too much memory; its
+ * windows can then be read one by one.
  */
 int page_block_columns(struct page_store *store, const struct page_segment *segments, size_t nr,
 		       const char *device, enum page_level level, uint64_t deadline_ns,
 		       size_t *nr_read, struct buf *out);
 struct page_block_limits {
-	const atomic_bool *stop; /* borrowed; where it becomes true the reading ends; NULL: never */
-	size_t most_bytes;	 /* of the columns of all devices */
-	size_t most_window_bytes; /* of their packed windows */
+	const atomic_bool *stop; /* borrowed; the reading ends when it becomes true; NULL: never */
+	size_t most_bytes;	 /* bytes of the columns of all devices */
+	size_t most_window_bytes; /* bytes of the packed windows of all devices */
 };
 
 /*
- * Keeps the columns of every device of the block, once. Where they would take more than the limits
- * allow it keeps nothing, and where only the windows one by one would it keeps the sums alone.
- * Returns 0, -ENOMEM, or -ETIME when it was stopped, with nothing kept.
+ * Keeps the columns of every device of the block, once. Nothing is kept if the columns would exceed
+ * the limits; if only the single windows would exceed them, the sums alone are kept. Returns 0,
+ * -ENOMEM, or -ETIME when it was stopped, with nothing kept.
  */
 int page_block_keep(struct page_store *store, const struct page_segment *segments, size_t nr,
 		    const struct page_block_limits *limits);

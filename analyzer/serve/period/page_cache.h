@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_cache: keeps what was read from segments for the live page, so that a second look at a
- * period, or a zoom into it, reads no file.
+ * page_cache: keeps values that were read from segments for the live page, so that a second look at
+ * a period, or a zoom into it, reads no file.
  *
  * The cache is a ring of bytes of fixed size: a new item takes the place of the oldest ones. The
  * memory is taken from the system page by page as items arrive. Any thread may call any function.

@@ -175,8 +175,8 @@ int page_column_merge(struct page_column *dst, const struct page_column *src)
 }
 
 /*
- * A packed column is its numbers as they are in memory, then the length of the rest in bytes, so
- * that it can be passed, then the histograms and the bins.
+ * A packed column has its numbers as they are in memory, then the length of the rest in bytes, so
+ * that a reader can skip it, then the histograms and the bins.
  */
 #define PACKED_BYTES offsetof(struct page_column, response)
 
@@ -482,7 +482,7 @@ json_t *page_columns_sum_json(const struct page_column *columns, size_t nr)
 	int ret = 0;
 
 	for (int i = 0; i < 3; i++)
-		sum.response[i].is_whole = true; /* It takes many columns. */
+		sum.response[i].is_whole = true; /* The sum of many columns uses the whole array. */
 	for (size_t i = 0; i < nr && ret == 0; i++)
 		ret = page_column_merge(&sum, &columns[i]);
 	bins_add_flushes(&sum.found, &sum.response[2]);

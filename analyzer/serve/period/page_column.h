@@ -43,7 +43,7 @@ struct page_column {
 		/* the window with the highest 99th percentile; NaN: unknown */
 		slowest_at_s;
 	struct histogram response[3]; /* reads, writes, flushes; the whole response time */
-	struct bins found; /* what requests found when they arrived; flushes are in response */
+	struct bins found; /* state that requests found on arrival; flushes are in response */
 };
 
 /* Adds a window. Returns 0 or -ENOMEM; after -ENOMEM the column may only be released. */

@@ -15,7 +15,7 @@
 #include "base/system/clock.h"
 
 #define COVER_S	    0.1 /* less than this is rounding */
-#define READ_BLOCKS 8	/* are read together where there are segments */
+#define READ_BLOCKS 8	/* blocks that are read together where there are segments */
 #define LAST_S \
 	9.2e9 /* No time after the year 2261 is accepted, so that nanoseconds fit into 63 bits. */
 
@@ -51,7 +51,7 @@ static double page_step_s(const struct page_device_question *q)
 struct page_packing {
 	const char *device;
 	struct page_windows_head head;
-	struct buf *columns; /* packed, one of each window */
+	struct buf *columns; /* packed, one column for each window */
 };
 
 static int page_pack_window(struct page_packing *k, const struct profile *p)
@@ -187,7 +187,7 @@ static void page_period_cover(struct page_period *t, const struct page_segment *
 		if (at >= t->nr)
 			break;
 		t->covered_s[at] += fmin(next_s, end_s) - s;
-		/* This step grows in any case, however times are rounded. */
+		/* The added part makes s grow in any case, however times are rounded. */
 		s = fmax(next_s, s + t->step_s / 1000);
 	}
 }
@@ -208,12 +208,12 @@ static void page_period_watched(struct page_period *t)
 	}
 }
 
-/* Where the reading of a period is, in blocks, and when it has to end. */
+/* The progress of reading a period, in blocks, and its deadline. */
 struct page_reading {
 	struct page_store *store;
 	enum page_level level;
 	uint64_t first, block, end; /* blocks; end is behind the last one */
-	uint64_t nr_blocks;	    /* that are read together */
+	uint64_t nr_blocks;	    /* number of blocks that are read together */
 	uint64_t deadline_ns;
 	double now_s, until_s; /* until_s: when reading stopped for lack of time, or NaN */
 	struct buf columns;
@@ -295,11 +295,14 @@ static int page_reading_add(struct page_reading *r, struct page_period *t,
 
 		for (next = i; next < nr && page_block_of(&segments[next]) == block;)
 			next++;
-		/* Of a block before the first, only what reaches into the period is here. */
+		/*
+		 * A block before the first is here only with the segments that reach into the
+		 * period.
+		 */
 		if (block >= r->block || r->block == r->first)
 			ret = page_reading_block(r, t, segments + i, next - i, block >= r->first,
 						 &nr_read);
-		/* What was not read does not count as idle time. */
+		/* Time whose segments were not read does not count as idle. */
 		for (size_t k = i; k < i + nr_read; k++)
 			page_period_cover(t, &segments[k]);
 	}
@@ -339,7 +342,7 @@ static int page_reading_next(struct page_reading *r, struct page_period *t, stru
 	return ret;
 }
 
-/* Spreads what a profile says of retired requests over the columns of its period. */
+/* Spreads a profile of retired requests over the columns of its period. */
 static int page_period_spread(struct page_period *t, const struct profile *p)
 {
 	double length_s = p->end_s - p->begin_s, end_s = t->first_s + (double)t->nr * t->step_s;
@@ -367,7 +370,10 @@ static int page_period_spread(struct page_period *t, const struct profile *p)
 	return ret;
 }
 
-/* Of a device whose requests were captured, counters would count the same requests again. */
+/*
+ * Skips counters of a device whose requests were captured, because they would count the same
+ * requests again.
+ */
 static int page_period_summary(void *ctx, const struct summary *summary)
 {
 	struct page_period *t = ctx;

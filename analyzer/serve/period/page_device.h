@@ -4,8 +4,8 @@
  * windows in the store.
  *
  * Columns of 10 s and longer are made from those that page_block.h keeps on disk, where a block of
- * the period is over. What a segment says of the device is kept in memory (page_cache.h) as packed
- * columns, so that a second look at a short period and a zoom into it read no file.
+ * the period is over. The windows of the device in a segment are kept in memory (page_cache.h) as
+ * packed columns, so that a second look at a short period and a zoom into it read no file.
  * docs/studies/page/results.md has the times of the first and of later answers for the 86 400
  * windows of a day.
  *

@@ -59,7 +59,7 @@ static bool page_kept_tables(struct page_kept *k)
 		if (level >= 0 && level < PAGE_KEPT_LEVELS)
 			k->bytes[level] = (uint64_t)sqlite3_column_int64(sums, 1);
 	}
-	/* It tells how the reading ended. */
+	/* The return value tells how the reading ended. */
 	return sqlite3_finalize(sums) == SQLITE_OK && whole;
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_kept: keeps on disk what was once computed from segments for the live page.
+ * page_kept: keeps results on disk that were computed from segments for the live page.
  *
- * An item is bytes under a key of 64 bits. The key must name what the bytes were computed from, so
- * that an item is never out of date. The items are in DIR/page.sqlite, a cache that may be deleted
- * at any time. Where the store is no folder, or the folder cannot be written, they are in a
- * temporary file of this process. Items belong to a level; of each level the newest items of at
- * most PAGE_KEPT_BYTES stay. Any thread may call any function. An error of the disk is a miss.
+ * An item is bytes under a key of 64 bits. The key must name the data from which the bytes were
+ * computed, so that an item is never out of date. The items are in DIR/page.sqlite, a cache that
+ * may be deleted at any time. Where the store is no folder, or the folder cannot be written, they
+ * are in a temporary file of this process. Items belong to a level; of each level the newest items
+ * of at most PAGE_KEPT_BYTES stay. Any thread may call any function. An error of the disk is a
+ * miss.
  *
  *	page_kept_open(&kept, dir);
  *	if (!page_kept_get(kept, key, &found))

@@ -10,7 +10,7 @@
 #include "base/system/clock.h"
 
 #define BATCH	    1024
-#define SPAN_NS	    3600000000000ull /* of the first part of the period that is looked at */
+#define SPAN_NS	    3600000000000ull /* length of the first part of the period that is looked at */
 #define SPAN_MIN_NS CLOCK_NS_PER_S
 
 int page_requests_init(struct page_requests *p, const struct page_device_question *q,
@@ -154,7 +154,7 @@ static int page_part_read(const struct page_part *part, struct page_requests *p,
 		int ret;
 
 		if (!page_part_has(part, p, s) || !s->nr_requests)
-			continue; /* Another part has it, or its agent kept profiles only. */
+			continue; /* It is another part's or kept back. */
 		if (clock_monotonic_ns() > p->deadline_ns || p->nr_decoded > p->most) {
 			page_part_stop(part, p, i);
 			return 0;

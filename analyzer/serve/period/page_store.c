@@ -186,7 +186,7 @@ static int page_walk_stream(struct page_store *s, const struct segment_name *n, 
 	return ret > 0 ? 0 : ret;
 }
 
-/* Whether the time of a question is over. */
+/* Returns whether the time of a question is over. */
 static bool page_question_is_late(const struct page_question *q)
 {
 	return q->deadline_ns && clock_monotonic_ns() > q->deadline_ns;
@@ -208,8 +208,8 @@ static int page_walk_next(struct page_store *s, struct segment_name *n, struct p
 
 /*
  * A guest decides how many streams its host has: up to a million a day, with a boot id of its own
- * for each segment. Therefore the clock is looked at for each of them, and others get at the
- * catalog between two of them.
+ * for each segment. Therefore the deadline is checked for each stream, and other threads can use
+ * the catalog between two streams.
  */
 static int page_walk_host(struct page_store *s, struct page_walk *w, struct err *err)
 {
@@ -357,7 +357,7 @@ int page_store_summaries(struct page_store *s, const struct page_question *q,
 		if (ret == 0) {
 			ret = visit(ctx, &summary);
 		} else if (ret != -ENOMEM) {
-			/* One that is gone has become a part of another one meanwhile. */
+			/* A summary that is gone has become a part of another one meanwhile. */
 			*nr_bad += ret != -ENOENT;
 			ret = 0;
 		}

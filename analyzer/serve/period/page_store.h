@@ -6,7 +6,7 @@
  * It opens the store a second time, independently of the handle that stores segments, and only
  * reads; beside the store it keeps a cache of its own (page_kept.h). Any thread may call any
  * function: the catalog is locked while it is queried, and files are read without the lock. A query
- * has a deadline: what was not read until then is left out, and the caller is told.
+ * has a deadline: segments that were not read until then are left out, and the caller is told.
  */
 #ifndef ANALYZER_SERVE_PERIOD_PAGE_STORE_H
 #define ANALYZER_SERVE_PERIOD_PAGE_STORE_H
@@ -74,9 +74,9 @@ int page_store_segment(struct page_store *s, const struct segment_name *n,
 int page_store_summaries(struct page_store *s, const struct page_question *q,
 			 int (*visit)(void *ctx, const struct summary *summary), void *ctx,
 			 uint64_t *nr_bad, bool *whole, struct err *err);
-/* Returns the memory for what callers have read; it lives as long as the store. */
+/* Returns the cache in memory, which lives as long as the store. */
 struct page_cache *page_store_cache(struct page_store *s);
-/* Returns what is kept on disk; it lives as long as the store. */
+/* Returns the cache on disk, which lives as long as the store. */
 struct page_kept *page_store_kept(struct page_store *s);
 
 #endif

@@ -16,7 +16,7 @@ static int page_who_segment(void *ctx, const struct segment_header *h)
 {
 	struct page_who *w = ctx;
 
-	/* Each segment is read once, so that its names replace those of the one before. */
+	/* Each segment is read once, so that its names replace those of the segment before it. */
 	return issuers_segment(&w->issuers, ISSUERS_TRACES * w->nr_segments++, h);
 }
 

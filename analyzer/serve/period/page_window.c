@@ -56,7 +56,7 @@ static int page_skim_string(struct page_skim *s, const char **begin, size_t *len
 /* Passes any value: objects and arrays by the depth of their brackets. */
 static int page_skim_pass(struct page_skim *s)
 {
-	/* What ends a run of numbers and commas within brackets. */
+	/* These characters end a run of numbers and commas within brackets. */
 	static const bool stops[256] = {
 		['\0'] = true, ['"'] = true, ['['] = true, [']'] = true, ['{'] = true, ['}'] = true
 	};

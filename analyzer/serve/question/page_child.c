@@ -50,7 +50,7 @@ static void page_child_limit(int resource, rlim_t soft, rlim_t hard)
 	setrlimit(resource, &limit);
 }
 
-/* Where memory is out, the kernel ends a question before it ends who takes segments. */
+/* Makes the kernel end a question, and not the process that takes segments, when memory is out. */
 static void page_child_goes_first(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -72,7 +72,10 @@ static void page_helper_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* words holds argc words one after another, each with its end. Does not return. */
+/*
+ * Runs a command and does not return. words holds argc words one after another, each with its final
+ * 0.
+ */
 static void page_child_become(page_child_command *run, const int fds[NR_FDS], char *words,
 			      size_t len)
 {
@@ -190,7 +193,7 @@ int page_helper_start(struct page_helper **out, page_child_command *run, struct 
 		free(h);
 		return err_set(err, errno, "the page's helper: %s", strerror(errno));
 	}
-	fflush(NULL); /* Nothing is to be written twice. */
+	fflush(NULL); /* The child must not write this again. */
 	h->socket = sockets[0];
 	h->pid = fork();
 	if (h->pid == 0) {

@@ -18,13 +18,13 @@
 #include "base/memory/buf.h"
 #include "base/text/err.h"
 
-#define PAGE_CHILD_S	       120 /* of time, and of processor time */
+#define PAGE_CHILD_S	       120 /* limit of time, and of processor time */
 #define PAGE_CHILD_DATA_BYTES  (2ull << 30)
 #define PAGE_CHILD_FILE_BYTES  (256ull << 20)
 #define PAGE_CHILD_OUT_BYTES   (8u << 20)
 #define PAGE_CHILD_LINE_BYTES  1024
-#define PAGE_CHILD_WORDS       256   /* of a command */
-#define PAGE_CHILD_WORDS_BYTES 32768 /* of all its words */
+#define PAGE_CHILD_WORDS       256   /* words of a command */
+#define PAGE_CHILD_WORDS_BYTES 32768 /* bytes of all its words */
 
 enum page_child_end {
 	PAGE_CHILD_EXITED,

@@ -75,7 +75,10 @@ static bool page_model_ends(const char *name, const char *end)
 	return len > nr && strcmp(name + len - nr, end) == 0;
 }
 
-/* What a file of the folder is: "scenario", "store", or "json" for a model; NULL: none of these. */
+/*
+ * Returns the kind of a file of the folder: "scenario", "store", or "json" for a model; NULL if it
+ * is none of these.
+ */
 static const char *page_model_form(const char *name)
 {
 	if (page_model_ends(name, ".yaml"))
@@ -171,7 +174,7 @@ static int page_check_words(enum page_ask ask, const struct page_question_words 
 	if (!w->host || !w->host[strspn(w->host, ",")])
 		return err_set(hosts->err, EINVAL,
 			       "host: expected the name of a host, or several separated by commas");
-	/* Either may be missing, and is NaN then. */
+	/* The begin or the end may be missing and is NaN then. */
 	if (w->begin_s > LAST_S || w->end_s > LAST_S)
 		return err_set(hosts->err, EINVAL,
 			       "begin_s and end_s: expected seconds since 1970, at most 9.2e9");
@@ -183,7 +186,9 @@ static int page_check_words(enum page_ask ask, const struct page_question_words 
 	return page_each_name(w->host, page_ask_host, hosts);
 }
 
-/* The loads of the store that the words name. A simulated device takes a length, not a period. */
+/*
+ * Adds the loads of the store that the words name. A simulated device takes a length, not a period.
+ */
 static void page_line_loads(struct page_line *l, const struct page_question_words *w,
 			    const char *dir, bool has_device)
 {

@@ -22,7 +22,7 @@ static const char *const state_names[] = { "waiting", "running", "done" };
 struct page_asked {
 	char id[PAGE_QUESTION_ID];
 	struct page_command command;
-	json_t *words; /* owned: how it was said */
+	json_t *words; /* owned: the words of the question */
 	struct page_questions *all;
 	pthread_t thread;
 	atomic_bool stop;
@@ -240,7 +240,7 @@ static int page_asked_name(char id[PAGE_QUESTION_ID])
 	return 0;
 }
 
-/* The words that were said, by the names of their arguments. */
+/* Returns the words of the question, by the names of their arguments. */
 static json_t *page_asked_words(const struct page_question_words *w)
 {
 	const struct {
@@ -309,7 +309,7 @@ static struct page_asked *page_questions_find(struct page_questions *q, const ch
 	return NULL;
 }
 
-/* What the exit status of the command means (docs/blkcast.1). */
+/* Returns the meaning of the command's exit status (docs/blkcast.1). */
 static const char *page_asked_verdict(const struct page_asked *a)
 {
 	static const char *const verdicts[] = { "answered", "broken", "refused", "cannot tell" };

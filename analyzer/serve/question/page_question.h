@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_question: this module answers the questions of the live page: what a migration, a
- * consolidation, more load, a cache or a planned change would do.
+ * page_question: this module answers the questions of the live page about the effects of a
+ * migration, a consolidation, more load, a cache or a planned change.
  *
  * A question is a command of this program over the stored loads and the models of a folder. It is
  * run as a child process with limits (page_child.h), so that it can harm neither the server nor the
@@ -29,13 +29,13 @@
 
 struct page_questions;
 
-/* How a question is said: each value may be NULL or "". Lists are separated by commas. */
+/* The words of a question. Each value may be NULL or "". Commas separate the items of lists. */
 struct page_question_words {
 	const char *ask; /* migrate, consolidate, headroom, cache or scenario */
 	const char *host, *device;
 	const char *model, *scenario;			/* names of files in the folder of models */
 	const char *slo;				/* objectives: read.p95=20ms,... */
-	const char *size, *hits, *hit_time, *miss_time; /* of a cache */
+	const char *size, *hits, *hit_time, *miss_time; /* the size and times of a cache */
 	double begin_s, end_s;				/* NaN: all that is stored */
 };
 

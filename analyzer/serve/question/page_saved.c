@@ -38,7 +38,7 @@ struct page_saved {
 	pthread_mutex_t lock; /* guards all below */
 	sqlite3 *db;	      /* NULL: nothing can be saved */
 	sqlite3_stmt *prepared[NR_SAVED];
-	char refusal[ERR_LINE_BYTES]; /* why not */
+	char refusal[ERR_LINE_BYTES]; /* why nothing can be saved */
 };
 
 /* Returns false where the file is damaged, or of another form. */
@@ -100,7 +100,10 @@ int page_saved_open(struct page_saved **out, const char *dir, struct err *err)
 		return err_set(err, ENOMEM, "no memory for what is saved");
 	pthread_mutex_init(&s->lock, NULL);
 	if (stat(dir, &st) < 0 || !S_ISDIR(st.st_mode)) {
-		/* A serve of a cluster says so to who asks, and not at each start. */
+		/*
+		 * A serve of a cluster reports this when somebody wants to save, and not at each
+		 * start.
+		 */
 		snprintf(s->refusal, sizeof(s->refusal),
 			 "nothing can be saved here: the store has no folder of its own");
 	} else if ((size_t)snprintf(path, sizeof(path), "%s/" FILE_NAME, dir) < sizeof(path)) {
@@ -138,7 +141,7 @@ static sqlite3_stmt *page_saved_with(struct page_saved *s, int which, const char
 	return statement;
 }
 
-/* A name is a line of text: no character of it controls anything. */
+/* A name is a line of text without control characters. */
 static bool page_saved_name_ok(const char *name)
 {
 	json_t *text = name ? json_string(name) : NULL; /* NULL where it is not UTF-8 */
@@ -233,7 +236,7 @@ static int page_saved_insert(struct page_saved *s, const char *owner, const char
 		       : err_set(err, EIO, "it cannot be saved: %s", sqlite3_errmsg(s->db));
 }
 
-/* The part of a state that is kept; NULL if memory is out. The caller frees it. */
+/* Returns the part of a state that is kept, or NULL if memory is out. The caller frees it. */
 static char *page_saved_text(const json_t *state)
 {
 	static const char *const keys[] = { "question", "command", "verdict",
@@ -302,7 +305,7 @@ static bool page_saved_permits(const struct page_saved_reader *reader, const cha
 	return true;
 }
 
-/* The columns of SAVED_ROW as an object; NULL where the reader may not see it. */
+/* Returns the columns of SAVED_ROW as an object, or NULL if the reader may not see the answer. */
 static json_t *page_saved_row(sqlite3_stmt *row, const struct page_saved_reader *reader)
 {
 	if (!page_saved_permits(reader, (const char *)sqlite3_column_text(row, 3)))
@@ -353,7 +356,7 @@ json_t *page_saved_get(struct page_saved *s, const struct page_saved_reader *rea
 		json_decref(object);
 		object = NULL;
 	}
-	json_object_del(object, "conclusion"); /* It is in "shown" here. */
+	json_object_del(object, "conclusion"); /* The conclusion is in "shown" here. */
 	json_decref(kept);
 	return object;
 }
