@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * characterize: writes the profiles of a selection, or what all its devices do together, or who
- * made its requests. Several ranks share the hosts, or, where there are periods, the devices; where
- * their results may differ from those of one process, rank 0 reads everything again.
+ * characterize: writes the profiles of a selection, or the load of all its devices together, or the
+ * processes that made its requests. Several ranks share the hosts or, if there are periods, the
+ * devices. If their results may differ from those of one process, rank 0 reads everything again.
  */
 #ifndef ANALYZER_CHARACTERIZE_CHARACTERIZE_H
 #define ANALYZER_CHARACTERIZE_CHARACTERIZE_H
@@ -13,9 +13,9 @@
 #include "analyzer/store/scan/selection_told.h"
 
 enum characterize_form {
-	CHARACTERIZE_PROFILES, /* and the sum, where there are several devices */
-	CHARACTERIZE_TOGETHER, /* the sum over all hosts and devices alone */
-	CHARACTERIZE_WHO,      /* the processes and control groups alone */
+	CHARACTERIZE_PROFILES, /* profiles and, for several devices, their sum */
+	CHARACTERIZE_TOGETHER, /* only the sum over all hosts and devices */
+	CHARACTERIZE_WHO,      /* only the processes and control groups */
 };
 
 struct characterize {
@@ -24,7 +24,7 @@ struct characterize {
 	bool json;
 	FILE *out;
 	struct replay_config config; /* window_ns, window and idle are the caller's */
-	bool is_empty;		     /* a result: the selection has nothing */
+	bool is_empty;		     /* a result: the selection has no requests */
 };
 
 /* Returns 0, or -errno with a line in err. */

@@ -251,7 +251,7 @@ static double size_error_bytes(const struct direction_profile *d)
 	return d->other_sizes || n < 2 ? NAN : sqrt(sum / n / n);
 }
 
-/* Where arrivals come in bursts, counts vary more than those of a Poisson process. */
+/* If arrivals come in bursts, their counts vary more than those of a Poisson process. */
 static double rate_error(const struct profile *p, double value)
 {
 	double idc = 1, n = data_requests(p);

@@ -47,11 +47,11 @@ struct comparison {
 	double difference, lo, hi; /* b - a and its interval; NaN where it is unknown */
 	const char *method;	   /* static; method of the less certain side */
 	enum verdict verdict;
-	bool of_load; /* the dimension describes what was asked for (rates, mix, sizes) */
+	bool of_load; /* the dimension describes the load (rates, mix, sizes) */
 };
 
 size_t compare_nr_dimensions(void);
-/* Of each dimension only a mean and a sum of squares is kept; for profile_set's member sum. */
+/* Keeps only a mean and a sum of squares of each dimension; for the member sum of profile_set. */
 profile_set_sum compare_sum_window;
 /*
  * Compares dimension i, 0 <= i < compare_nr_dimensions(). tolerance_ratio is relative to the value

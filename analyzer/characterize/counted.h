@@ -25,7 +25,7 @@ void counted_free(struct counted *c);
 
 /*
  * Has the type of scan_hooks.profile; ctx is the struct counted. A profile that names another host
- * than its trace does is skipped, because a host may only report on itself.
+ * than its trace is skipped, because a host may only report on itself.
  */
 void counted_take(void *ctx, const struct scan_trace *trace, const char *json);
 

@@ -47,8 +47,8 @@ void issuers_release(struct issuers *w);
 int issuers_segment(struct issuers *w, uint64_t trace, const struct segment_header *h);
 void issuers_add(struct issuers *w, const struct request *r);
 /*
- * Does both for a batch of requests of one segment. scan_hooks.taken may be this function, with the
- * struct issuers as ctx. Returns 0 or -ENOMEM.
+ * Calls issuers_segment() and issuers_add() for a batch of requests of one segment.
+ * scan_hooks.taken may be this function, with the struct issuers as ctx. Returns 0 or -ENOMEM.
  */
 int issuers_taken(void *ctx, uint32_t trace, const struct segment_header *h,
 		  const struct scan_request *r, size_t nr);
@@ -60,7 +60,7 @@ int issuers_taken(void *ctx, uint32_t trace, const struct segment_header *h,
  */
 int issuers_write(const struct issuers *w, struct buf *out);
 int issuers_join(struct issuers *w, struct cursor *in);
-/* Returns whether every name had room, whichever came first. */
+/* Returns whether every name had room, in any order of the requests. */
 bool issuers_have_room(const struct issuers *w);
 
 /* Sorts both tables. Then no request may be added any more. */

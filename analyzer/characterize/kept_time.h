@@ -14,7 +14,7 @@
 
 struct kept_time {
 	double from_s, until_s; /* the period, set by the caller; until_s may be INFINITY */
-	/* What was found: the length of all intervals, the first begin and the last end. */
+	/* The result: the length of all intervals, the first begin and the last end. */
 	double sum_s, begin_s, end_s;
 	bool has_kept_back;
 };
@@ -29,7 +29,8 @@ void kept_time_find(struct kept_time *t, const struct scan *scan, const char *ho
 bool kept_time_is_busy(const struct kept_time *t, const struct scan *scan, const struct profile *p);
 /*
  * Returns the seconds of [begin_s, end_s) in which the trace kept requests back. Only the last
- * intervals are looked at: a window that is being read lies near the end of what was read.
+ * intervals are searched, because a window that is being read lies near the end of the segments
+ * read so far.
  */
 double kept_time_overlap_s(const struct scan_trace *trace, double begin_s, double end_s);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lanes: feeds windows by several threads and gets the same bits as with one thread.
+ * lanes: feeds windows from several threads, with the same bits in the result as from one thread.
  *
  * The estimators of a window fall into lanes that share no state (window.h). The caller's thread
  * appends orders ("feed these requests to that window", "this time was not observed") to a package

@@ -187,7 +187,7 @@ int later_take(struct later *l, uint64_t end_ns, const struct request **out, siz
 		nr_due++;
 	}
 	if (nr_due == 1 && !is_far_due) {
-		/* Only lists that are in use keep memory. */
+		/* A list keeps its memory only while it is in use. */
 		list_release(&l->spare);
 		list_swap(&l->spare, &l->due);
 		list_swap(&l->due, only);

@@ -16,7 +16,7 @@
 
 #include "formats/request.h"
 
-#define LATER_NEAR 64 /* So many periods, from the current one on, have a list of their own. */
+#define LATER_NEAR 64 /* periods that have a list of their own, from the current one on */
 
 /* Requests in order of arrival. order[] holds their numbers among all that were ever kept. */
 struct later_list {
@@ -34,7 +34,7 @@ struct later_far {
 struct later {
 	uint64_t window_ns;		    /* length of a period; 0: there is only one period */
 	struct later_list near[LATER_NEAR]; /* the list of period P is at P % LATER_NEAR */
-	struct later_list due;		    /* what the last later_take() returned */
+	struct later_list due;		    /* the requests that the last later_take() returned */
 	struct later_list spare;	    /* memory for the next list that begins */
 	struct later_far *far;		    /* owned: a heap, earliest completion first */
 	size_t nr_far, cap_far;

@@ -8,7 +8,7 @@
 /* Says which exchange this is; ranks_exchange() compares it between the ranks. */
 #define PART_TAG 0x70617274u
 
-/* How much the windows needed of each amount of the room. */
+/* The part of each amount of the room that the windows needed. */
 struct part_need {
 	uint64_t blocks, bytes, sample_bytes;
 };

@@ -16,8 +16,8 @@
  *
  * One process shares the room of window_room.h among the windows of all hosts. The ranks get the
  * same bits as long as one process would not have run out of it, which part_exchange() finds out.
- * Whatever is out of the ordinary in one rank (an error, a damaged file) also means that one
- * process reads everything again, so that it says in the usual way what is wrong.
+ * An error or a damaged file in one rank also makes one process read everything again, so that it
+ * reports the problem in the usual way.
  *
  * Cost: the profiles of all hosts as JSON text in each rank, some 10 KiB for each device.
  */
@@ -32,7 +32,7 @@
 #include "formats/profile/profile.h"
 #include "workload/window_room.h"
 
-/* The kinds of profiles, each of which comes after all of the kind before it. */
+/* The kinds of profiles. All profiles of a kind come before those of the next kind. */
 enum part_kind { PART_REPLAYED, PART_COUNTED, NR_PART_KINDS };
 
 struct part {
@@ -52,10 +52,10 @@ void part_release(struct part *part);
 int part_take(struct part *part, enum part_kind kind, const struct profile *p);
 
 /*
- * Exchanges what the ranks have. All ranks call it once; a rank that met something out of the
- * ordinary sets is_whole to false before. *together, with the sums of this rank, is replaced by the
- * sums of all. Where everything together is too large to be exchanged, is_whole becomes false in
- * all ranks. Returns 0, -ENOMEM, -ENOSPC or -EBADMSG.
+ * Exchanges the profiles and sums of the ranks. All ranks call this once; a rank that met an error
+ * or a damaged file sets is_whole to false before. *together, with the sums of this rank, is
+ * replaced by the sums of all. Where everything together is too large to be exchanged, is_whole
+ * becomes false in all ranks. Returns 0, -ENOMEM, -ENOSPC or -EBADMSG.
  */
 int part_exchange(struct part *part, struct together **together);
 

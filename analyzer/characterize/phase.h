@@ -23,7 +23,7 @@ struct phase_column {
 	double begin_s, end_s;
 	double watched_s;     /* 0: nobody watched */
 	double requests;      /* of all operations */
-	double reads, writes; /* those of them that moved data */
+	double reads, writes; /* requests that moved data */
 	double bytes;	      /* of reads and writes */
 	double sequential;    /* requests that continue an earlier one, */
 	double sequential_of; /* among this number of requests; 0: unknown */
@@ -32,7 +32,7 @@ struct phase_column {
 struct phase {
 	size_t first, end; /* columns */
 	double begin_s, end_s;
-	double watched_s;	/* of the time between them */
+	double watched_s;	/* watched part of the time between them */
 	const char *kind;	/* "idle", "reads", "writes", "both" or "others" */
 	const char *access;	/* "sequential", "random", "partly", or "" if unknown or idle */
 	double requests_per_s;	/* over the watched time */

@@ -266,7 +266,7 @@ static int load_trace(struct profile_set *s, const char *path, const struct sele
 	config.profile = take_window;
 	config.ctx = &taker;
 	s->is_second = true;
-	/* These are not compared between short windows. */
+	/* Short windows are not compared by these values. */
 	config.window.leave_out_regions = true;
 	ret = replay_once(s, path, sel, &config, &kept, err);
 out:

@@ -26,7 +26,7 @@ struct profile_group {
 	struct profile *windows; /* owned; windows observed up to their ends; may be none */
 	size_t nr_windows;
 	void *sums; /* owned; sums of the windows, where they are not kept */
-	/* What the trace knows of the device; a JSON file knows neither. */
+	/* Facts that only a trace has; they are unknown for a JSON file. */
 	char file_system[SEGMENT_NAME_BYTES]; /* "": unknown */
 	uint64_t device_bytes;		      /* 0: unknown */
 };
@@ -53,8 +53,8 @@ struct profile_set {
 	struct profile_group *groups; /* owned; in order of first appearance */
 	size_t nr_groups;
 	/*
-	 * Told now and then how much of a trace has been read, which is read twice; NULL: nobody
-	 * is. To be set after profile_set_init().
+	 * Called now and then with the part of a trace that has been read. A trace is read twice.
+	 * NULL: not called. The caller sets this after profile_set_init().
 	 */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *progress_ctx;
@@ -64,9 +64,9 @@ struct profile_set {
 void profile_set_init(struct profile_set *s);
 void profile_set_release(struct profile_set *s);
 /*
- * Loads path, which is a JSON file, a segment file or a store's folder. sel holds what the command
- * line chose and is otherwise zeroed. It selects among the requests of a trace, and by host and
- * device in a JSON file. Returns 0; -ENODATA where the selection leaves nothing; or -ENOENT,
+ * Loads path, which is a JSON file, a segment file or a store's folder. sel holds the choices of
+ * the command line and is otherwise zeroed. It selects among the requests of a trace, and by host
+ * and device in a JSON file. Returns 0; -ENODATA where the selection leaves nothing; or -ENOENT,
  * -EINVAL, -EBADMSG and so on with one line in err.
  */
 int profile_set_load(struct profile_set *s, const char *path, const struct selection *sel,

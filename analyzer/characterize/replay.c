@@ -7,7 +7,7 @@
 
 #include "analyzer/characterize/series.h"
 
-/* So many requests are read at once. Sorted by device, they form long runs. */
+/* This many requests are read at once. Sorted by device, they form long runs. */
 #define REPLAY_BATCH LANES_REQUESTS
 
 #define NO_SERIES    UINT32_MAX
@@ -126,7 +126,7 @@ static int grow_routes(struct run *run)
 		const struct scan_trace *t = scan_trace(run->scan, st->trace);
 		struct route route = { NO_SERIES, (uint64_t)st->real_offset_ns };
 
-		/* How far the scan has read depends on other hosts, its beginning does not. */
+		/* The position of the scan depends on other hosts, but its beginning does not. */
 		if (t->nr_covered)
 			route.offset_ns = t->covered[0].begin_real_ns - t->covered[0].begin_ns;
 		routes[run->nr_routes] = route;
@@ -176,7 +176,7 @@ static int replay_emit(struct run *run, struct series *s, bool at_end)
 	int ret = 0;
 
 	if (run->config->room_used) {
-		/* Only now no worker takes from the room. */
+		/* From here on no worker takes from the room. */
 		ret = lanes_settle(run->lanes);
 		*run->config->room_used = run->room;
 	}

@@ -26,8 +26,8 @@ struct replay_config {
 	unsigned int
 		nr_threads; /* threads beside the caller's; 0: one less than there are processors */
 	/*
-	 * The number of replays that read the same requests. They share what the tables of the
-	 * windows may take (workload/window_room.h). 0 means 1.
+	 * The number of replays that read the same requests. They share the memory for the tables
+	 * of the windows (workload/window_room.h). 0 means 1.
 	 */
 	uint32_t nr_shares;
 	/*
@@ -40,7 +40,7 @@ struct replay_config {
 	 * order. Called once for each device.
 	 */
 	bool (*keeps)(void *ctx, const struct scan_stream *stream);
-	void *keeps_ctx; /* of keeps() */
+	void *keeps_ctx; /* the argument of keeps() */
 	bool idle;	 /* also hand over devices without a single request */
 	/*
 	 * Called for each finished profile, by period and within it by host and device. It may take
@@ -56,7 +56,7 @@ struct replay_config {
 	/* Called with the number of requests read so far and the number of all. May be NULL. */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *ctx;
-	void *progress_ctx; /* of progress(); NULL: ctx */
+	void *progress_ctx; /* the argument of progress(); NULL: ctx */
 };
 
 /*

@@ -422,7 +422,7 @@ static int retained_compare(const void *a, const void *b)
 	return order ? order : (x->p.begin_s > y->p.begin_s) - (x->p.begin_s < y->p.begin_s);
 }
 
-/* Nothing is added to it any more. */
+/* No profile is added to the list any more. */
 static void retained_done(struct retained *r, struct kept *k)
 {
 	k->is_done = true;

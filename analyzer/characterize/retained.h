@@ -7,8 +7,8 @@
  *
  * The same is done with the agents' profiles of time whose requests they kept back (--hindsight, a
  * policy): counts, rates and response times are then over all requests, and the detail `kept_back`
- * says how many of them only profiles count. What needs single requests stays that of the requests
- * that were sent, but for the times between arrivals, which become unknown. An agent sends no
+ * says how many of them only profiles count. Values that need single requests describe the requests
+ * that were sent, except the times between arrivals, which become unknown. An agent sends no
  * profile of a window in which a device was idle, so the rest of the time that was kept back has no
  * requests of the device. A window belongs to the period of its middle, and to the time that was
  * kept back where its middle does: at each end of such time a count may be wrong by half a window,
@@ -59,8 +59,8 @@ int retained_join(void *ctx, struct profile *p);
 int retained_emit(struct retained *r);
 
 /*
- * Returns the number of requests of the scan that are in no profile: they were dropped, or
- * summarized in summaries that the selection does not take.
+ * Returns the number of requests of the scan that are in no profile, because they were dropped or
+ * are in summaries that the selection does not take.
  */
 struct scan_retained retained_missing(const struct retained *r, const struct scan *scan);
 

@@ -8,7 +8,7 @@
 
 #include "analyzer/characterize/watched.h"
 
-/* Where no observed interval follows yet, the next search begins this much later. */
+/* If no observed interval follows yet, the next search begins this much later. */
 #define DOUBT_NS 10000000ull
 /*
  * A request may come this much later than requests that arrived after it. The value covers the

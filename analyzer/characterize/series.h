@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * series: one device of one host, with the period of it that is being filled. Only replay.c uses
- * it.
- */
+/* series: one device of one host, with its period that is being filled. Only replay.c uses it. */
 #ifndef ANALYZER_SERIES_H
 #define ANALYZER_SERIES_H
 
@@ -18,7 +15,7 @@
 
 struct series {
 	const struct scan *scan;	/* borrowed, for losses and coverage */
-	const struct scan_stream *last; /* any stream of it, for its names and source */
+	const struct scan_stream *last; /* any stream of the device, for its names and source */
 	struct lanes *lanes;		/* borrowed: feeds the window */
 	struct window *window;		/* owned; may be read only after lanes_settle() */
 	uint64_t begin_ns, end_ns;	/* the period in real time; end UINT64_MAX: open */
@@ -56,7 +53,7 @@ bool series_due(const struct series *s);
  */
 uint64_t series_watched_end(const struct series *s);
 /*
- * So many idle periods of a series have a profile each. Every later run of idle periods has one
+ * This many idle periods of a series have a profile each. Every later run of idle periods has one
  * profile for all of them. The number of profiles is thus bounded by the number of requests, even
  * for a trace that rests for a century, which has billions of seconds.
  */

@@ -14,7 +14,7 @@
 /* Says which exchange this is; ranks_exchange() compares it between the ranks. */
 #define SHARE_TAG 0x7368617265ull
 
-/* How much the windows needed of each amount of the room. */
+/* The part of each amount of the room that the windows needed. */
 struct share_need {
 	uint64_t blocks, bytes, sample_bytes;
 };
@@ -86,7 +86,9 @@ bool share_keeps(void *ctx, const struct scan_stream *stream)
 	snprintf(number, sizeof(number), "%" PRIu32 ":%" PRIu32, device_major(stream->device),
 		 device_minor(stream->device));
 	key = share_key(stream->host, stream->device_name, number);
-	/* Where one rank has no memory for a device, its tag differs from that of the others. */
+	/*
+	 * If one rank has no memory for a device, its tag differs from the tag of the other ranks.
+	 */
 	if (u64map_find(&s->devices, key) == U64MAP_NONE &&
 	    !u64map_put(&s->devices, key, s->nr_devices))
 		s->nr_devices++;

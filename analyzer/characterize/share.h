@@ -4,10 +4,10 @@
  *
  * Every rank reads the whole trace and replays it, so that all of them meet the same devices and
  * close the same periods in the same order. The devices are dealt out to the ranks as they are met.
- * A rank finds the complete profiles of its own devices; of the others it keeps only what decides
- * about the order (replay_config.keeps), which takes a small part of the time. From time to time
- * the ranks exchange their profiles, and rank 0 hands them over in the order of one process and
- * with the same bits:
+ * A rank finds the complete profiles of its own devices. For the other devices it keeps only the
+ * values that decide the order (replay_config.keeps), which takes a small part of the time. From
+ * time to time the ranks exchange their profiles, and rank 0 hands them over in the order of one
+ * process and with the same bits:
  *
  *	share_init(&share, most, each, ctx);
  *	config.keeps = share_keeps, config.keeps_ctx = &share, config.room_used = &share.room
@@ -40,7 +40,7 @@
 #define SHARE_ALONE 1 /* rank 0 reads everything again, alone */
 
 struct share {
-	struct window_room room; /* what the windows of this rank took of their room */
+	struct window_room room; /* part of the room that the windows of this rank took */
 	uint64_t nr_given;	 /* profiles that rank 0 has handed over */
 	/* The members below are private. */
 	uint64_t nr_whole; /* requests of the trace */
@@ -76,7 +76,7 @@ bool share_keeps(void *ctx, const struct scan_stream *stream);
  * might have run out of room. Ranks that do not have the same trace end with one line.
  */
 int share_take(void *ctx, struct profile *p);
-/* Exchanges what is left. Returns what share_take() returns. */
+/* Exchanges the remaining profiles. Returns the same as share_take(). */
 int share_end(struct share *s);
 
 #endif

@@ -22,7 +22,7 @@
 #include "base/text/err.h"
 #include "formats/profile/profile.h"
 
-#define TIME_OBJECTIVES	    64 /* of one file */
+#define TIME_OBJECTIVES	    64 /* objectives of one file */
 #define TIME_OBJECTIVE_NAME 64
 #define TIME_OBJECTIVE_GLOB 128
 #define TIME_OBJECTIVE_FEW  20 /* fewer requests say nothing about a share of some percent */
@@ -32,7 +32,7 @@ struct time_objective {
 	char host[TIME_OBJECTIVE_GLOB], device[TIME_OBJECTIVE_GLOB];
 	int operation; /* 0 reads, 1 writes */
 	double percentile, limit_s;
-	int bucket; /* of the limit, in formats/histogram.h */
+	int bucket; /* bucket of the limit, by formats/histogram.h */
 };
 
 struct time_objectives {
@@ -57,13 +57,13 @@ int time_objectives_read(struct time_objectives *o, const char *path, struct err
 int time_objectives_add(struct time_objectives *o, const char *name, bool is_write,
 			double percentile, double limit_s, struct err *err);
 
-/* Whether an objective judges a device, which has a number (8:0) and a name (sda). */
+/* Returns whether an objective judges a device, which has a number (8:0) and a name (sda). */
 bool time_objective_names(const struct time_objective *o, const char *host, const char *device,
 			  const char *device_name);
 /* Returns the response times in p of the requests that the objective judges. */
 const struct histogram *time_objective_times(const struct time_objective *o,
 					     const struct profile *p);
-/* Returns how many of these took longer than the limit. */
+/* Returns the number of these requests that took longer than the limit. */
 uint64_t time_objective_slow(const struct time_objective *o, const struct histogram *h);
 /*
  * Returns the share of the error budget that is spent: the objective holds up to 1. NaN where there
@@ -71,7 +71,7 @@ uint64_t time_objective_slow(const struct time_objective *o, const struct histog
  */
 double time_objective_spent(const struct time_objective *o, double requests, double slow);
 
-/* The share of requests that may be slow. */
+/* Returns the share of requests that may be slow. */
 static inline double time_objective_budget(const struct time_objective *o)
 {
 	return 1 - o->percentile / 100;

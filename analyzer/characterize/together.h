@@ -46,7 +46,7 @@ int together_watch(struct together *t, const struct scan *scan);
 void together_sort(struct together *t);
 /* Returns the number of devices with a request, over all hosts. */
 uint32_t together_nr(const struct together *t);
-/* The sums of requests and bytes, whose streams have the names below. Returns 0 or -ENOMEM. */
+/* Gives the sums of requests and bytes. The streams have the names below. Returns 0 or -ENOMEM. */
 int together_sums(const struct together *t, struct align_sum *requests, struct align_sum *bytes);
 const char *together_host(const struct together *t, uint32_t stream);
 const char *together_device(const struct together *t, uint32_t stream);

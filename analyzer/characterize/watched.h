@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watched: tells which time of a host was observed, according to the segments of a scan, and which
- * was not.
+ * watched: finds the time in which a host was observed according to the segments of a scan, and the
+ * time in which it was not.
  *
  * Times are real time in ns. Time that several traces cover counts once. Segments that the scan has
  * not read yet are not known, so the answer is complete only after the end of the scan. To find one
- * interval costs O(traces), and O(log intervals) for each trace of the host; O(intervals) for one
- * whose clock went back.
+ * interval costs O(traces), plus O(log intervals) for each trace of the host, or O(intervals) for a
+ * trace whose clock went back.
  */
 #ifndef ANALYZER_WATCHED_H
 #define ANALYZER_WATCHED_H
