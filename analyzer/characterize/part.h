@@ -39,7 +39,7 @@ struct part {
 	/* false after the exchange: the ranks' results may differ from those of one process */
 	bool is_whole;
 	uint64_t nr_whole;		    /* requests of all parts (scan_whole_requests()) */
-	struct window_room room;	    /* what the windows of this part took of their room */
+	struct window_room room;	    /* the room that the windows of this part took */
 	struct buf profiles[NR_PART_KINDS]; /* of this rank, and of all after the exchange */
 	/* borrowed: of this rank, and of all after the exchange; NULL: they are not wanted */
 	struct issuers *issuers;

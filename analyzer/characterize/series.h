@@ -21,7 +21,7 @@ struct series {
 	uint64_t begin_ns, end_ns;	/* the period in real time; end UINT64_MAX: open */
 	uint64_t first_ns, last_ns;	/* first arrival and last completion of the period */
 	uint64_t seen_ns;		/* observed up to here, except for the gaps reported */
-	uint64_t doubt_ns;		/* no observed interval after seen_ns is known before it */
+	uint64_t doubt_ns;		/* nothing observed is known from seen_ns to here */
 	uint64_t latest_ns;		/* latest arrival seen */
 	uint64_t nr;			/* requests fed since the beginning */
 	uint64_t nr_idle;		/* periods without requests that were closed one by one */

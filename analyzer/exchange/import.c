@@ -158,7 +158,7 @@ struct import {
 	struct import_source *sources;	       /* owned */
 	size_t nr_sources;
 	struct import_writer *writer;
-	char host[SEGMENT_NAME_BYTES]; /* the host where the trace names none */
+	char host[SEGMENT_NAME_BYTES]; /* the host if the trace names none */
 };
 
 static int no_memory(struct err *err)
@@ -197,8 +197,8 @@ static void stem_of(const char *path, char out[SEGMENT_NAME_BYTES])
 }
 
 /*
- * *out is NULL where no format fits. A CPU that saw no event leaves an empty file of blktrace,
- * which is accepted.
+ * Finds the format of an input; *out is NULL if no format fits. An empty file is accepted, because
+ * blktrace leaves one for a CPU that saw no event.
  */
 static int find_format(struct import *im, size_t i, struct err *err)
 {

@@ -15,7 +15,7 @@
 
 struct import_stage {
 	char *dir; /* owned; the store's folder */
-	bool made; /* the folder was made here, and is removed again where nothing is stored */
+	bool made; /* this import made the folder, and removes it if nothing is stored */
 	int fd;
 	uint64_t bytes;
 	struct staged {

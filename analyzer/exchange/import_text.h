@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* import_text: what an import has stored, as JSON and as a table for people. */
+/* import_text: writes the result of an import as JSON and as a table for people. */
 #ifndef ANALYZER_IMPORT_TEXT_H
 #define ANALYZER_IMPORT_TEXT_H
 

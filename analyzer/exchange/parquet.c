@@ -37,7 +37,7 @@ struct parquet_values {
 	struct buf indexes, levels;
 };
 
-/* Where a column's part of a group lies in the file. */
+/* The location of a column's part of a group in the file. */
 struct parquet_chunk {
 	uint64_t dictionary_at, data_at, plain_bytes, bytes; /* dictionary_at 0: there is none */
 };
@@ -53,7 +53,7 @@ struct parquet {
 	uint64_t at;
 	const struct parquet_column *columns;
 	unsigned int nr_columns;
-	struct parquet_values *values; /* of the group that grows */
+	struct parquet_values *values; /* values of the group that is being filled */
 	uint32_t nr_rows;
 	struct parquet_group *groups;
 	size_t nr_groups, cap_groups;
@@ -323,7 +323,7 @@ int parquet_row(struct parquet *p)
 	return ++p->nr_rows < PARQUET_GROUP_ROWS ? 0 : parquet_group_write(p);
 }
 
-/* One SchemaElement of the column. */
+/* Writes one SchemaElement of the column. */
 static void parquet_schema(struct thrift *t, const struct parquet_column *c)
 {
 	static const int converted[] = { [PARQUET_INT] = CONVERTED_INT_64,

@@ -9,12 +9,12 @@
 
 #include "analyzer/store/scan/scan.h"
 
-/* Return which stages of the request are known. */
+/* Return whether the stage of the request is known. */
 bool request_queue_known(const struct request *r);
 bool request_device_known(const struct request *r);
 bool request_total_known(const struct request *r);
 
-/* Returns the name of its operation, or "unknown". */
+/* Returns the name of the request's operation, or "unknown". */
 const char *request_operation_text(const struct request *r);
 
 /* Prints a duration in seconds with all its nanoseconds, or the text unknown. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* segment_columns: how many bytes the compressed columns of segment files take. */
+/* segment_columns: prints the sizes of the compressed columns of segment files. */
 #ifndef ANALYZER_EXCHANGE_SEGMENT_COLUMNS_H
 #define ANALYZER_EXCHANGE_SEGMENT_COLUMNS_H
 

@@ -94,7 +94,7 @@ static inline void thrift_end(struct thrift *t)
 		t->depth--;
 }
 
-/* A list of nr items of the type, which the caller writes next. */
+/* Begins a list of nr items of the type, which the caller writes next. */
 static inline void thrift_list(struct thrift *t, int number, int type, uint32_t nr)
 {
 	thrift_field(t, number, THRIFT_LIST);

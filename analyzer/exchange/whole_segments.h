@@ -16,7 +16,7 @@
 
 struct redactor;
 
-/* Where the segments come from: exactly one of the two. */
+/* The origin of the segments: a store or files, exactly one of the two. */
 struct whole_segments {
 	const char *store; /* folder of a store, or NULL */
 	const char *const *paths;
@@ -38,7 +38,7 @@ int whole_segments_each(const struct whole_segments *from,
 			int (*visit)(void *ctx, const struct buf *segment, struct err *err),
 			void *ctx, struct whole_segments_counts *counts, struct err *err);
 
-/* Writes them one after the other, redacted by r where r is not NULL. */
+/* Writes the segments one after the other, redacted by r unless r is NULL. */
 int whole_segments_write(const struct whole_segments *from, struct redactor *r, FILE *out,
 			 struct whole_segments_counts *counts, struct err *err);
 /*

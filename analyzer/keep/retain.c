@@ -271,7 +271,7 @@ int retain_pass(struct store *store, const struct retain_limits *limits, uint64_
 	if (ret < 0)
 		return ret;
 	unread = retain_policies(store_dir(store), &s.policies, &wrong);
-	/* Policies only make more due, so what the limits say is done without them. */
+	/* Policies can only make more requests due, so the limits are applied without them. */
 	if (unread < 0)
 		store_policies_release(&s.policies);
 	if (retain_limits_any(limits) || store_policies_retire(&s.policies))

@@ -5,9 +5,9 @@
  * are removed too, and only the number of requests stays.
  *
  * A policy of the store (store_policy.h) may bound the age of a host's requests; the shorter of
- * that age and of the limit counts. Where the policies cannot be read, a pass does what the limits
- * say and then fails. A segment that was sent without its requests, because they were
- * kept back, holds the only profiles of its time; by age it stays as long as profiles may.
+ * that age and of the limit counts. If the policies cannot be read, a pass applies the limits and
+ * then fails. A segment that was sent without its requests, because they were kept back, holds the
+ * only profiles of its time; by age it stays as long as profiles may.
  *
  * Requests are removed by windows of real time. By age, a window is removed when all of it is older
  * than the limit; the summary then has every value that `characterize --window` would show. By
@@ -36,20 +36,20 @@
 
 struct retain_limits {				/* A limit of 0 means no limit. */
 	uint64_t requests_ns, requests_bytes;	/* age, and bytes of all segments */
-	uint64_t summaries_ns, summaries_bytes; /* the same for summaries with profiles */
+	uint64_t summaries_ns, summaries_bytes; /* age, and bytes of all summaries with profiles */
 	uint64_t window_ns;			/* 0: RETAIN_WINDOW_NS */
 };
 
 bool retain_limits_any(const struct retain_limits *limits);
 /*
- * Gives whether a pass over the store has anything to remove some day: by the limits, or because
- * some policy of the store (store_policy.h) bounds the age of requests. Returns 0 or -errno.
+ * Finds out whether passes over the store will ever remove anything: by the limits, or because a
+ * policy of the store (store_policy.h) bounds the age of requests. Returns 0 or -errno.
  */
 int retain_is_wanted(const char *store, const struct retain_limits *limits, bool *out,
 		     struct err *err);
 
 struct retain_counts {
-	uint64_t nr_segments, nr_requests;     /* what was summarized */
+	uint64_t nr_segments, nr_requests;     /* segments and requests that were summarized */
 	uint64_t segment_bytes, summary_bytes; /* bytes removed, and bytes written */
 	uint64_t nr_dropped;		       /* requests whose profiles were removed */
 	uint64_t nr_left_out; /* due segments that stay: damaged, too many, or set aside */

@@ -78,8 +78,8 @@ int retain_mark_set(struct retain_mark *m, const struct segment_name *segments, 
 	if (fd >= 0)
 		close(fd);
 	/*
-	 * The mark is not synced: a process that dies leaves what it wrote, and a power cut must
-	 * not accuse any segment.
+	 * The mark is not synced: the mark of a process that dies stays without a sync, and a power
+	 * cut must not accuse any segment.
 	 */
 	return ret == 0 ? 0
 			: err_set(err, -ret, "%s/" RETAIN_MARK ": %s", store_dir(m->store),

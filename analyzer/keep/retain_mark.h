@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * retain_mark: notes in the store what retention is working on, so that segments which end the
- * process (by their use of memory or by a defect) do not end it again at each start.
+ * retain_mark: notes in the store which segments retention is working on, so that segments which
+ * end the process (by their use of memory or by a defect) do not end it again at each start.
  *
  * Before a step, the file retention.mark names the segments of the step; after the step it is
  * removed. A mark that exists at a start belongs to a step that ended the process. Its segments are
@@ -23,14 +23,14 @@
 
 struct retain_mark {
 	const struct store *store;
-	bool is_found; /* a step ended the process; the other members say which */
+	bool is_found; /* a step ended the process; the other members describe the step */
 	struct segment_name first;
 	uint64_t last_sequence, nr_segments, nr_deaths;
 };
 
 /*
- * Reads what an earlier process left, and sets the segment aside where that is due. Returns 0,
- * -EIO, ...
+ * Reads the mark that an earlier process left, and sets the segment aside if it ended the process
+ * twice. Returns 0, -EIO, ...
  */
 int retain_mark_open(struct retain_mark *m, const struct store *store, struct err *err);
 /*
@@ -39,8 +39,8 @@ int retain_mark_open(struct retain_mark *m, const struct store *store, struct er
  */
 bool retain_mark_suspects(const struct retain_mark *m, const struct segment_name *n);
 /*
- * To be called before a step of nr segments of one stream, in the order of sequences, and after it,
- * however it ended.
+ * The first is called before a step of nr segments of one stream, in the order of sequences, and
+ * the second after the step, however it ended.
  */
 int retain_mark_set(struct retain_mark *m, const struct segment_name *segments, size_t nr,
 		    struct err *err);

@@ -105,7 +105,7 @@ void retain_plan_release(struct retain_plan *p)
 	*p = (struct retain_plan){ .store = NULL };
 }
 
-/* Returns what ends before which time is due of the host by age. */
+/* Returns the real time before which data of the host are due by age. */
 static uint64_t retain_plan_until(struct retain_plan *p, const char *host)
 {
 	const struct store_policy *policy;
@@ -124,10 +124,10 @@ static uint64_t retain_plan_until(struct retain_plan *p, const char *host)
 }
 
 /*
- * The sender's clock decides, but not where it is ahead of the time of receipt: a segment that
+ * The sender's clock decides the age, unless it is ahead of the time of receipt: a segment that
  * claims to be of the future would otherwise stay for ever. A segment whose requests were kept back
- * has no others to give up. It holds the only profiles of its time, and stays for as long as
- * profiles do.
+ * has no requests to remove. It holds the only profiles of its time, and stays as long as profiles
+ * do.
  */
 static bool is_due(struct retain_plan *p, const struct segment_facts *f, uint64_t window)
 {
@@ -173,7 +173,7 @@ static int add_due(void *ctx, const struct segment_facts *f)
 
 	if (due && is_aside(p, &f->name)) {
 		due = false;
-		p->nr_aside += p->nr_group == 0; /* otherwise it is visited again */
+		p->nr_aside += p->nr_group == 0; /* the segment is visited again otherwise */
 	}
 	if (p->nr_group && retain_mark_suspects(&p->mark, &f->name))
 		return GROUP_IS_WHOLE;

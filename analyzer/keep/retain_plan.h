@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* retain_plan: finds what is due in a store. For retain.c. */
+/*
+ * retain_plan: finds the segments and summaries of a store that are due for removal. For retain.c.
+ */
 #ifndef ANALYZER_RETAIN_PLAN_H
 #define ANALYZER_RETAIN_PLAN_H
 
@@ -29,13 +31,14 @@ struct retain_plan {
 	struct store *store;
 	uint64_t window_ns;
 	/*
-	 * What ends before these real times is due by age; requests only with their whole window.
+	 * Requests and summaries that end before these real times are due by age; requests only
+	 * with their whole window.
 	 */
 	uint64_t requests_until_ns, summaries_until_ns;
 	/* Requests of a host may be due earlier by its policy. Borrowed; NULL: there is none. */
 	const struct store_policies *policies;
 	uint64_t now_real_ns;
-	char host[SEGMENT_NAME_BYTES]; /* that was looked up last, and what is due of it */
+	char host[SEGMENT_NAME_BYTES]; /* host that was looked up last */
 	uint64_t host_until_ns;
 	/*
 	 * Due by size: requests in the order in which they were received, summaries by their end.
@@ -47,7 +50,7 @@ struct retain_plan {
 
 	struct retain_mark mark;
 	struct buf aside;  /* owned; paths of segments that are left as they are */
-	uint64_t nr_aside; /* the part of them that is due */
+	uint64_t nr_aside; /* the number of these that are due */
 
 	struct segment_name *group; /* owned; the next due segments, of one stream */
 	size_t nr_group;
@@ -57,7 +60,8 @@ struct retain_plan {
 };
 
 /*
- * Reads what the store has. Returns 0, -ENOMEM, -EIO, ...; the plan must be released in every case.
+ * Reads the contents of the store. Returns 0, -ENOMEM, -EIO, ...; the plan must be released in
+ * every case.
  */
 int retain_plan_init(struct retain_plan *p, struct store *store, const struct retain_limits *limits,
 		     uint64_t now_real_ns, struct err *err);

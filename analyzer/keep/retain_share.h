@@ -2,9 +2,9 @@
 /*
  * retain_share: decides what must be removed from each host so that a store keeps within a size.
  *
- * Every host may have the same number of bytes, and what one host does not use is shared among the
- * others. Only hosts above their share lose data, each its own oldest data. So no host can displace
- * what another has sent, whatever it sends and whatever its clock says.
+ * Every host may have the same number of bytes, and the bytes that one host does not use are shared
+ * among the others. Only hosts above their share lose data, each its own oldest data. So no host
+ * can displace the data of another host, whatever it sends and whatever its clock says.
  */
 #ifndef ANALYZER_RETAIN_SHARE_H
 #define ANALYZER_RETAIN_SHARE_H
@@ -14,12 +14,12 @@
 
 #include "formats/segment/segment.h"
 
-/* Everything of the host up to and including this instant must be removed; 0: nothing. */
+/* All data of the host up to and including this instant must be removed; 0: nothing. */
 struct share_host {
 	char host[SEGMENT_NAME_BYTES];
 	uint64_t until_ns;
-	uint64_t bytes;	 /* bytes that it has */
-	size_t from, nr; /* its items */
+	uint64_t bytes;	 /* bytes of the host */
+	size_t from, nr; /* items of the host */
 };
 
 struct share_item {
@@ -45,7 +45,7 @@ int retain_share_add(struct retain_share *s, const char *host, uint64_t at_ns, u
  * remain.
  */
 void retain_share_limit(struct retain_share *s, uint64_t limit);
-/* Returns the instant of the host, or 0 where there is none of that name. */
+/* Returns until_ns of the host, or 0 if there is no host of that name. */
 uint64_t retain_share_until(const struct retain_share *s, const char *host);
 
 #endif

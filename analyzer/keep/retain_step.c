@@ -31,7 +31,7 @@ struct taker {
 
 /*
  * Returns all losses that the segments report for the device or for an unknown device; nothing is
- * cut at the ends. What was kept back on purpose is not lost.
+ * cut at the ends. Requests that were kept back on purpose are not lost.
  */
 static uint64_t lost_of(const struct ledger *ledger, const char *device)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* retain_text: describes what a pass of retention and compaction did, in words or as JSON. */
+/* retain_text: describes the result of a pass of retention and compaction, in words or as JSON. */
 #ifndef ANALYZER_RETAIN_TEXT_H
 #define ANALYZER_RETAIN_TEXT_H
 
