@@ -106,7 +106,7 @@ static int agent_describe(uint32_t device, struct pipeline_device *out)
 	return 0;
 }
 
-/* Where the user named no output, a terminal gets the live view and anything else gets lines. */
+/* If the user named no output, a terminal shows the live view, and any other output gets lines. */
 static int choose_output(struct config *c, struct err *err)
 {
 	if (c->sinks.nr || c->top || c->listen)
@@ -334,8 +334,8 @@ static int agent_begin(struct agent *a, struct err *err)
 }
 
 /*
- * Whether requests or profiles are kept or sent. A live view or a page of metrics needs no such
- * message.
+ * Returns whether requests or profiles are kept or sent. A live view or a page of metrics needs no
+ * such message.
  */
 static bool is_recording(const struct agent *a)
 {
@@ -401,8 +401,8 @@ static bool is_over(void *ctx)
 }
 
 /*
- * Returns the time until the next look at something that wakes nobody: the machine's clock and the
- * end of the duration.
+ * Returns the time until the next look at the machine's clock and at the end of the duration, which
+ * wake nobody.
  */
 static uint64_t rest_ns(const struct agent *a)
 {

@@ -11,7 +11,8 @@
 #include "base/text/err.h"
 
 /*
- * A clean stop waits this long for an analyzer to take the spool. What is left stays in the spool.
+ * A clean stop waits this long for an analyzer to take the spool. Segments that were not sent by
+ * then stay in the spool.
  */
 #define AGENT_STOP_WAIT_S 10
 
@@ -19,7 +20,7 @@ struct agent;
 
 /*
  * Finds the devices, opens sinks, source and listener, and begins. Returns 0, or -errno with one
- * line in err that names what was asked for and is not available; nothing is left running then.
+ * line in err that names the requested part that is not available; nothing is left running then.
  * config, log and stop are borrowed; the defaults for the kind of output are written into config.
  */
 int agent_start(struct agent **out, struct config *config, struct log *log,

@@ -14,7 +14,9 @@
 #include "base/system/log.h"
 #include "base/text/err.h"
 
-/* To be called before anything is opened. Returns 0 or -errno with one line in err. */
+/*
+ * Is the first step; call it before anything is opened. Returns 0 or -errno with one line in err.
+ */
 int confine_start(const struct config *config, struct log *log, struct err *err);
 
 /*
@@ -25,7 +27,7 @@ int confine_start(const struct config *config, struct log *log, struct err *err)
  */
 int confine_drop(const struct config *config, uint64_t needs, struct err *err);
 
-/* To be called when all threads run. Returns 0 or -errno with one line in err. */
+/* Is the last step; call it when all threads run. Returns 0 or -errno with one line in err. */
 int confine_run(const struct config *config, const struct source_ops *source, struct log *log,
 		struct err *err);
 

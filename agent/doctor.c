@@ -16,7 +16,7 @@
 #include "agent/source/bpf/kernel_btf.h"
 #include "agent/source/source.h"
 
-/* Where the findings go: lines of text, or one JSON object at the end. */
+/* The destination of the findings: lines of text, or one JSON object at the end. */
 struct report {
 	FILE *out;
 	json_t *findings; /* NULL: the output is text */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor: reports what this machine offers an agent, why, and what --source auto would choose. */
+/*
+ * doctor: reports which sources and privileges this machine offers an agent, why, and which source
+ * --source auto would choose.
+ */
 #ifndef AGENT_DOCTOR_H
 #define AGENT_DOCTOR_H
 

@@ -121,7 +121,7 @@ static int example_device(struct example *e, const struct config *c, struct err 
 	return 0;
 }
 
-/* This process serves as the example of the processes that a trace names. */
+/* Uses this process as the example of the processes that a trace names. */
 static void example_process(struct example *e)
 {
 	char line[SEGMENT_PATH_BYTES + 16] = "";

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * leaving: prints what would leave this machine, field by field, with an example of each.
+ * leaving: prints every field that would leave this machine, with an example of each.
  *
- * It writes a segment with this machine's own names and two made-up requests, exactly as the stream
- * would write it, and prints what it decodes from the bytes. So no field that is sent can be
- * missing from the list. Nothing is traced, stored or sent.
+ * The module writes a segment with this machine's own names and two made-up requests, exactly as
+ * the stream would write it, and prints the fields that it decodes from the bytes. So no field that
+ * is sent can be missing from the list. Nothing is traced, stored or sent.
  */
 #ifndef AGENT_LEAVING_H
 #define AGENT_LEAVING_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stop_wait: the main thread's sleep, which ends at once when a signal asks the process to end
- * (SIGINT, SIGTERM) or another thread wakes it. The signals are read from a descriptor instead of
- * being delivered, so that none is missed between the check and the sleep.
+ * stop_wait: provides the main thread's sleep, which ends at once when a signal asks the process to
+ * end (SIGINT, SIGTERM) or another thread wakes it. The signals are read from a descriptor instead
+ * of being delivered, so that none is missed between the check and the sleep.
  */
 #ifndef AGENT_STOP_WAIT_H
 #define AGENT_STOP_WAIT_H
@@ -20,7 +20,7 @@ struct stop_wait {
  * longer receive these signals. Returns 0 or -errno, with nothing changed.
  */
 int stop_wait_init(struct stop_wait *w);
-/* Releases w. Signals that arrived meanwhile remain unanswered. */
+/* Releases w. Signals that arrived meanwhile stay unanswered. */
 void stop_wait_release(struct stop_wait *w);
 
 /* Returns whether a signal came. Once true it stays true. */

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define OVERHEAD_PATIENCE 2   /* windows */
-#define OVERHEAD_CALM	  0.8 /* of the bound */
+#define OVERHEAD_CALM	  0.8 /* share of the bound */
 #define OVERHEAD_HOLD	  5   /* windows, at first */
 #define OVERHEAD_HOLD_MAX 640 /* windows */
 
@@ -37,8 +37,8 @@ struct overhead {
 	unsigned int above, below;	   /* consecutive windows above the bound, and calm ones */
 	unsigned int hold;		   /* calm windows that are needed before the level falls */
 	unsigned int since;		   /* windows since the level fell last */
-	double cost_s[NR_OVERHEAD_LEVELS]; /* of one request, when at that level last; 0: unknown */
-	double last_share;		   /* of the last window, processor seconds per second */
+	double cost_s[NR_OVERHEAD_LEVELS]; /* cost of one request at that level; 0: unknown */
+	double last_share;		   /* cost of the last window, CPU seconds per second */
 };
 
 void overhead_init(struct overhead *o, double bound, bool can_drop_trace, bool can_count);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pace: when the capture thread acts: how long it may wait before it polls its source again, and
- * which windows are over when it wakes. Nothing here reads a clock; the caller hands the times in.
+ * pace: decides when the capture thread acts: how long it may wait before it polls its source
+ * again, and which windows are over when it wakes. Nothing here reads a clock; the caller hands the
+ * times in.
  *
  * Under load the thread waits PACE_MIN_NS between polls. The fewer requests come, the longer it
  * waits, up to PACE_MAX_NS. A patient source (source.h) wakes the thread before its buffers are
- * full, and its records hold everything that is known of a request. Such a source is polled when
- * about PACE_REQUESTS requests should have come, by the rate since the last poll. Other sources
- * must be asked soon after a request, so the wait grows only after PACE_EMPTY_LOOKS polls without
- * any request.
+ * full, and its records hold all facts about a request. Such a source is polled when about
+ * PACE_REQUESTS requests should have come, by the rate since the last poll. Other sources must be
+ * asked soon after a request, so the wait grows only after PACE_EMPTY_LOOKS polls without any
+ * request.
  */
 #ifndef AGENT_PACE_H
 #define AGENT_PACE_H
@@ -32,14 +33,14 @@ void pace_init(struct pace *p, bool is_patient);
 /* Notes a poll that was made interval_ns after the one before and found nr requests. */
 void pace_note(struct pace *p, uint64_t interval_ns, uint64_t nr);
 /*
- * Whether the source's descriptor may end the wait as well. While requests come faster than the
- * thread polls, the descriptor is always readable and would only keep the thread from waiting.
+ * Returns whether the source's descriptor may end the wait as well. While requests come faster than
+ * the thread polls, the descriptor is always readable and would only keep the thread from waiting.
  */
 bool pace_heeds_source(const struct pace *p);
 
 /* A window is closed this long after its end, so that its last requests have reached the rings. */
 #define PACE_SETTLE_NS 1000000u
-/* After so many windows closed at one time, the agent or the machine was stopped for a while. */
+/* If this many windows are over at one time, the agent or the machine was stopped for a while. */
 #define PACE_CATCH_UP_WINDOWS 5
 
 /*

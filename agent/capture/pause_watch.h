@@ -62,9 +62,9 @@ struct stall {
 	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
 };
 
-/* Whether the request was under way through the whole inner half of the stall. */
+/* Returns whether the request was under way through the whole inner half of the stall. */
 bool stall_holds(const struct stall *s, const struct request *r);
-/* Whether one of the request's times lies in the inner half: then the guest was running. */
+/* Returns whether one of the request's times lies in the inner half: then the guest ran. */
 bool stall_is_refuted(const struct stall *s, const struct request *r);
 
 #define STALLS_MAX 4
@@ -77,7 +77,7 @@ struct stalls {
 
 /* Adds a stall in place of the oldest. */
 void stalls_add(struct stalls *s, const struct stall *stall);
-/* Whether stall_holds() is true for one of them. */
+/* Returns whether stall_holds() is true for one of the stalls. */
 bool stalls_hold(const struct stalls *s, const struct request *r);
 
 #endif

@@ -36,7 +36,8 @@ struct pipeline;
 struct fileset_scan;
 
 /*
- * What the pipeline asks about a device. is_hidden: screens leave it out unless the user names it.
+ * The facts about a device that the pipeline needs. is_hidden: screens leave the device out unless
+ * the user names it.
  */
 struct pipeline_device {
 	char name[SEGMENT_NAME_BYTES];
@@ -102,14 +103,14 @@ struct pipeline_config {
  * Opens the source and starts to capture. On -errno, with one line in err, nothing is left running.
  */
 int pipeline_start(struct pipeline **out, const struct pipeline_config *config, struct err *err);
-/* Whether the source died; then err, which may be NULL, says why. */
+/* Returns whether the source died; then err, which may be NULL, says why. */
 bool pipeline_failed(struct pipeline *p, struct err *err);
 /* Stops the capture, passes on everything that is held, and frees. NULL is legal. */
 void pipeline_stop(struct pipeline *p);
 
 /*
- * Hands in that the guest stood still or was restored from a snapshot (machine_watch.h). Any
- * thread.
+ * Reports that the guest stood still or was restored from a snapshot (machine_watch.h). Any thread
+ * may call it.
  */
 void pipeline_tell_machine(struct pipeline *p, const struct machine_news *news);
 /* Fills out with processes that did I/O in the last segment, and returns how many. Thread-safe. */

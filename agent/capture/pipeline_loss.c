@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pipeline_loss: enters into the ledger what the source or the pipeline itself could not keep. */
+/*
+ * pipeline_loss: enters into the ledger the requests that the source or the pipeline itself could
+ * not keep.
+ */
 #include "agent/capture/pipeline_state.h"
 
 void pipeline_lost(struct pipeline *p, enum loss_cause cause, uint64_t nr, uint32_t device)
@@ -27,7 +30,7 @@ void pipeline_on_lost(void *ctx, enum loss_cause cause, uint64_t nr, uint32_t de
 
 	if (!nr)
 		return;
-	/* Where only one device is traced, a loss of unknown device is that device's. */
+	/* If only one device is traced, a loss of unknown device belongs to that device. */
 	if (!device && p->config.source_config.nr_devices == 1)
 		device = p->config.source_config.devices[0];
 	t = device ? pipeline_device(p, device) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pipeline_overhead: what the agent itself costs, the level of capture that follows from the bound
- * on that cost (overhead.h), and the requests that nobody saw while requests were shed
+ * pipeline_overhead: measures the agent's own cost, chooses the level of capture by the bound on
+ * that cost (overhead.h), and counts the requests that nobody saw while requests were shed
  * (shed_tally.h).
  */
 #include <math.h>

@@ -67,8 +67,8 @@ static void cut_windows(struct pipeline *p, const struct pause *pause)
 	uint64_t begin_ns = pause->from.monotonic_ns, end_ns = pause->to.monotonic_ns;
 
 	/*
-	 * A counter is read now: what it counted before the pause cannot be separated from later
-	 * counts.
+	 * A counter is read now, because its counts from before the pause cannot be separated from
+	 * later ones.
 	 */
 	if (p->config.source->profiles || p->counting)
 		return;

@@ -41,7 +41,7 @@ struct traced {
 	uint64_t shed_in_window; /* requests that are in the profile but not in the trace */
 	struct account_count seen;
 	struct shed_tally tally;
-	struct hindsight_usual usual_p99[2]; /* of reads and writes */
+	struct hindsight_usual usual_p99[2]; /* the usual p99 of reads and of writes */
 };
 
 struct pipeline_devices {
@@ -68,7 +68,7 @@ struct pipeline_poll {
 /* The running window, which is the same interval for every device. */
 struct pipeline_window {
 	uint64_t begin_ns;
-	uint64_t nr_requests; /* that completed in it, including those that were shed */
+	uint64_t nr_requests; /* requests that completed in it, including those that were shed */
 	double last_cost_s; /* processor time of agent and kernel side at the end of the last one */
 	uint64_t watched_ns; /* length of all windows closed so far */
 };
@@ -79,7 +79,7 @@ struct pipeline_window {
  */
 struct pipeline_pauses {
 	struct pause_watch watch;
-	struct pause found; /* by the look before this poll */
+	struct pause found; /* the pause that the look before this poll found */
 	bool has_found;
 	bool is_stalled;       /* found is a stall that is not settled yet */
 	bool is_guest_running; /* a polled request shows that the guest ran during the stall */
@@ -151,11 +151,17 @@ struct traced *pipeline_device(struct pipeline *p, uint32_t device);
 /* Names all devices to the stream. */
 void pipeline_name_devices(struct pipeline *p);
 
-/* For struct source_sink; ctx is the pipeline. A request is held or fed, as its time demands. */
+/*
+ * Is a function of struct source_sink; ctx is the pipeline. A request is held or fed, as its time
+ * demands.
+ */
 void pipeline_on_request(void *ctx, const struct request *r);
 void pipeline_on_task(void *ctx, uint32_t tid, uint32_t pid, const char *comm, bool kernel_thread);
 
-/* For struct reorder_sink: requests in order of arrival go to their windows and to the stream. */
+/*
+ * Is a function of struct reorder_sink: passes requests in order of arrival to their windows and to
+ * the stream.
+ */
 void pipeline_on_release(void *ctx, struct request *r, size_t nr);
 
 /* Feeds every held request and frees the room. */
@@ -166,24 +172,24 @@ void pipeline_feed_held(struct pipeline *p);
 /* Counts a loss whose device is known, and writes it to the log and the trace. */
 void pipeline_lost(struct pipeline *p, enum loss_cause cause, uint64_t nr, uint32_t device);
 
-/* For struct source_sink; ctx is the pipeline. */
+/* Is a function of struct source_sink; ctx is the pipeline. */
 void pipeline_on_lost(void *ctx, enum loss_cause cause, uint64_t nr, uint32_t device);
 void pipeline_on_gap(void *ctx, enum loss_cause cause, uint64_t begin_ns, uint32_t device);
 
 /* ---- pipeline_pause.c ---- */
 
-/* Before a poll: looks for a pause since the last look. wait_ns is the longest intended wait. */
+/* Looks for a pause since the last look, before a poll. wait_ns is the longest intended wait. */
 void pipeline_pause_look(struct pipeline *p, uint64_t wait_ns);
 
 /*
- * During a poll after a stall: uses the request as evidence whether the guest ran. True: the
+ * Uses a request of the poll after a stall as evidence whether the guest ran. Returns true if the
  * request was under way through the stall and must be held until all requests of the poll have been
- * asked.
+ * examined.
  */
 bool pipeline_pause_ask(struct pipeline *p, const struct request *r);
 
 /*
- * After a poll: notes the pauses, cuts the windows at them, and feeds the requests that were held.
+ * Notes the pauses after a poll, cuts the windows at them, and feeds the requests that were held.
  */
 void pipeline_pause_settle(struct pipeline *p);
 
@@ -212,7 +218,7 @@ void pipeline_begin_tallies(struct pipeline *p, const struct account_base *bases
  * is_last: the source is closed. */
 void pipeline_tally_shed(struct pipeline *p, bool is_last);
 
-/* At the end of a window: chooses the level of capture for the next one. */
+/* Chooses the level of capture for the next window at the end of a window. */
 void pipeline_bound_overhead(struct pipeline *p, double elapsed_s);
 
 /* Posts the agent's own cost and its losses on the board. */

@@ -12,7 +12,7 @@
 #include "agent/guest/fileset_scan.h"
 #include "agent/capture/pipeline_state.h"
 
-#define PIPELINE_LOOKS 6 /* for the file system of a device, each one reading of mountinfo */
+#define PIPELINE_LOOKS 6 /* looks for the file system of a device, each one reading of mountinfo */
 
 /* Fills in host, device, source and losses, which neither the window nor the source knows. */
 static void name_profile(const struct pipeline *p, const struct traced *t, struct profile *profile)
@@ -35,8 +35,8 @@ static void fill_profile(struct pipeline *p, const struct traced *t, uint64_t en
 			 struct profile *profile)
 {
 	/*
-	 * The real time of the end is the time now less what has passed since, so that a clock that
-	 * was set during the window is followed.
+	 * The real time of the end is the present time minus the time that has passed since, so
+	 * that a clock that was set during the window is followed.
 	 */
 	uint64_t real_ns =
 		p->pauses.cut ? p->pauses.cut->realtime_ns - (p->pauses.cut->monotonic_ns - end_ns)
@@ -74,7 +74,7 @@ static void pipeline_window_publish(struct pipeline *p, struct traced *t,
 		sender_push_profile(p->config.sender, json);
 }
 
-/* A window whose slow requests are too slow makes the requests around it be sent. */
+/* Asks for the requests around a window whose slow requests are too slow. */
 static void pipeline_window_ask(const struct pipeline *p, struct traced *t, uint64_t end_ns,
 				const struct profile *profile)
 {

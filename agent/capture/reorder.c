@@ -11,7 +11,7 @@
 #define RADIX_BITS    11
 #define RADIX_SIZE    (1u << RADIX_BITS)
 /*
- * Where all digits take more than two passes, so many low bits are left to an insertion sort: the
+ * If all digits take more than two passes, this many low bits are left to an insertion sort: the
  * span of a full table at 100 000 requests a second and more then takes two passes, not three. Few
  * requests of one machine differ by less than 64 ns, so that hardly any key is moved.
  */
@@ -31,7 +31,7 @@
 /* The sorts move these keys of 16 bytes instead of whole requests. */
 struct key {
 	uint64_t time_ns;
-	uint32_t slot;	 /* of the request; unused among completions */
+	uint32_t slot;	 /* slot of the request; unused among completions */
 	uint32_t device; /* index into devices */
 };
 
@@ -52,7 +52,7 @@ struct reorder {
 
 	struct key *ends; /* completions of released requests still ahead, key: completion */
 	size_t nr_ends, cap_ends;
-	struct key *spare; /* of the sorts */
+	struct key *spare; /* working memory of the sorts */
 
 	struct device_load *devices;
 	size_t nr_devices;
@@ -206,7 +206,7 @@ static void sort_keys(struct key *keys, struct key *spare, size_t nr)
 		sort_few(keys, nr);
 }
 
-/* Finds the device's index, and notes the device where it is new. 0 or -ENOMEM. */
+/* Finds the device's index, and adds the device if it is new. Returns 0 or -ENOMEM. */
 static int device_index(struct reorder *o, uint32_t device, uint32_t *out)
 {
 	struct device_load *devices;

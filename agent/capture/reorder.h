@@ -63,8 +63,8 @@ void reorder_flush(struct reorder *o, uint64_t completed_before_ns);
 
 /*
  * Gives back the memory that is resident for more requests than are held now. Nothing is released.
- * To be called once in a while, right after a flush: O(max_held), and what fills again costs one
- * page fault for each page.
+ * Call it once in a while, right after a flush. It costs O(max_held), and later one page fault for
+ * each page that fills again.
  */
 void reorder_give_back(struct reorder *o);
 

@@ -12,7 +12,7 @@
 #define ANCHOR_TRIES	 4
 #define ANCHOR_SPREAD_NS 1000000u
 #define MAX_PROFILES	 256 /* A segment that reaches this number of profiles is closed early. */
-/* The next segment uses the memory of this one's profiles again if it is at most so large. */
+/* The next segment uses the memory of this one's profiles again if it is at most this large. */
 #define KEPT_TEXT_BYTES (1u << 20)
 
 struct device_count {
@@ -250,7 +250,8 @@ static int add_count(struct outgoing *o, uint32_t device, uint64_t nr)
 }
 
 /*
- * Fills in what the segment accounts for, and the losses to note if the segment itself gets lost.
+ * Fills in the requests and losses that the segment holds, and the losses to note if the segment
+ * itself gets lost.
  */
 static int fill_counts(struct stream *s, struct outgoing *o, const struct clock_anchor *end)
 {
@@ -388,8 +389,8 @@ out:
 }
 
 /*
- * The running segment cannot be encoded: its requests are lost, and the account is told what they
- * were.
+ * Gives up a running segment that cannot be encoded: its requests are lost, and the account is told
+ * their numbers.
  */
 static void fail_segment(struct stream *s, struct outgoing *o, int ret)
 {

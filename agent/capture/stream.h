@@ -22,8 +22,8 @@
 #include "formats/segment/segment.h"
 
 /*
- * Half of what a segment may hold. This costs at most 0.1 byte more per request and saves half the
- * memory.
+ * Half of the requests that a segment may hold. The smaller segments cost at most 0.1 byte more per
+ * request and save half the memory.
  */
 #define STREAM_SEGMENT_REQUESTS (SEGMENT_MAX_REQUESTS / 2)
 

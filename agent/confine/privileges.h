@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * privileges: what the process is permitted to do, and how it gives permissions up as soon as
- * nothing needs them any more.
+ * privileges: reads and drops the capabilities of the process, so that it has none that it no
+ * longer needs.
  *
  * Capabilities belong to threads, so each thread must call privileges_drop(). A source states
  * itself which capabilities it needs while it runs (source.h); most need none.

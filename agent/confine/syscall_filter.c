@@ -115,7 +115,7 @@ static const struct call calls[] = {
 
 	ANY(PRINTS, "writev"),
 
-	/* Whether the view runs in the foreground of its terminal. */
+	/* The view asks whether it runs in the foreground of its terminal. */
 	ANY(SHOWS, "ioctl"),
 	ANY(SHOWS, "getpgrp"),
 	ANY(SHOWS, "rt_sigaction"),

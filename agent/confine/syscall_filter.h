@@ -19,7 +19,10 @@
 
 enum syscall_phase { SYSCALLS_START, SYSCALLS_RUN };
 
-/* What the agent does in the second phase. A call is allowed only where one of these needs it. */
+/*
+ * The tasks of the agent in the second phase. A call is allowed only if one of these tasks needs
+ * it.
+ */
 struct syscall_use {
 	bool sends;	/* sends to an analyzer */
 	bool listens;	/* serves /metrics */

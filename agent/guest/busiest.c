@@ -242,8 +242,8 @@ void busiest_free(struct busiest *b)
 }
 
 /*
- * Computes what moved since the reading before. All counts of a new process or cgroup are new, also
- * where it took over the number of an earlier one.
+ * Computes the bytes moved since the reading before. All counts of a new process or cgroup are new,
+ * also if it took over the number of an earlier one.
  */
 static void busiest_change(struct moved *out, const struct moved *now, const struct moved *before)
 {

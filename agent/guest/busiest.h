@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * busiest: which processes and cgroups moved the most bytes between two readings, for sources that
- * see no single requests. It reads /proc/PID/io (task I/O accounting: bytes read from or written to
- * any disk) and io.stat of cgroup v2. The numbers of processes, folders and levels are bounded;
- * what lies beyond the bounds is left out.
+ * busiest: finds the processes and cgroups that moved the most bytes between two readings, for
+ * sources that see no single requests. The module reads /proc/PID/io (task I/O accounting: bytes
+ * read from or written to any disk) and io.stat of cgroup v2. The numbers of processes, folders and
+ * levels are bounded; those beyond the bounds are left out.
  */
 #ifndef AGENT_BUSIEST_H
 #define AGENT_BUSIEST_H

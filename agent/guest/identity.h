@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * identity: which machine this is, so that an account on a copied or restored disk is not mistaken
- * for this machine's own past.
+ * identity: identifies this machine, so that an account on a copied or restored disk is not
+ * mistaken for this machine's own past.
  *
- * It consists of hashes of /etc/machine-id, the product UUID and the VM generation id, as far as
- * they can be read. A clone has another UUID or machine id; a guest restored from a snapshot has
- * another generation id (QEMU passes it in fw_cfg, readable by root). A Linux machine that has none
- * of these gets 0, which means unknown.
+ * An identity consists of hashes of /etc/machine-id, the product UUID and the VM generation id, as
+ * far as they can be read. A clone has another UUID or machine id; a guest restored from a snapshot
+ * has another generation id (QEMU passes it in fw_cfg, readable by root). A Linux machine that has
+ * none of these gets 0, which means unknown.
  */
 #ifndef AGENT_IDENTITY_H
 #define AGENT_IDENTITY_H

@@ -6,8 +6,8 @@
  * Standing still: the hardware clock (/sys/class/rtc/rtc0) advanced while no clock of the kernel
  * did. It has whole seconds, so pauses longer than one to two seconds are detected, with an error
  * of up to one second. A hardware clock that is merely set to the system's time is not taken for a
- * pause. Another life: the VM generation id changed, where it can be read (identity.h). For one
- * thread, which may wait some milliseconds for the hardware.
+ * pause. Continuing from a snapshot or as a clone: the VM generation id changed, if it can be read
+ * (identity.h). For one thread, which may wait some milliseconds for the hardware.
  */
 #ifndef AGENT_MACHINE_WATCH_H
 #define AGENT_MACHINE_WATCH_H

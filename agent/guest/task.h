@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * task: the names of the processes that did I/O, and which of them the running segment mentions.
+ * task: knows the names of the processes that did I/O, and which of them the running segment
+ * mentions.
  *
  * Names come from the source as it meets threads, otherwise from /proc. The table is bounded: when
  * it is full, processes that neither this segment nor the last one mentioned are forgotten. For one

@@ -31,9 +31,9 @@ int thread_table_new(struct thread_table **out, const char *proc);
 void thread_table_free(struct thread_table *t);
 
 /*
- * Returns what is known of this thread: never NULL, valid until the next call. comm is its present
- * name, or "" to take the name from /proc. *is_new is set where /proc was read just now. O(1), plus
- * a read of /proc for a new thread.
+ * Returns the known facts about this thread: never NULL, valid until the next call. comm is its
+ * present name, or "" to take the name from /proc. *is_new is set where /proc was read just now.
+ * O(1), plus a read of /proc for a new thread.
  */
 const struct thread_fact *thread_table_find(struct thread_table *t, uint32_t tid, const char *comm,
 					    uint64_t now_ns, bool *is_new);

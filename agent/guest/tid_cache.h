@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tid_cache: facts on threads from /proc, for tracers that report no more than a thread's number.
+ * tid_cache: keeps facts about threads from /proc, for tracers that report only a thread's number.
  *
  * The cache is bounded: the lower bits of a thread's number choose its slot, and the latest thread
  * keeps the slot. A fact older than TID_CACHE_FRESH_NS is looked up again. A thread that has gone

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zfcp_detail: what the FCP channel of IBM Z reports of each SCSI command, over a window: how long
- * the command was in the adapter's channel, and how long in the storage network and the storage
- * behind it.
+ * zfcp_detail: sums up, over a window, the times that the FCP channel of IBM Z reports for each
+ * SCSI command: how long the command was in the adapter's channel, and how long in the storage
+ * network and the storage behind it.
  *
  * The result becomes member `zfcp` of a profile's source_detail: formats/profile/profile.md.
  */

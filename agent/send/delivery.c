@@ -30,7 +30,7 @@
 
 /* The segment that a part comes from. */
 struct segment_origin {
-	uint64_t epoch, sequence; /* of the whole */
+	uint64_t epoch, sequence; /* epoch and sequence of the whole */
 	unsigned int number;
 };
 
@@ -118,7 +118,7 @@ out:
  * that lies 2 to 4 s after the epoch of the whole, by the hash of the content. This is for a
  * segment whose name a copy of this machine (restored from a snapshot, or cloned) has used for
  * other content. The same content always gets the same name; two contents get the same one with
- * probability 2^-31. 0, -EBADMSG or -ENOMEM.
+ * probability 2^-31. Returns 0, -EBADMSG or -ENOMEM.
  */
 static int segment_rename(const struct segment_origin *o, const void *data, size_t len,
 			  struct buf *out)
@@ -153,9 +153,9 @@ out:
 struct delivery {
 	struct upload *upload;
 	struct log *log;
-	struct segment_reader *reader; /* of the last segment; NULL before the first one */
+	struct segment_reader *reader; /* reader of the last segment; NULL before the first one */
 	struct upload_mark mark;       /* the receiver's mark of the stream that was asked for */
-	bool has_mark;		       /* the mark was asked for since the last failure */
+	bool has_mark;		       /* the mark is known since the last failure */
 	uint64_t epoch, sequence;      /* the last segment that the receiver acknowledged ... */
 	bool has_acknowledged;	       /* ... if there is one */
 	/* The last answer left open whether the receiver took the segment. */
@@ -203,7 +203,7 @@ static void ask_mark(struct delivery *d, const struct segment_header *h)
 
 	if (d->has_mark && d->mark.epoch == h->epoch)
 		return;
-	/* Where the receiver does not answer, sending the segment itself shows the reason. */
+	/* If the receiver does not answer, sending the segment itself shows the reason. */
 	if (upload_ask_mark(d->upload, h->host, h->boot_id, &mark))
 		return;
 	d->mark = mark;

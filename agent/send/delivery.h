@@ -18,12 +18,12 @@
 
 struct delivery;
 
-/* upload and log are borrowed. 0 or -ENOMEM. */
+/* Makes a delivery; upload and log are borrowed. Returns 0 or -ENOMEM. */
 int delivery_new(struct delivery **out, struct upload *upload, struct log *log);
 void delivery_free(struct delivery *d);
 
 /*
- * Sends the segment and reports in answer what became of it.
+ * Sends the segment and reports the result in answer.
  *
  *	UPLOAD_DONE     Every part is durable at the receiver.
  *	UPLOAD_REFUSED  The receiver refused it for good. Where lost is empty, no part was

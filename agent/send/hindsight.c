@@ -11,7 +11,7 @@
 
 #include "agent/spool/tally.h"
 
-#define HINDSIGHT_AHEAD_NS 60000000000ull /* of a question, where nothing is kept */
+#define HINDSIGHT_AHEAD_NS 60000000000ull /* of a question, if nothing is kept */
 /*
  * The p99 of a window is known at most this long after the end of the window, because requests are
  * put in order first.
@@ -25,7 +25,7 @@ struct hindsight {
 	atomic_uint_fast64_t window_ns; /* length of the windows that are judged by p99 */
 	atomic_bool watches;		/* a policy knows of breaches */
 	pthread_mutex_t lock; /* guards all below, and the policies and breaches of askers */
-	struct hindsight_periods wanted; /* what was asked for on this machine */
+	struct hindsight_periods wanted; /* periods that were asked for on this machine */
 	struct hindsight_asker *askers;
 };
 
@@ -51,7 +51,7 @@ void hindsight_free(struct hindsight *h)
 	free(h);
 }
 
-/* Whether the policy keeps requests back and wants those around breaches. */
+/* Returns whether the policy keeps requests back and asks for those around breaches. */
 static bool hindsight_knows_breaches(const struct policy *p)
 {
 	return policy_limits(p) && p->around_s && (p->p99_us || p->rise_percent);
@@ -89,7 +89,9 @@ void hindsight_leave(struct hindsight *h, struct hindsight_asker *a)
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* How long segments wait for one asker. The caller holds the lock, or is the asker's thread. */
+/*
+ * Returns how long segments wait for one asker. The caller holds the lock or is the asker's thread.
+ */
 static uint64_t hindsight_keep_ns(const struct hindsight *h, const struct hindsight_asker *a)
 {
 	if (h->keep_ns || !policy_limits(&a->policy))
@@ -118,7 +120,7 @@ static void hindsight_extend(struct hindsight_periods *p, const struct hindsight
 	struct hindsight_period more = { by->from_ns > keep_ns ? by->from_ns - keep_ns : 0,
 					 by->until_ns + keep_ns };
 
-	/* Windows of several devices, and of time that passed unevenly, may come in any order. */
+	/* Windows of several devices, and of uneven lengths, may come in any order. */
 	while (p->nr && more.from_ns <= p->all[p->nr - 1].until_ns) {
 		const struct hindsight_period *last = &p->all[--p->nr];
 
@@ -199,7 +201,7 @@ bool hindsight_limits(struct hindsight *h, const struct hindsight_asker *a)
 	return h->keep_ns || policy_limits(&a->policy);
 }
 
-/* Returns at_ns moved by so many seconds, at least 0 and at most max_ns. */
+/* Returns at_ns moved by this many seconds, at least 0 and at most max_ns. */
 static uint64_t hindsight_moved(uint64_t at_ns, int64_t by_s, uint64_t max_ns)
 {
 	uint64_t by_ns;
@@ -240,7 +242,7 @@ static bool hindsight_is_in(const struct hindsight_periods *p, const struct segm
 	return false;
 }
 
-/* How long after its end a segment can still be asked for. */
+/* Returns the time after its end for which a segment can still be asked for. */
 static uint64_t hindsight_wait_ns(struct hindsight *h, const struct hindsight_asker *a)
 {
 	uint64_t wait_ns = hindsight_keep_ns(h, a);

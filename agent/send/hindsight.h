@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hindsight: keeps the requests of the last minutes on this machine, and sends them only where
- * somebody wants to know what happened.
+ * hindsight: keeps the requests of the last minutes on this machine, and sends them only if
+ * somebody asks for them.
  *
- * Segments wait in the spool until they are as old as the time that is kept. Where nobody
- * asked by then, a segment is sent without its requests: its profiles and its ledger stay, and
- * the ledger says how many requests were kept back (LOSS_KEPT_BACK). hindsight_ask() makes all
- * segments go whole that lie within this time before and after it. So each segment is sent
- * once, whole or without its requests, and completed = sent + kept back + lost.
+ * Segments wait in the spool until they are as old as the time that is kept. If nobody has asked by
+ * then, a segment is sent without its requests: its profiles and its ledger stay, and the ledger
+ * says how many requests were kept back (LOSS_KEPT_BACK). After hindsight_ask(), all segments
+ * within this time before and after the call are sent whole. Each segment is thus sent once, whole
+ * or without its requests, and completed = sent + kept back + lost.
  *
- * An analyzer asks in its answers to uploads (docs/security.md), and may tell a policy there
- * (formats/policy.md): it then wants the requests of chosen windows, and those around breaches.
- * Each sink has an asker for what its own analyzer wants, so that no analyzer gets what only
- * another one wants. A policy decides on requests and nothing else. It keeps back no more of them
- * than the user of this machine allows (hindsight_new()); where all are kept back anyway
- * (--hindsight), it can choose some, as a question can.
+ * An analyzer asks in its answers to uploads (docs/security.md), and may send a policy there
+ * (formats/policy.md), which asks for the requests of chosen windows and of the time around
+ * breaches. Each sink has an asker with the wishes of its own analyzer, so that no analyzer gets
+ * requests that only another one wants. A policy decides about requests and nothing else. It keeps
+ * back no more requests than the user of this machine allows (hindsight_new()). With --hindsight
+ * all requests are kept back, and a policy can then choose some of them to be sent, as a question
+ * can.
  *
- * At the agent's end, and where the spool is half full, segments do not wait. What was asked
- * is not remembered over a restart of the agent, but the form of the segment under way is
- * (sent_form.h). All functions are thread-safe.
+ * At the agent's end, and where the spool is half full, segments do not wait. Questions are not
+ * remembered over a restart of the agent, but the form of the segment under way is (sent_form.h).
+ * All functions are thread-safe.
  */
 #ifndef AGENT_HINDSIGHT_H
 #define AGENT_HINDSIGHT_H
@@ -30,12 +31,13 @@
 #include "formats/policy.h"
 #include "formats/segment/segment.h"
 
-/* The usual p99 is known after so many windows; each weighs one part in so many. */
+/* The usual p99 is known after this many windows; a new window has the weight 1/HINDSIGHT_USUAL. */
 #define HINDSIGHT_USUAL 16
 
 /*
- * So many periods are remembered. Segments that could not be sent for long belong to periods of
- * long ago; where there are more, the two with the least time between them become one.
+ * This many periods are remembered, because segments that could not be sent for long belong to
+ * periods of long ago. If there are more, the two periods with the least time between them become
+ * one.
  */
 #define HINDSIGHT_PERIODS 32
 
@@ -52,30 +54,33 @@ struct hindsight_periods {
 	size_t nr;
 };
 
-/* What the analyzer of one sink wants. The sink owns it; only hindsight.c uses its members. */
+/*
+ * The wishes of the analyzer of one sink. The sink owns the asker; only hindsight.c uses its
+ * members.
+ */
 struct hindsight_asker {
 	struct hindsight_period asked;	   /* used by the sink's thread alone */
-	struct hindsight_periods breaches; /* around breaches of the policy */
+	struct hindsight_periods breaches; /* periods around breaches of the policy */
 	struct policy policy;
 	struct hindsight_asker *next;
 };
 
-/* The usual p99 of one device's reads or writes. It begins zeroed. */
+/* The usual p99 of one device's reads or writes. A zeroed struct is empty. */
 struct hindsight_usual {
 	double p99_s;
 	uint32_t nr; /* windows that are in it */
 };
 
 enum hindsight_verdict {
-	HINDSIGHT_WHOLE, /* send it as it is */
-	HINDSIGHT_THIN,	 /* send it without its requests */
-	HINDSIGHT_WAIT,	 /* it is not decided yet */
+	HINDSIGHT_WHOLE, /* send the segment as it is */
+	HINDSIGHT_THIN,	 /* send the segment without its requests */
+	HINDSIGHT_WAIT,	 /* not decided yet: ask again later */
 };
 
 /*
- * keep_ns: the time for which requests are kept where no policy says so; 0: they are not. The
- * requests of least_ppm of a million windows are sent whatever a policy says. boot_id is that of
- * this machine now and is copied. 0 or -ENOMEM.
+ * Makes a hindsight. keep_ns is the time for which requests are kept without a policy; 0: they are
+ * not kept. The requests of least_ppm of a million windows are sent whatever a policy says. boot_id
+ * is the present one of this machine and is copied. Returns 0 or -ENOMEM.
  */
 int hindsight_new(struct hindsight **out, uint64_t keep_ns, uint32_t least_ppm,
 		  const char *boot_id);
@@ -84,43 +89,43 @@ void hindsight_free(struct hindsight *h);
 void hindsight_join(struct hindsight *h, struct hindsight_asker *a);
 void hindsight_leave(struct hindsight *h, struct hindsight_asker *a);
 
-/* Somebody wants the requests around now (CLOCK_MONOTONIC). NULL is legal for h. */
+/* Asks for the requests around now (CLOCK_MONOTONIC), on this machine. NULL is legal for h. */
 void hindsight_ask(struct hindsight *h, uint64_t now_ns);
 /*
- * The analyzer asks for the period from begin_s to end_s seconds after now_ns (negative: before
- * it). It ends at most the time that is kept after now_ns, and a minute where none is, whatever an
- * analyzer says. Returns whether the period does not touch the last one.
+ * Takes an analyzer's question for the period from begin_s to end_s seconds after now_ns (negative:
+ * before it). Whatever the analyzer says, the period ends at most keep_ns after now_ns, or a minute
+ * after it if no requests are kept. Returns whether the period does not touch the last one.
  */
 bool hindsight_asked(struct hindsight *h, struct hindsight_asker *a, int64_t begin_s, int64_t end_s,
 		     uint64_t now_ns);
-/* The analyzer tells its policy. Returns whether it differs from the one before. */
+/* Takes the analyzer's policy. Returns whether the policy differs from the one before. */
 bool hindsight_tell(struct hindsight *h, struct hindsight_asker *a, const struct policy *policy);
-/* Whether any policy wants to know of breaches. Any thread, at no cost. */
+/* Returns whether any policy asks for requests around breaches. Any thread, at no cost. */
 bool hindsight_watches(struct hindsight *h);
 /*
- * Says how long the windows are that hindsight_window() hears of. A breach is known at the end of
- * its window, so segments wait longer by so much where a policy watches for breaches.
+ * Sets the length of the windows that hindsight_window() gets. A breach is known at the end of its
+ * window, so segments wait longer by this length if a policy watches for breaches.
  */
 void hindsight_set_window(struct hindsight *h, uint64_t window_ns);
 /*
- * A window of a device (CLOCK_MONOTONIC) had this p99 (NaN: unknown) of its reads or writes. It
- * makes the requests before, in and after it be sent to those whose policies call this a breach.
- * One thread at a time for each usual.
+ * Takes the p99 (NaN: unknown) of the reads or writes in a window (CLOCK_MONOTONIC) of a device. If
+ * an analyzer's policy calls this p99 a breach, the requests before, in and after the window will
+ * be sent to that analyzer. One thread at a time for each usual.
  */
 void hindsight_window(struct hindsight *h, struct hindsight_usual *usual, double p99_s,
 		      const struct hindsight_period *window);
-/* Whether requests may be kept back from the analyzer. */
+/* Returns whether requests may be kept back from the analyzer. */
 bool hindsight_limits(struct hindsight *h, const struct hindsight_asker *a);
 /*
- * To be called where hindsight_limits(). hurry: the segment cannot wait. A segment of another boot
- * does not wait either.
+ * Decides how the segment is sent; call it if hindsight_limits(). hurry: the segment cannot wait. A
+ * segment of another boot does not wait either.
  */
 enum hindsight_verdict hindsight_judge(struct hindsight *h, const struct hindsight_asker *a,
 				       const struct segment_header *segment, uint64_t now_ns,
 				       bool hurry);
 /*
- * Appends the segment without its requests, under the same name. The same segment always gives
- * the same bytes. 0, -EBADMSG or -ENOMEM.
+ * Appends the segment without its requests, under the same name. The same segment always gives the
+ * same bytes. Returns 0, -EBADMSG or -ENOMEM.
  */
 int hindsight_thin(const void *data, size_t len, struct buf *out);
 

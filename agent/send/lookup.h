@@ -20,15 +20,18 @@
 
 struct lookup;
 
-/* 0 or -ENOMEM. */
+/* Makes a lookup without its thread. Returns 0 or -ENOMEM. */
 int lookup_new(struct lookup **out);
 
-/* Starts the thread, which inherits the capabilities of the caller. -errno with one line in err. */
+/*
+ * Starts the thread, which inherits the caller's capabilities. Returns 0, or -errno with a line in
+ * err.
+ */
 int lookup_start(struct lookup *l, struct err *err);
 
 /*
- * Does not wait for the name service: a thread that still does frees everything when it ends. NULL
- * is legal.
+ * Frees the lookup without waiting for the name service: a thread that still waits for it frees
+ * everything when it ends. NULL is legal.
  */
 void lookup_free(struct lookup *l);
 

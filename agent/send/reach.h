@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reach: the addresses of the hosts on the way to a receiver (the receiver and a proxy), for
+ * reach: finds the addresses of the hosts on the way to a receiver (the receiver and a proxy), for
  * libcurl.
  *
  * Each name is looked up (lookup.h) again after a minute or a failed transfer. Where the name
@@ -22,7 +22,8 @@
 struct reach;
 
 /*
- * url: the receiver's. proxy: the URL of a proxy, or NULL. -EINVAL or -ENOMEM with one line in err.
+ * url is the receiver's URL, proxy the URL of a proxy or NULL. Returns 0, or -EINVAL or -ENOMEM
+ * with one line in err.
  */
 int reach_new(struct reach **out, const char *url, const char *proxy, struct err *err);
 

@@ -229,7 +229,7 @@ static void send_line(struct sender *s, const struct buf *line)
 	}
 }
 
-/* Sums up what would be lost with the segment. */
+/* Sums up the requests that would be lost with the segment. */
 static struct spool_content content_of(const struct outgoing *o)
 {
 	struct spool_content c = { 0 };

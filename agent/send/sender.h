@@ -47,28 +47,28 @@ struct sender_config {
 	size_t nr_urls; /* at most SENDER_MAX_SINKS */
 	const char *spool_dir;
 	uint64_t spool_bytes;
-	struct upload_access access; /* of HTTP sinks; its strings are borrowed */
+	struct upload_access access; /* access of HTTP sinks; its strings are borrowed */
 	bool watches_all;	     /* every request of a device is recorded; see account.h */
 	bool has_trace;		     /* false: sinks get profiles only */
 	bool spool_keeps_oldest;
 	struct hindsight *hindsight; /* borrowed; NULL: none (hindsight.h) */
-	uint64_t identity;	     /* of the machine, 0 unknown: identity.h */
+	uint64_t identity;	     /* identity of the machine (identity.h); 0: unknown */
 	struct log *log;
 	/* Called by the sender's thread when sender_failed() becomes true. NULL: nobody is told. */
 	void (*on_failure)(void *ctx);
 	void *ctx;
 };
 
-/* Opens the sinks and the account; no thread is started yet. -errno with one line in err. */
+/* Opens the sinks and the account; starts no thread. Returns 0, or -errno with one line in err. */
 int sender_new(struct sender **out, const struct sender_config *config, struct err *err);
 /* The account, which lives as long as the sender; NULL where no sink takes segments. */
 struct account *sender_account(struct sender *s);
-/* Whether at least one sink takes profiles as lines. */
+/* Returns whether at least one sink takes profiles as lines. */
 bool sender_wants_profiles(const struct sender *s);
 
 /*
- * Whether the header of a segment may have another epoch, and a sequence that counts from its
- * begin, than the account: no sink stores segments under the account's names.
+ * Returns whether the header of a segment may have an epoch and a sequence that differ from the
+ * account's, because no sink stores segments under the account's names.
  */
 bool sender_takes_lives(const struct sender *s);
 
@@ -79,8 +79,8 @@ void sender_push_segment(struct sender *s, struct outgoing *o);
 /* Queues the line, or drops it. Takes the text over in both cases. */
 void sender_push_profile(struct sender *s, struct buf *line);
 /*
- * True once a sink has failed for good (standard output closed, the spool or store removed); then
- * err, which may be NULL, says why.
+ * Returns true once a sink has failed for good (standard output closed, the spool or store
+ * removed); then err, which may be NULL, says why.
  */
 bool sender_failed(struct sender *s, struct err *err);
 /*

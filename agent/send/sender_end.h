@@ -21,8 +21,8 @@ struct sender_end {
 };
 
 /*
- * Adds the result of one sink. -EIO with one line in err where the sink delivered nothing although
- * segments wait.
+ * Adds the result of one sink. Returns 0, or -EIO with one line in err if the sink delivered
+ * nothing although segments wait.
  */
 int sender_end_add(struct sender_end *sum, const struct sink_end *end, const char *url,
 		   struct err *err);

@@ -100,7 +100,7 @@ void sender_tell_loss(struct sender *s, const struct outgoing *o)
 out:
 	if (is_told)
 		account_commit(s->account, o->sequence);
-	else /* A later segment is to carry the losses. */
+	else /* A later segment will carry the losses. */
 		account_give_up(s->account, o->sequence, NULL, 0, &nothing);
 	ledger_release(&lost);
 	buf_release(&notice);

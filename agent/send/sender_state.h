@@ -20,7 +20,7 @@ struct message {
 struct opened {
 	const struct sink_ops *ops;
 	struct sink *sink;
-	const char *url;  /* for messages; borrowed for the life of the sender */
+	const char *url;  /* name for messages; borrowed for the life of the sender */
 	bool has_refused; /* the sink did not store the segment that is being sent */
 };
 
@@ -35,7 +35,7 @@ struct sender {
 
 	pthread_t thread;
 	bool has_thread;
-	pthread_mutex_t lock; /* guards what follows */
+	pthread_mutex_t lock; /* guards the members below */
 	pthread_cond_t wake, idle;
 	struct message *first, **last;
 	size_t nr, bytes;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sink: where segments and profiles go. To add a destination, write a file with one of these tables
- * and list it in sink.c. The sender's thread makes all calls except open(), attach() and close().
+ * sink: the interface of the destinations of segments and profiles. To add a destination, write a
+ * file with one of these tables and list it in sink.c. The sender's thread makes all calls except
+ * open(), attach() and close().
  */
 #ifndef AGENT_SINK_H
 #define AGENT_SINK_H
@@ -54,22 +55,25 @@ struct sink_ops {
 	/* Opens the sink. On -errno, with one line in err, nothing half-made is left behind. */
 	int (*open)(struct sink **out, const struct sink_config *config, struct err *err);
 	/*
-	 * Stores one segment. 0: the segment is durable; -errno: it is not there. NULL: takes no
-	 * segments.
+	 * Stores one segment. Returns 0 if the segment is durable, or -errno if it is not there.
+	 * NULL: the sink takes no segments.
 	 */
 	int (*segment)(struct sink *s, const struct sink_segment *segment);
 	/*
 	 * Stores, in the reserve of the sink, the small segment that stands for one which segment()
-	 * refused (sender_notice.c). 0 or -errno. NULL: the sink has no reserve.
+	 * refused (sender_notice.c). Returns 0 or -errno. NULL: the sink has no reserve.
 	 */
 	int (*notice)(struct sink *s, const struct sink_segment *segment);
 	/*
-	 * Whether a segment's header may have another name than the call (see stream_begin_life()).
+	 * Says whether a segment's header may have another name than the call (see
+	 * stream_begin_life()).
 	 */
 	bool takes_lives;
-	/* Prints one profile, a line of JSON without its newline. NULL: takes no profiles. */
+	/*
+	 * Prints one profile, a line of JSON without its newline. NULL: the sink takes no profiles.
+	 */
 	int (*profile)(struct sink *s, const char *json, size_t len);
-	/* Whether the sink holds this segment of this boot. NULL where segment is NULL. */
+	/* Returns whether the sink holds this segment of this boot. NULL where segment is NULL. */
 	bool (*is_durable)(struct sink *s, uint64_t epoch, uint64_t sequence);
 	/*
 	 * Removes a segment of an earlier run whose loss is already in the account. Returns whether
@@ -77,11 +81,14 @@ struct sink_ops {
 	 */
 	bool (*forget)(struct sink *s, uint64_t epoch, uint64_t sequence);
 	/*
-	 * At the start: removes all segments up to this one, which are acknowledged. May be NULL
-	 * likewise.
+	 * Removes at the start all segments up to this one, which are acknowledged. May be NULL if
+	 * the sink never drops segments.
 	 */
 	void (*forget_through)(struct sink *s, uint64_t epoch, uint64_t sequence);
-	/* The highest epoch of a segment that waits; 0: none waits. May be NULL likewise. */
+	/*
+	 * Returns the highest epoch of a segment that waits; 0: none waits. May be NULL if no
+	 * segment ever waits.
+	 */
 	uint64_t (*last_epoch)(struct sink *s);
 	/* Appends the path of the account that the agent keeps for this sink. */
 	int (*account_path)(struct sink *s, struct buf *out);

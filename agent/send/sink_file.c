@@ -67,9 +67,9 @@ static int reserve_write(int fd, const char *data, size_t len)
 }
 
 /*
- * Whether an earlier run that was killed has left a whole file: its blocks are allocated, and
- * neither its content nor its durability matters. Using it again saves the start an fsync(2) per
- * file, each of which can take a second on a busy disk.
+ * Returns whether an earlier run that was killed has left a whole file: its blocks are allocated,
+ * and neither its content nor its durability matters. Using it again saves the start an fsync(2)
+ * per file, each of which can take a second on a busy disk.
  */
 static bool reserve_is_there(const char *path)
 {
@@ -117,8 +117,8 @@ static void store_reserve_fill(struct store_reserve *r)
 }
 
 /*
- * Stores data durably under name in the folder. 0; -EFBIG: it does not fit into one file; -ENOSPC:
- * no file is left; or -errno.
+ * Stores data durably under name in the folder. Returns 0; -EFBIG: it does not fit into one file;
+ * -ENOSPC: no file is left; or -errno.
  */
 static int store_reserve_use(struct store_reserve *r, int dir_fd, const char *name,
 			     const void *data, size_t len)
@@ -310,8 +310,8 @@ static int file_notice(struct sink *s, const struct sink_segment *segment)
 }
 
 /*
- * Makes everything that a full disk would refuse, before the disk can be full. The account holds
- * the lock by now, so no other agent uses these names.
+ * Makes all files that a full disk would refuse, before the disk can be full. The account holds the
+ * lock by now, so no other agent uses these names.
  */
 static int file_attach(struct sink *s, struct account *account, bool owns, uint64_t epoch,
 		       struct err *err)

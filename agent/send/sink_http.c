@@ -28,7 +28,7 @@
 #define BACKOFF_MAX_S	  30.0
 #define RETRY_AFTER_MAX_S 600.0
 #define DENIED_WAIT_S	  60.0
-#define HOLD_NS		  1000000000u /* between two looks at whether somebody asks */
+#define HOLD_NS		  1000000000u /* time between two looks whether somebody asks */
 
 struct sink {
 	struct spool *spool;
@@ -36,10 +36,10 @@ struct sink {
 	struct spool_ledger ledger; /* has no account before attach() */
 	struct delivery *delivery;
 	struct hindsight *hindsight;  /* borrowed; NULL: every request is sent */
-	struct hindsight_asker asker; /* what the analyzer wants */
+	struct hindsight_asker asker; /* the wishes of the analyzer */
 	bool has_refused;	      /* the last policy was wrong, and the log says so */
 	struct sent_form form;	      /* used by the sink's thread only */
-	uint64_t hurry_bytes;	      /* a spool of this size does not wait any more */
+	uint64_t hurry_bytes;	      /* size of the spool above which segments do not wait */
 	/* losses of a segment of which some parts were stored; usually empty */
 	struct ledger partly;
 	bool is_denied;	       /* access was denied, and the log says so */
@@ -109,9 +109,7 @@ static double backoff_s(struct sink *s)
 	return with_jitter(s, wait_s);
 }
 
-/*
- * Does with the segment what the answer asks for. Returns how long to wait before the next segment.
- */
+/* Handles the segment as the answer demands. Returns how long to wait before the next segment. */
 static double sink_http_settle(struct sink *s, const struct upload_answer *answer)
 {
 	double wait_s;
@@ -161,7 +159,10 @@ static void sink_http_hold(struct sink *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Waits until it is decided whether the segment goes without its requests, and says so. */
+/*
+ * Waits until hindsight has decided how to send the segment. Returns whether to leave out its
+ * requests.
+ */
 static bool sink_http_is_thin(struct sink *s, const struct buf *data)
 {
 	enum hindsight_verdict verdict = HINDSIGHT_WAIT;
@@ -201,7 +202,7 @@ static void sink_http_note_policy(struct sink *s, const struct upload_answer *an
 			p->sample_ppm, p->window_s, p->around_s, p->p99_us, p->rise_percent);
 }
 
-/* Notes which requests the analyzer wants by its answer, and logs it when that is new. */
+/* Notes the requests that the analyzer asks for in its answer, and logs a new question. */
 static void sink_http_note(struct sink *s, const struct upload_answer *answer)
 {
 	if (!s->hindsight || answer->verdict != UPLOAD_DONE)
@@ -215,8 +216,8 @@ static void sink_http_note(struct sink *s, const struct upload_answer *answer)
 }
 
 /*
- * Whether the segment goes without its requests. This is decided and made durable once, before it
- * is sent for the first time, and also holds for a later run.
+ * Returns whether the segment is sent without its requests. This is decided and made durable once,
+ * before the segment is sent for the first time, and also holds for a later run.
  */
 static bool sink_http_form(struct sink *s, const struct spool_name *name, const struct buf *data)
 {

@@ -90,8 +90,8 @@ static void upload_why(CURL *handle, CURLcode code, const char *url,
 		       const struct upload_access *access, const char *detail, struct err *err)
 {
 	/*
-	 * libcurl keeps the first text of an error. The system-call filter denies it getsockname(),
-	 * and a text about that does not explain the failure.
+	 * libcurl keeps the first text of an error. The system-call filter denies libcurl
+	 * getsockname(), and a text about this call does not explain the failure.
 	 */
 	if (!*detail || !strncmp(detail, "getsockname", 11))
 		detail = curl_easy_strerror(code);

@@ -27,7 +27,7 @@
 #include "formats/policy.h"
 
 #define UPLOAD_WHY_BYTES 256
-#define UPLOAD_ASK_MAX_S 2678400 /* 31 days; what is further away is no question */
+#define UPLOAD_ASK_MAX_S 2678400 /* 31 days; a question for a time further away is ignored */
 
 enum upload_verdict {
 	UPLOAD_DONE,  /* the segment is durable at the receiver */
@@ -49,8 +49,8 @@ struct upload_answer {
 	bool is_asking;
 	int64_t ask_begin_s, ask_end_s;
 	/*
-	 * With UPLOAD_DONE: the receiver's policy, POLICY_NONE where it has none. It holds only
-	 * where policy_why is empty, else that says what is wrong with it.
+	 * With UPLOAD_DONE: the receiver's policy, POLICY_NONE where it has none. The policy is
+	 * valid only if policy_why is empty; otherwise policy_why says what is wrong with it.
 	 */
 	struct policy policy;
 	struct err policy_why;
@@ -58,7 +58,7 @@ struct upload_answer {
 	char why[UPLOAD_WHY_BYTES]; /* one line for the log: the status and the receiver's reason */
 };
 
-/* How to reach the receiver and to be accepted there. Strings may be NULL. */
+/* The settings by which the receiver is reached and accepts this agent. Strings may be NULL. */
 struct upload_access {
 	char *ca;	  /* PEM: the authorities that sign receivers; NULL: the system's */
 	char *cert, *key; /* PEM: this host's */
@@ -66,9 +66,9 @@ struct upload_access {
 	char *proxy;	  /* URL; NULL: none, whatever the environment says */
 	bool insecure;	  /* plain http beyond loopback */
 	/*
-	 * After how many seconds without a sign of life from the other machine the connection is
-	 * given up, and for how long it is used again. 0: 15 s, and 5 to 10 minutes. Tests set
-	 * them.
+	 * Seconds without a sign of life from the other machine after which the connection is given
+	 * up, and seconds for which a connection is used again. 0: 15 s, and 5 to 10 minutes. Tests
+	 * set them.
 	 */
 	int silent_s, life_s;
 };
@@ -76,16 +76,16 @@ struct upload_access {
 struct upload;
 
 /*
- * url: http(s)://HOST:PORT, an optional path before /v1. access is copied; abort_flag (borrowed)
- * set from elsewhere ends a transfer within a second. -EINVAL, -ENOENT, ... with one line in err,
- * -ENOMEM.
+ * url: http(s)://HOST:PORT, an optional path before /v1. access is copied; setting abort_flag
+ * (borrowed) ends a transfer within a second. Returns 0, -ENOMEM, or -EINVAL, -ENOENT, ... with one
+ * line in err.
  */
 int upload_new(struct upload **out, const char *url, const struct upload_access *access,
 	       const atomic_bool *abort_flag, struct err *err);
 
 /*
- * Starts the thread that looks up names. To be called before the first transfer. -errno with one
- * line in err.
+ * Starts the thread that looks up names. Call it before the first transfer. Returns 0, or -errno
+ * with one line in err.
  */
 int upload_start(struct upload *u, struct err *err);
 void upload_free(struct upload *u);
@@ -102,7 +102,7 @@ struct upload_segment_options {
 void upload_segment(struct upload *u, const void *data, size_t len,
 		    const struct upload_segment_options *options, struct upload_answer *answer);
 
-/* The highest sequence that the receiver has of one epoch of a stream. */
+/* The receiver's mark: the highest sequence that it has of one epoch of a stream. */
 struct upload_mark {
 	uint64_t epoch; /* set by the caller */
 	bool any;	/* false: the receiver has none */
@@ -110,8 +110,8 @@ struct upload_mark {
 };
 
 /*
- * Asks for the mark of mark->epoch. -EIO: the receiver gave no answer. Blocks as upload_segment()
- * does.
+ * Asks for the mark of mark->epoch. Returns 0, or -EIO if the receiver gave no answer. Blocks as
+ * upload_segment() does.
  */
 int upload_ask_mark(struct upload *u, const char *host, const char *boot_id,
 		    struct upload_mark *mark);

@@ -19,14 +19,14 @@
 #define CONNECT_TIMEOUT_S 5L
 #define TOTAL_TIMEOUT_S	  60L
 /*
- * The connection is given up when the other machine has not acknowledged a packet for so long. The
- * kernel sends a packet that was lost again after 0.2, 0.6, 1.4, 3, 6.2 and 12.6 s, so that a
+ * The connection is given up when the other machine has not acknowledged a packet for this long.
+ * The kernel sends a packet that was lost again after 0.2, 0.6, 1.4, 3, 6.2 and 12.6 s, so that a
  * network or a migrating machine may pause for twelve seconds. The kernel gives it up as well when
- * the other machine acknowledges but has had no room for more data for so long. Nothing is lost
- * when it is given up: the segment goes over a new connection.
+ * the other machine acknowledges but has had no room for more data for this long. Nothing is lost
+ * when a connection is given up: the segment goes over a new connection.
  */
 #define SILENT_S 15
-/* An idle connection, or one that waits for an answer, is asked for a sign of life this often. */
+/* An idle connection, or one that waits for an answer, is probed (TCP keepalive) this often. */
 #define PROBE_S 5
 /*
  * A connection that is older than this is not used for another segment. Behind a balancer a new

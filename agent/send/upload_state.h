@@ -25,7 +25,7 @@ struct upload {
 	struct upload_files files;   /* the files as they were when the connection was set up */
 	char *authorization;	     /* the HTTP header; NULL: there is no token */
 	const atomic_bool *abort_flag;
-	struct segment_reader *reader; /* of the last segment; NULL before the first one */
+	struct segment_reader *reader; /* reader of the last segment; NULL before the first one */
 	struct cursor body;
 	struct buf answer;
 	size_t head_bytes;

@@ -20,7 +20,7 @@
 #include "workload/who.h"
 
 #define BOARD_DIRECTIONS 2  /* OPERATION_READ, OPERATION_WRITE */
-#define BOARD_SIZE_EDGES 16 /* powers of two from 512 B to 16 MiB */
+#define BOARD_SIZE_EDGES 16 /* upper ends: the powers of two from 512 B to 16 MiB */
 
 /* Request sizes, counted by power of two. */
 struct board_sizes {

@@ -452,10 +452,11 @@ out:
 }
 
 /*
- * Whether this process may change the settings of its terminal. A process in the background that
- * tries is stopped (SIGTTOU), also when it is continued, and a stopped agent loses requests and
- * cannot be ended by SIGINT. `timeout 3 blkcast-agent --top` under a shell is in the background.
- * Nobody is in the background of a terminal that controls no session, such as a console's.
+ * Returns whether this process may change the settings of its terminal. A process in the background
+ * that tries is stopped (SIGTTOU), also when it is continued, and a stopped agent loses requests
+ * and cannot be ended by SIGINT. `timeout 3 blkcast-agent --top` under a shell is in the
+ * background. Nobody is in the background of a terminal that controls no session, such as a
+ * console's.
  */
 static bool is_in_foreground(void)
 {

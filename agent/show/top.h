@@ -24,11 +24,11 @@ struct top_row {
 	char name[PROFILE_NAME_BYTES];
 	double per_s[BOARD_DIRECTIONS], mib_per_s[BOARD_DIRECTIONS], kib[BOARD_DIRECTIONS];
 	double sequential_ratio[BOARD_DIRECTIONS];
-	double mean_s[NR_STAGES], p99_s[NR_STAGES]; /* over reads and writes together */
+	double mean_s[NR_STAGES], p99_s[NR_STAGES]; /* of reads and writes together */
 	double in_flight, clients;
 };
 
-/* What the rows do not show. */
+/* The facts that the rows do not show. */
 struct top_rest {
 	size_t nr_hidden; /* number of devices that are hidden */
 	uint64_t lost;	  /* requests lost since the last step */
@@ -57,7 +57,7 @@ void top_view_free(struct top_view *v);
 bool top_view_is_due(const struct top_view *v, struct board *b, double interval_s);
 
 /*
- * Makes rows of what changed since the last call, over the windows that closed since then. Devices
+ * Makes rows of the changes since the last call, over the windows that closed since then. Devices
  * come in the order in which they were first seen. *rows is valid until the next call. Returns 0 or
  * -ENOMEM.
  */
@@ -70,7 +70,7 @@ int top_view_step(struct top_view *v, struct board *b, const struct top_row **ro
  */
 void top_print_titles(bool is_narrow, struct buf *out);
 void top_print_row(const struct top_row *row, bool is_narrow, struct buf *out);
-/* Prints lines about what the rows do not show, or nothing where they show everything. */
+/* Prints lines about the facts that the rows do not show, or nothing if there are none. */
 void top_print_rest(const struct top_rest *rest, struct buf *out);
 
 /*

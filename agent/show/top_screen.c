@@ -21,11 +21,11 @@ enum { PAIR_READ = 1, PAIR_WRITE, PAIR_LOST };
 #define NARROW_COLUMN_READ 11
 #define NARROW_COLUMN_STEP 8
 
-/* What the screen shows. */
+/* The contents of the screen. */
 struct top_screen {
 	const struct top_config *config;
 	enum top_kind kind;
-	const struct top_row *rows; /* of devices; borrowed from the struct top_view */
+	const struct top_row *rows; /* rows of devices; borrowed from the struct top_view */
 	size_t nr;
 	struct top_rest rest;
 };

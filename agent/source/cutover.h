@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cutover: the instant at which a run takes over from the run before, so that no request counts
- * twice and none is left out.
+ * cutover: finds the instant at which a run takes over from the run before, so that no request
+ * counts twice and none is left out.
  *
  * The kernel's own count of completed requests splits a device's requests in two: those that are in
  * the count belong to the run before, the others to this run. The count is read several times while
@@ -50,7 +50,7 @@ struct cutover {
 	size_t nr;
 };
 
-/* Reads the number of completed requests of a device. 0 or -errno. */
+/* Reads the number of completed requests of a device. Returns 0 or -errno. */
 typedef int (*cutover_read)(uint32_t device, uint64_t *completed);
 
 /*

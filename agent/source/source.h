@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source: where requests come from. Each tracer is one file that provides one table of these
- * functions; a new tracer is one more such file.
+ * source: the interface of the tracers, from which requests come. Each tracer is one file that
+ * provides one table of these functions; a new tracer is one more such file.
  */
 #ifndef AGENT_SOURCE_H
 #define AGENT_SOURCE_H
@@ -32,7 +32,7 @@ struct source_config {
 	size_t ring_bytes; /* bytes per CPU; 0: the default */
 };
 
-/* Where a source hands over what it finds while it is polled. */
+/* The functions to which a source hands over requests and losses while it is polled. */
 struct source_sink {
 	/*
 	 * A finished request. Requests arrive in no particular order. The function never fails; it
@@ -56,12 +56,15 @@ struct source_sink {
 	void *ctx;
 };
 
-/* Where a source that only reads counters hands over its profiles when a window closes. */
+/*
+ * The function to which a source that only reads counters hands over its profiles when a window
+ * closes.
+ */
 struct source_profiles {
 	/*
-	 * What a device did since its last profile. All fields are set but names, source, layer and
-	 * quality. The profile is borrowed until the function returns. is_idle: nothing was counted
-	 * and nothing is in flight.
+	 * Takes the profile of a device since its last profile. All fields are set but names,
+	 * source, layer and quality. The profile is borrowed until the function returns. is_idle:
+	 * nothing was counted and nothing is in flight.
 	 */
 	void (*profile)(void *ctx, uint32_t device, bool is_idle, struct profile *p);
 	void *ctx;
@@ -70,7 +73,7 @@ struct source_profiles {
 struct source_ops {
 	const char *name; /* the name that --source accepts */
 	uint8_t id;	  /* enum request_source */
-	bool is_patient;  /* whether its polls may be spread out (pace.h) */
+	bool is_patient;  /* the polls of the source may be spread out (pace.h) */
 	/*
 	 * Checks whether this machine offers the source, without changing anything. Returns 0, or
 	 * -errno with the reason in err. what (may be NULL) receives one line for --doctor.
@@ -102,8 +105,9 @@ struct source_ops {
 	 */
 	double (*kernel_cpu_s)(const struct source *s);
 	/*
-	 * Puts what only this source knows of the device, for the time since the last call, into
-	 * source_detail. NULL: the source knows nothing but requests. Returns 0 or -ENOMEM.
+	 * Puts the facts that only this source knows about the device, for the time since the last
+	 * call, into source_detail. NULL: the source knows nothing but requests. Returns 0 or
+	 * -ENOMEM.
 	 */
 	int (*detail)(struct source *s, uint32_t device, struct profile *p);
 	/*

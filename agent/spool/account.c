@@ -61,8 +61,8 @@ static void settle_prepared(struct account *a, const struct account_config *conf
 }
 
 /*
- * Takes over the state that the run before left. What cannot be read becomes a gap of unknown
- * content.
+ * Takes over the state that the run before left. A state that cannot be read becomes a gap of
+ * unknown content.
  */
 static void take_up(struct account *a)
 {
@@ -71,7 +71,8 @@ static void take_up(struct account *a)
 
 	if (account_file_is_new(a->copies.file)) {
 		/*
-		 * There are segments but no account: the account is gone, and with it what it held.
+		 * There are segments but no account, so the account was removed and its counts are
+		 * lost.
 		 */
 		a->is_damaged = a->last_epoch != 0;
 		a->damaged_since_ns = a->last_epoch;
@@ -94,9 +95,7 @@ static void take_up(struct account *a)
 	atomic_store(&a->copies.capture_now, choice.capture < 0 ? 0 : choice.capture);
 	a->found = choice.capture < 0 ? &nothing_seen : copies_capture(&a->copies);
 	if (identity_differs(copies_stream(&a->copies)->identity, a->identity)) {
-		/*
-		 * This disk is a copy. What its account holds is reported by the original machine.
-		 */
+		/* This disk is a copy. The original machine reports the counts of its account. */
 		log_say(a->copies.log, LEVEL_WARN, "ledger_of_another_machine", "epoch=%" PRIu64,
 			copies_stream(&a->copies)->seal.epoch);
 		a->is_other_machine = true;
@@ -383,7 +382,10 @@ int account_check(const struct account *a, struct err *err)
 
 	if (fstat(a->copies.fd, &open))
 		return 0;
-	/* Without the right to look at the path, the number of names alone tells. */
+	/*
+	 * Without the right to look at the path, only the number of names shows whether the file is
+	 * there.
+	 */
 	if (open.st_nlink && stat(a->path, &named))
 		named = errno == ENOENT || errno == ENOTDIR ? (struct stat){ 0 } : open;
 	if (open.st_nlink && named.st_ino == open.st_ino && named.st_dev == open.st_dev)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account: how many requests the agent has seen and how many of them are durable, kept so that even
- * the loss by the agent's own death is counted exactly.
+ * account: keeps the numbers of requests that the agent has seen and that are durable, in such a
+ * way that even the loss by the agent's own death is counted exactly.
  *
  * The account is a small file, preallocated and mapped shared, which the kernel keeps when the
  * agent is killed. The next run under the same boot finds in it, per device,
@@ -49,14 +49,11 @@ struct account;
 struct account_config {
 	const char *path;
 	const char *boot_id;
-	/*
-	 * Whether every request of a device is recorded; only then the kernel's counts can be
-	 * compared.
-	 */
+	/* Every request of a device is recorded; only then the kernel's counts can be compared. */
 	bool watches_all;
-	uint64_t identity; /* of the machine (identity.h); 0 unknown */
+	uint64_t identity; /* identity of the machine (identity.h); 0: unknown */
 	struct log *log;   /* may be NULL; borrowed */
-	/* Whether this segment of an earlier run is durable. NULL: none is. */
+	/* Returns whether this segment of an earlier run is durable. NULL: none is. */
 	bool (*is_durable)(void *ctx, uint64_t epoch, uint64_t sequence);
 	/*
 	 * Removes the segment that the last run was dropping when it died. Returns whether the
@@ -69,7 +66,8 @@ struct account_config {
 	 */
 	void (*forget_through)(void *ctx, uint64_t epoch, uint64_t sequence);
 	/*
-	 * The highest epoch of a segment that waits; the next epoch must be above it. May be NULL.
+	 * Returns the highest epoch of a segment that waits; the next epoch must be above it. May
+	 * be NULL.
 	 */
 	uint64_t (*last_epoch)(void *ctx);
 	void *ctx;
@@ -78,8 +76,8 @@ struct account_config {
 /* A number of requests of one device. */
 struct account_count {
 	uint32_t device;
-	uint64_t nr;	       /* all */
-	uint64_t nr_countable; /* those that the kernel's disk statistics count too */
+	uint64_t nr;	       /* all requests */
+	uint64_t nr_countable; /* requests that the kernel's disk statistics count too */
 };
 
 /* The number of requests that the kernel had counted as completed when watching began. */
@@ -89,9 +87,9 @@ struct account_base {
 };
 
 /*
- * Opens the account. -errno with one line in err: the file cannot be made or mapped, or is in use.
- * A file whose content cannot be read is begun anew. Nothing changes on the disk that a second call
- * would not find again.
+ * Opens the account. Returns 0, or -errno with one line in err if the file cannot be made or
+ * mapped, or is in use. A file whose content cannot be read is begun anew. The call changes nothing
+ * on the disk that a second call would not find again.
  */
 int account_open(struct account **out, const struct account_config *config, struct err *err);
 void account_close(struct account *a);
@@ -109,29 +107,32 @@ uint64_t account_next_epoch(const struct account *a, uint64_t realtime_ns);
 void account_begin(struct account *a, uint64_t epoch, uint64_t realtime_ns,
 		   const struct account_base *bases, size_t nr);
 
-/* Notes the totals of this run so far. To be called once per poll. */
+/* Notes the totals of this run so far; called once per poll. */
 void account_seen(struct account *a, uint64_t realtime_ns, const struct account_count *counts,
 		  size_t nr);
 
 /*
- * Appends to out the losses that no segment carries; segment `sequence` will carry them. -ENOMEM:
- * the losses that did not fit stay unreported.
+ * Appends to out the losses that no segment carries; segment `sequence` will carry them. Returns 0,
+ * or -ENOMEM: the losses that did not fit stay unreported.
  */
 int account_take(struct account *a, uint64_t sequence, struct ledger *out);
 
-/* Segment `sequence`, which accounts for these requests and losses, is about to be made durable. */
+/*
+ * Notes that segment `sequence`, which holds these requests and losses, is about to be made
+ * durable.
+ */
 void account_prepare(struct account *a, uint64_t sequence, const struct account_count *counts,
 		     size_t nr);
-/* Segment `sequence` is durable. */
+/* Notes that segment `sequence` is durable. */
 void account_commit(struct account *a, uint64_t sequence);
 /*
- * Segment `sequence` will never be durable. Its content is lost; the losses that it carried are
- * unreported again.
+ * Notes that segment `sequence` will never be durable. Its content is lost, and the losses that it
+ * carried are unreported again.
  */
 void account_give_up(struct account *a, uint64_t sequence, const struct account_count *counts,
 		     size_t nr, const struct ledger *lost);
 /*
- * A receiver has acknowledged the segment, which may not be committed yet. Segments are
+ * Notes that a receiver has acknowledged the segment, which may not be committed yet. Segments are
  * acknowledged in order. If a power cut brings back the file of this or an earlier segment, the
  * next run removes the file instead of sending it again or counting it as lost. The account is
  * synced when this returns.
@@ -139,8 +140,8 @@ void account_give_up(struct account *a, uint64_t sequence, const struct account_
 void account_acknowledged(struct account *a, uint64_t epoch, uint64_t sequence);
 
 /*
- * A durable segment is about to be dropped: notes the intent and what would be lost. Other threads
- * that want to drop wait until account_drop_end().
+ * Notes that a durable segment is about to be dropped, and the loss that this would cause. Other
+ * threads that want to drop wait until account_drop_end().
  */
 void account_drop_begin(struct account *a, uint64_t epoch, uint64_t sequence,
 			const struct ledger *lost);
@@ -150,20 +151,20 @@ void account_drop_begin(struct account *a, uint64_t epoch, uint64_t sequence,
  */
 void account_drop_end(struct account *a, bool is_gone);
 
-/* Whether there are losses that no segment carries yet. */
+/* Returns whether there are losses that no segment carries yet. */
 bool account_has_untold(struct account *a);
 /*
- * -ESTALE with one line in err where the file of the account was removed or replaced: a death would
- * then lose the account.
+ * Returns 0, or -ESTALE with one line in err if the file of the account was removed or replaced: a
+ * death would then lose the account.
  */
 int account_check(const struct account *a, struct err *err);
 /*
- * The number of requests of this run that were captured and lost on the way to a sink.
- * *is_at_least: not all of them could be counted.
+ * Returns the number of requests of this run that were captured and lost on the way to a sink.
+ * *is_at_least becomes true if not all of them could be counted.
  */
 uint64_t account_lost_on_way(struct account *a, bool *is_at_least);
 
-/* The losses that were noted here in this run, by cause, without those of the source. */
+/* Gives the losses that were noted here in this run, by cause, without those of the source. */
 void account_losses(struct account *a, uint64_t total[NR_LOSS_CAUSES]);
 
 #endif

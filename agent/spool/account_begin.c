@@ -58,9 +58,10 @@ static void declare_died(struct account *a, struct stream_half *s, const struct 
 #define NEAR_MAX 64
 
 /*
- * Declares what the kernel counted on a device beyond what the run before had seen. *unplaced is
- * the number of lost requests of unknown device that these numbers still contain. *base receives a
- * base that makes up for requests which were seen but not counted yet when the last base was read.
+ * Declares the requests that the kernel counted on a device beyond those that the run before had
+ * seen. *unplaced is the number of lost requests of unknown device that these numbers still
+ * contain. *base receives a base that makes up for requests which were seen but not counted yet
+ * when the last base was read.
  */
 static void declare_unwatched(struct account *a, struct stream_half *s,
 			      const struct seen_device *old, struct loss loss,

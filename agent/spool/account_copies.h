@@ -24,7 +24,7 @@ struct account_copies {
 	struct account_file *file; /* the mapping; NULL before copies_open() */
 	int fd;
 	struct log *log;      /* may be NULL; borrowed */
-	uint64_t modified_ns; /* of the file when it was opened, CLOCK_REALTIME */
+	uint64_t modified_ns; /* last change of the file when it was opened, CLOCK_REALTIME */
 	/*
 	 * Indexes of copies: now (current), next (being changed), pinned (being synced; not to be
 	 * changed) and kept (on the disk since the last sync; not to be changed). -1: none.
@@ -39,21 +39,22 @@ struct account_copies {
 
 /*
  * Opens, locks, preallocates (so that a store to the mapping never meets a full disk) and maps the
- * file. The name of a new file is made durable. -errno with one line in err. The caller sets which
- * copies are current.
+ * file. The name of a new file is made durable. Returns 0, or -errno with one line in err. The
+ * caller sets which copies are current.
  */
 int copies_open(struct account_copies *c, const char *path, struct err *err);
-/* To be called after copies_open(), whatever that returned. */
+/* Closes the file; called after copies_open(), whatever copies_open() returned. */
 void copies_close(struct account_copies *c);
 
-/* The current copy of the stream's half. Under the lock. */
+/* Returns the current copy of the stream's half. The lock must be held. */
 const struct stream_half *copies_stream(const struct account_copies *c);
-/* Returns a copy to change, which copies_publish_stream() makes the current one. Under the lock. */
+/* Returns a copy to change, which copies_publish_stream() makes current. The lock must be held. */
 struct stream_half *copies_edit_stream(struct account_copies *c);
 void copies_publish_stream(struct account_copies *c);
 
 /*
- * The same for the capture's half, by the capture thread. The copy to change has undefined content.
+ * Do the same for the capture's half; only the capture thread calls these. The copy to change has
+ * undefined content.
  */
 const struct capture_half *copies_capture(const struct account_copies *c);
 struct capture_half *copies_edit_capture(struct account_copies *c);

@@ -11,7 +11,7 @@
 #include "formats/account/account_file.h"
 #include "formats/ledger.h"
 
-/* Devices beyond the bound are counted together, as device 0. */
+/* Adds a count. Devices beyond the bound are counted together, as device 0. */
 void counts_add(struct counts *c, uint32_t device, uint64_t nr);
 uint64_t counts_get(const struct counts *c, uint32_t device);
 
@@ -21,13 +21,13 @@ uint64_t counts_get(const struct counts *c, uint32_t device);
  */
 void half_keep_loss(struct stream_half *s, const struct loss *loss);
 /*
- * The segment is durable: its prepared counts are accounted for, and the losses that it carries are
- * done.
+ * Notes that the segment is durable: its prepared counts are accounted for, and the losses that it
+ * carries are done.
  */
 void half_commit(struct stream_half *s, uint64_t sequence);
 /*
- * Keeps what is lost with the segment that is about to be dropped, joined per cause where there is
- * no room.
+ * Keeps the losses of the segment that is about to be dropped, joined per cause if there is no
+ * room.
  */
 void half_keep_pending(struct stream_half *s, const struct ledger *lost);
 

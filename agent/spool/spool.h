@@ -37,7 +37,7 @@ struct spool_name {
 
 #define SPOOL_UNKNOWN UINT64_MAX
 
-/* What a segment holds, needed to report the loss where its file cannot be read any more. */
+/* The content of a segment, needed to report the loss if its file cannot be read any more. */
 struct spool_content {
 	uint64_t nr_requests;		     /* with its known losses; or SPOOL_UNKNOWN */
 	uint64_t begin_real_ns, end_real_ns; /* CLOCK_REALTIME; 0: unknown */
@@ -57,26 +57,27 @@ struct spool_config {
 	const struct durable_calls *calls; /* NULL: libc's */
 	struct log *log;		   /* may be NULL; borrowed */
 	/*
-	 * A segment is about to be given up. data is the content of its file, or NULL where the
-	 * file cannot be read; then content has what is known of it. Where the folder was removed,
+	 * Called when a segment is about to be given up. data is the content of its file, or NULL
+	 * if the file cannot be read; then content has the known facts. If the folder was removed,
 	 * one call reports all its segments, under the name of one. Called without any lock, before
-	 * the file goes. May be NULL.
+	 * the file is removed. May be NULL.
 	 */
 	void (*lost)(void *ctx, enum loss_cause cause, const struct spool_name *name,
 		     const void *data, size_t len, const struct spool_content *content);
 	/*
-	 * The file that was reported lost is gone or set aside. is_gone false: it could not be
-	 * removed, stays for the next run and is not lost. May be NULL.
+	 * Called when the file that was reported lost is gone or set aside. is_gone false: the file
+	 * could not be removed, stays for the next run and is not lost. May be NULL.
 	 */
 	void (*gone)(void *ctx, const struct spool_name *name, bool is_gone);
-	/* The segment is safe elsewhere; its file goes next. May be NULL. */
+	/* Called when the segment is safe elsewhere, before its file is removed. May be NULL. */
 	void (*acknowledged)(void *ctx, const struct spool_name *name);
 	void *ctx;
 };
 
 /*
- * Opens the folder, makes it where it is missing, and takes up the segments in it. -errno with one
- * line in err, only where the folder itself cannot be used or another agent uses it (-EBUSY).
+ * Opens the folder, makes it if it is missing, and takes up the segments in it. Returns 0, or
+ * -errno with one line in err, only if the folder itself cannot be used or another agent uses it
+ * (-EBUSY).
  */
 int spool_open(struct spool **out, const struct spool_config *config, struct err *err);
 /* Leaves the segments on disk. */
@@ -88,12 +89,12 @@ void spool_close(struct spool *s);
  */
 int spool_make_room(struct spool *s, size_t len);
 /*
- * Stores a segment. 0: it is durable; -errno: nothing is kept. content may be NULL where it is
- * unknown.
+ * Stores a segment. Returns 0 if it is durable, or -errno with nothing kept. content may be NULL if
+ * it is unknown.
  */
 int spool_append(struct spool *s, const struct spool_name *name, const void *data, size_t len,
 		 const struct spool_content *content);
-/* Sums up the segments that wait. To be called once no other thread uses the spool any more. */
+/* Sums up the segments that wait. Call it when no other thread uses the spool any more. */
 void spool_waiting(struct spool *s, struct spool_waiting *out);
 bool spool_holds(struct spool *s, const struct spool_name *name);
 
@@ -119,7 +120,7 @@ bool spool_forget(struct spool *s, const struct spool_name *name);
 /* At the start: removes all segments up to this name without a report. An earlier run saw them
  * acknowledged. */
 void spool_forget_through(struct spool *s, const struct spool_name *last);
-/* The highest epoch of a segment in the spool; 0: there is no segment. */
+/* Returns the highest epoch of a segment in the spool, or 0 if there is no segment. */
 uint64_t spool_last_epoch(struct spool *s);
 
 uint64_t spool_bytes(struct spool *s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spool_folder: the folder that a spool lives in, its lock, and whether it is still there.
+ * spool_folder: opens and locks the folder of a spool, and finds out whether the folder is still
+ * there.
  *
  * The agent often runs as root, so the folder must not be one in which somebody else can plant
  * links or files: it belongs to the agent's own user, nobody else may write to it, and the lock is
@@ -31,7 +32,7 @@ int spool_folder_open(struct spool_folder *f, const char *path, uid_t user, stru
 int spool_folder_again(struct spool_folder *f, const char *path, uid_t user, struct err *err);
 void spool_folder_close(struct spool_folder *f);
 
-/* Whether somebody removed the folder since it was opened: nothing can be stored in it any more. */
+/* Returns whether somebody removed the folder since it was opened; nothing can be stored then. */
 bool spool_folder_is_removed(const struct spool_folder *f);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "agent/spool/tally.h"
 
-/* Adds what is known of segments whose files cannot be read any more. */
+/* Adds the known facts about segments whose files cannot be read any more. */
 static int add_content(struct ledger *lost, enum loss_cause cause,
 		       const struct spool_content *content)
 {
@@ -19,9 +19,7 @@ static int add_content(struct ledger *lost, enum loss_cause cause,
 static void on_lost(void *ctx, enum loss_cause cause, const struct spool_name *name,
 		    const void *data, size_t len, const struct spool_content *content)
 {
-	/*
-	 * Where there is no memory to count the losses, it is still noted that something is lost.
-	 */
+	/* If there is no memory to count the losses, a loss of unknown number is noted. */
 	struct loss unknown = { .cause = (uint8_t)cause };
 	struct ledger at_least = { .losses = &unknown, .nr = 1 };
 	struct spool_ledger *l = ctx;

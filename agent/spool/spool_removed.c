@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spool_removed.c: what waits in the spool, and what is lost when somebody removes its folder. */
+/*
+ * spool_removed.c: sums up the segments that wait in the spool, and reports those that are lost
+ * when somebody removes its folder.
+ */
 #include <inttypes.h>
 #include <string.h>
 

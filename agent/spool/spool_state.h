@@ -30,7 +30,7 @@ struct spool {
 	struct spool_folder removed; /* another thread may still use its descriptor */
 	struct spool_bad bad; /* used by the thread that opens, later by the one that quarantines */
 
-	pthread_mutex_t lock;	     /* guards what follows; never held over I/O */
+	pthread_mutex_t lock;	     /* guards the members below; never held over I/O */
 	struct spool_entry *entries; /* a ring by name, oldest at first */
 	size_t first, nr, cap;
 	uint64_t bytes;
@@ -42,13 +42,13 @@ static inline struct spool_entry *spool_entry_at(struct spool *s, size_t i)
 	return &s->entries[(s->first + i) % s->cap];
 }
 
-/* Prints the name of a file: epoch, sequence, and an end such as ".seg". */
+/* Prints the name of a file: epoch, sequence, and an ending such as ".seg". */
 void spool_name_print(const struct spool_name *name, const char *end, char out[SPOOL_NAME_BYTES]);
 /* Reads a whole file into out. -EFBIG: it is larger than a segment can be. */
 int spool_read_file(int dir_fd, const char *file, struct buf *out);
 /* Tells the owner that a segment which was reported lost is gone, or that it stays. */
 void spool_report_gone(struct spool *s, const struct spool_name *name, bool is_gone);
-/* Where the folder was removed, reports what is lost with it and makes the folder again. */
+/* If the folder was removed, reports the segments lost with it and makes the folder again. */
 void spool_replace_removed(struct spool *s);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tally: the losses to note when a segment gets lost: its requests per device and the losses it
- * carried.
+ * tally: finds the losses to note when a segment gets lost: its requests per device and the losses
+ * that it carried.
  */
 #ifndef AGENT_TALLY_H
 #define AGENT_TALLY_H
@@ -12,7 +12,7 @@
 
 /*
  * Appends the losses to out. A segment that cannot be read gives one loss of unknown count over an
- * unknown interval. 0 or -ENOMEM. Cost: the segment is decoded.
+ * unknown interval. Returns 0 or -ENOMEM. Cost: the segment is decoded.
  */
 int tally_segment(const void *data, size_t len, enum loss_cause cause, struct ledger *out);
 

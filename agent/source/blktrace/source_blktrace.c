@@ -58,7 +58,7 @@ static bool has_records(struct source *s, struct traced_disk *d, int cpu)
 	if (nr >= 0)
 		d->read_ns = s->now_ns;
 	if (nr == 1) {
-		memcpy(&byte, &magic, 1); /* What was read may not be visible in full yet. */
+		memcpy(&byte, &magic, 1); /* The bytes read may not be visible in full yet. */
 		source_blktrace_put(s, d, cpu, &byte, 1);
 		d->is_amid[cpu] = true;
 	}

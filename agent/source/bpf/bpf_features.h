@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bpf_features: what the running kernel's BPF can do. Each feature is tried, because a version
- * number says nothing about backports.
+ * bpf_features: finds out which features the running kernel's BPF has. Each feature is tried,
+ * because a version number says nothing about backports.
  */
 #ifndef AGENT_BPF_FEATURES_H
 #define AGENT_BPF_FEATURES_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_btf: what the type information (BTF) of the running kernel says about its block layer.
+ * kernel_btf: reads the facts about the block layer from the type information (BTF) of the running
+ * kernel.
  *
  * No decision depends on a kernel version. The prototypes of tracepoints and the numbers of
  * operations and flags are looked up by name, so that kernels with backports and kernels of vendors

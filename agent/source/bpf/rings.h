@@ -21,7 +21,7 @@
 #define RINGS_MAX	   64
 #define RINGS_TELL_RECORDS 64
 /*
- * In bytes. Of a longer record that lies across the end of the data only this much is handed over.
+ * The limit in bytes for a record that lies across the end of the data; a longer one is cut to it.
  */
 #define RINGS_RECORD_MAX 256
 
@@ -41,7 +41,7 @@ void ring_view_read(const struct ring_view *v, rings_record record, void *ctx);
 
 struct rings;
 
-/* 0 or -errno. */
+/* Makes an object without rings. Returns 0 or -errno. */
 int rings_new(struct rings **out);
 /*
  * Adds the ring of a map, which has this many bytes of data. fd may be closed afterwards. Returns 0
@@ -49,12 +49,12 @@ int rings_new(struct rings **out);
  */
 int rings_add(struct rings *r, int fd, size_t bytes);
 /*
- * Returns a descriptor that is readable while a ring has records. The wake-ups of each ring wake
- * who waits for it.
+ * Returns a descriptor that is readable while a ring has records. A wake-up of any ring wakes a
+ * thread that waits for this descriptor.
  */
 int rings_fd(const struct rings *r);
 void rings_read(struct rings *r, rings_record record, void *ctx);
-/* r may be NULL. */
+/* Frees the rings; r may be NULL. */
 void rings_free(struct rings *r);
 
 #endif

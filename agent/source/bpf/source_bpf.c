@@ -28,17 +28,17 @@
 
 #define RING_BYTES_DEFAULT  (1u << 20)
 #define RING_BYTES_MIN	    (256u << 10)
-#define RINGS_BYTES_MAX	    (64u << 20)	   /* of all rings, unless the user asks for more */
+#define RINGS_BYTES_MAX	    (64u << 20)	   /* bytes of all rings, unless the user asks for more */
 #define WAKE_SHARE	    4		   /* the reader is woken when 1/4 of a ring is full */
-#define SEEN_FORGET_NS	    10000000000ull /* then the names of threads are asked for again */
+#define SEEN_FORGET_NS	    10000000000ull /* names of threads are asked for again */
 #define ISSUE_KEEP_NS	    10000000000ull /* the issue program stays this long after its use */
-#define SETTLE_NS	    1000000000ull  /* between looks for requests that ended unseen */
-#define AGAIN_NS	    100000000ull   /* between looks for ends that the kernel skipped ... */
+#define SETTLE_NS	    1000000000ull  /* time between looks for requests that ended unseen */
+#define AGAIN_NS	    100000000ull   /* time between looks for skipped ends ... */
 #define AGAIN_IDLE_NS	    1000000000ull  /* ... and the same while no request was recorded */
 #define FEW_POLLED	    64		   /* after so few requests the table is looked at */
 #define CALIBRATE_RUNS	    2000	   /* their records fit into the smallest ring */
 #define ENTRIES_PER_REQUEST 2		   /* the programs run at start and completion */
-#define ENTRY_NS	    12		   /* to enter and leave a program, bpf_stats being off */
+#define ENTRY_NS	    12		   /* to enter and leave, without bpf_stats */
 
 struct source {
 	struct block_bpf *block; /* set at layer device; one of block and bio is NULL */
@@ -574,7 +574,7 @@ static void source_bpf_close(struct source *s, const struct source_sink *sink)
 	s->is_closing = true;
 	s->last_settled_ns = 0;
 	source_bpf_poll(s, sink);
-	/* Nothing more will come, so requests whose end was not seen are settled now. */
+	/* No further records will come, so requests whose end was not seen are settled now. */
 	source_bpf_poll(s, sink);
 	source_bpf_free(s);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_tally: how many requests a tracer missed, by the kernel's own count of completed requests.
+ * kernel_tally: counts the requests that a tracer missed, by the kernel's own count of completed
+ * requests.
  *
  * A tracer that drops events knows how many events it dropped, but not how many requests it never
  * saw. The kernel counts completed requests in any case: its count since the start minus the number
@@ -33,7 +34,7 @@ struct kernel_tally {
 		bool is_known; /* whether base was read */
 		uint64_t base, seen, told;
 		uint64_t sample; /* the kernel's count at the sample */
-		uint64_t later;	 /* those of seen that completed after the sample */
+		uint64_t later;	 /* requests of seen that completed after the sample */
 	} devices[KERNEL_TALLY_DEVICES];
 	size_t nr, last;
 	kernel_tally_read read;

@@ -132,7 +132,9 @@ static int fields_read(const struct trace_block *b, const struct trace_block_eve
 				 : 0,
 		.kind = e->kind,
 	};
-	/* This is a command that does not address blocks; only the length of its data is known. */
+	/*
+	 * A command without sectors does not address blocks; only the length of its data is known.
+	 */
 	if (!nr_sector)
 		out->bytes = (uint32_t)bytes;
 	if (block_event_rwbs(out, rwbs, strlen(rwbs)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace_block: decodes records of the kernel's block events into block events, by what the `format`
- * files of this machine say. Which events are used depends on the layer:
+ * trace_block: decodes records of the kernel's block events into block events, as the `format`
+ * files of this machine describe them. Which events are used depends on the layer:
  *
  *         device  a request is made (block_getrq, or block_io_start), merged, dispatched, requeued,
  *  completed

@@ -21,7 +21,7 @@
 
 #include "base/text/err.h"
 
-/* Where the parts of a page lie, and the byte order of the machine that wrote it. */
+/* The offsets of the parts of a page, and the byte order of the machine that wrote it. */
 struct trace_page_layout {
 	uint32_t time_at;		  /* offset of the time stamp, which has 8 bytes */
 	uint32_t commit_at, commit_bytes; /* commit_bytes is 4 or 8 */
@@ -41,8 +41,8 @@ struct trace_page {
 	uint64_t time_ns;
 	bool is_big_endian;
 	/*
-	 * Whether records were overwritten or dropped before the first record of this page, and
-	 * whether their number is known.
+	 * These say whether records were overwritten or dropped before the first record of this
+	 * page, and whether their number is known.
 	 */
 	bool has_missed, missed_known;
 	uint64_t nr_missed; /* valid where missed_known is set */
