@@ -12,7 +12,7 @@
  * private pointer is the bio from which they were split. That bio has ended when as many bytes have
  * ended as it was queued with.
  *
- * This layer sees what device-mapper, md and other drivers without requests do, and it sees bios
+ * This layer sees the I/O of device-mapper, md and other drivers without requests, and it sees bios
  * before they are merged or split. There is no dispatch, because each device below sends bios of
  * its own. Everything known about a bio is kept in its line of the table, because the completion
  * has already consumed the bio itself.

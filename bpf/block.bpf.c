@@ -196,8 +196,8 @@ int block_rq_merge(u64 *ctx)
 }
 
 /*
- * A part of the request ended and more is to come. What the completion is about to consume is kept
- * in the line.
+ * Handles a part of the request that ended while more parts are to come. The values that the
+ * completion is about to consume are kept in the line.
  */
 static __always_inline int part_ended(struct request *rq, u32 nr_bytes)
 {
@@ -213,7 +213,7 @@ static __always_inline int part_ended(struct request *rq, u32 nr_bytes)
 	return 0;
 }
 
-/* Fills in what was noted on the way. The line is free again afterwards. */
+/* Fills in the values that the line holds. The line is free again afterwards. */
 static __always_inline void event_finish(struct event_request *event, struct inflight *at,
 					 const struct request *rq)
 {

@@ -55,8 +55,8 @@ struct event_task {
 };
 
 /*
- * What is kept about a request in flight (inflight.bpf.h). The table lies in the programs' .bss,
- * which the agent maps. The entries with a key are the requests in flight.
+ * The facts that are kept about a request in flight (inflight.bpf.h). The table lies in the
+ * programs' .bss, which the agent maps. The entries with a key are the requests in flight.
  */
 struct inflight {
 	/*
@@ -65,9 +65,9 @@ struct inflight {
 	__u64 key;
 	__u64 arrival_ns; /* 0: the kernel notes it in the request */
 	union {
-		/* of a request: time of its first dispatch; 0: not seen; or DISPATCH_TIMELESS */
+		/* a request's first dispatch; 0: not seen; or DISPATCH_TIMELESS */
 		__u64 dispatch_ns;
-		__u64 cgroup_id; /* of a bio: id of its cgroup */
+		__u64 cgroup_id; /* id of a bio's cgroup */
 	};
 	__u64 pid_tgid; /* the submitter: process << 32 | thread; 0: unknown */
 	__u64 sector;

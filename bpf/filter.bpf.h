@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * filter.bpf.h: which devices and cgroups are traced, by read-only data that the agent sets before
- * it loads the programs.
+ * filter.bpf.h: decides which devices and cgroups are traced, by read-only data that the agent sets
+ * before it loads the programs.
  */
 #ifndef BPF_FILTER_BPF_H
 #define BPF_FILTER_BPF_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * inflight.bpf.h: the table of requests in flight, which holds what must be remembered of each.
+ * inflight.bpf.h: the table of requests in flight, which holds the facts that must be remembered
+ * about each.
  *
  * The table consists of cache lines in the program's own data. A line is found by a hash of the
  * address of the request (or bio), with four ways per set. There is no map call, no lock, and no

@@ -54,10 +54,10 @@ static __always_inline int line_lost_data_end(const struct inflight *at, __u64 s
 }
 
 /*
- * Returns the length of a request that ended in parts. left is what its last end told. The last end
- * of a flush sequence tells nothing, and all data have ended before; a request in a flush sequence
- * does not grow, so its length is the submitted one, however many of its ends were seen or counted
- * twice.
+ * Returns the length of a request that ended in parts. left is the number of bytes left by its last
+ * end. The last end of a flush sequence gives no number, and all data have ended before it; a
+ * request in a flush sequence does not grow, so its length is the submitted one, however many of
+ * its ends were seen or counted twice.
  */
 static __always_inline __u32 line_bytes(const struct inflight *at, __u32 left)
 {
@@ -85,7 +85,7 @@ enum line_found {
 };
 
 /*
- * Takes over the line that an earlier request at the same address still has, and says what became
+ * Takes over the line that an earlier request at the same address still has, and returns the fate
  * of that request. Only the key that was looked for is replaced: a line that was freed meanwhile is
  * of a request that was recorded, and a line that was taken away belongs to another one. key is
  * without INFLIGHT_TOLD. Needs Linux 5.12 or later.

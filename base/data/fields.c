@@ -13,7 +13,7 @@
 #define EXPECTED_BYTES 300
 #define KEYS_MAX       64 /* most keys of one table */
 #define KEY_BYTES      64 /* bytes of a key's name, including the final 0 */
-#define TEXT_SHOWN     60 /* An error repeats at most so many bytes of a value. */
+#define TEXT_SHOWN     60 /* An error repeats at most this many bytes of a value. */
 
 int fields_error(const struct fields_reader *r, const struct yaml_node *at, const char *fmt, ...)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fields: describes what a mapping in a file may hold, with one table per struct.
+ * fields: describes the keys that a mapping in a file may have, with one table per struct.
  *
  * A table gives each key its name, type, range, default and help. fields_read() walks the table
  * over a YAML tree, fills the struct, checks ranges and refuses unknown keys. fields_schema()
@@ -90,7 +90,7 @@ struct field {
 	const char *name; /* the key; of an item: its definition's name in the schema, or NULL */
 	enum field_type type;
 	const struct field *as;	 /* replaces the type: the value is what that item describes */
-	size_t offset;		 /* of the member in the struct */
+	size_t offset;		 /* offset of the member in the struct */
 	const struct fields *of; /* FIELD_STRUCT: its table */
 	const struct field
 		*item; /* FIELD_MAP, FIELD_LIST: what each is; FIELD_EITHER: what it may be */
@@ -187,7 +187,7 @@ int fields_error(const struct fields_reader *r, const struct yaml_node *at, cons
  */
 int fields_expected(const struct fields_reader *r, const struct field *f,
 		    const struct yaml_node *at);
-/* Writes the words by which errors describe what the field takes. Returns out. */
+/* Writes the words by which errors describe the values of the field. Returns out. */
 const char *fields_words(const struct field *f, char *out, size_t room);
 /* Returns whether the value lies in the range of a number, and is whole where it has to be. */
 bool fields_in_range(const struct field *f, double value);

@@ -10,7 +10,7 @@
 
 #define EXPECTED_BYTES 300
 #define PATH_BYTES     256
-#define KEYS_MAX       64     /* most unknown keys of an object that are looked at */
+#define KEYS_MAX       64     /* most unknown keys of an object that are examined */
 #define EXACT_MAX      0x1p53 /* Up to here a double holds every whole number. */
 
 /* A step of the way from the outermost object to the value that is read. */

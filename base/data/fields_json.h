@@ -23,7 +23,7 @@ struct fields_json_step;
 struct fields_json {
 	struct err *err;
 	void *context;			   /* passed on to the hooks */
-	const struct fields_json_step *at; /* where the reader is; NULL at the outermost object */
+	const struct fields_json_step *at; /* reader's position; NULL: the outermost object */
 };
 
 /* Returns 0, -EINVAL with a message in r->err, -ENOMEM, or what a hook returned. */

@@ -158,8 +158,8 @@ static json_t *schema_required(const char *name)
 }
 
 /*
- * Writes a group as "oneOf" or "anyOf" of what each alternative requires. Several groups stand
- * together in "allOf".
+ * Writes a group as "oneOf" or "anyOf" of the keys that each alternative requires. Several groups
+ * stand together in "allOf".
  */
 static void schema_put_group(json_t *all, const struct fields *t, bool choice, unsigned int group)
 {

@@ -28,23 +28,23 @@ struct json_writer {
 	struct buf *out;    /* borrowed */
 	bool is_pretty;	    /* indented by two blanks a level; else without any blank */
 	unsigned int depth; /* objects and arrays that are open */
-	bool has_entries;   /* the innermost of them is not empty */
+	bool has_entries;   /* the innermost open object or array is not empty */
 	bool has_key;	    /* the value of a key comes next */
 };
 
 /* Begins an object ('{') or an array ('['), which json_writer_close() ends with '}' or ']'. */
 void json_writer_open(struct json_writer *w, char bracket);
 void json_writer_close(struct json_writer *w, char bracket);
-/* The key must be UTF-8 without characters that JSON escapes. */
+/* Writes a key, which must be UTF-8 without characters that JSON escapes. */
 void json_writer_key(struct json_writer *w, const char *key, size_t len);
 
 void json_writer_null(struct json_writer *w);
-/* Above INT64_MAX, which JSON readers do not take, this value is written. */
+/* Writes a whole number, at most INT64_MAX, because JSON readers take no larger one. */
 void json_writer_whole(struct json_writer *w, uint64_t value);
 void json_writer_signed(struct json_writer *w, int64_t value);
-/* A number that is not finite becomes null. */
+/* Writes a number; one that is not finite becomes null. */
 void json_writer_real(struct json_writer *w, double value);
-/* Where the text is not UTF-8, each of its bytes above 0x7f becomes '?'. */
+/* Writes a text. If it is not UTF-8, each of its bytes above 0x7f becomes '?'. */
 void json_writer_text(struct json_writer *w, const char *text);
 /* Writes a value of jansson with all that is in it, or null for NULL. */
 void json_writer_value(struct json_writer *w, const json_t *value);

@@ -64,7 +64,7 @@ void table_put_cell(struct buf *out, const char *cell);
  * Appends a text that somebody else chose, such as the name of a host, for readers who may open the
  * table in a spreadsheet. A text that a spreadsheet would run as a formula (it begins with =, +, -,
  * @, a tab or an end of line, or with one of these signs in full width) gets a ' before it, as does
- * one that begins with ' itself: whoever takes one ' from the begin of a cell has the text again.
+ * one that begins with ' itself: removing one ' from the beginning of a cell restores the text.
  */
 void table_put_text(struct buf *out, const char *text);
 /*

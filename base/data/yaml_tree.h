@@ -28,9 +28,9 @@ struct yaml_node {
 	enum yaml_kind kind;
 	unsigned line;		  /* from 1 */
 	char *key;		  /* in a mapping: this entry's key; else NULL */
-	char *text;		  /* of a scalar; else NULL */
+	char *text;		  /* text of a scalar; else NULL */
 	bool quoted;		  /* of a scalar: it is a string, whatever it looks like */
-	struct yaml_node **items; /* of a list or a mapping, in the file's order */
+	struct yaml_node **items; /* items of a list or a mapping, in the file's order */
 	size_t nr;
 };
 

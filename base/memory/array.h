@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * array: room for one more item in an array on the heap.
+ * array: makes room for one more item in an array on the heap.
  *
  *         struct host *hosts = NULL;
  *         size_t nr_hosts = 0, cap_hosts = 0;

@@ -50,7 +50,8 @@ static inline size_t cursor_left(const struct cursor *c)
 }
 
 /*
- * Each returns 0, or -EBADMSG where fewer bytes are left; *out and the cursor are then unchanged.
+ * Each reads the next bytes and returns 0, or -EBADMSG if fewer bytes are left; *out and the cursor
+ * are then unchanged.
  */
 int cursor_get(struct cursor *c, void *out, size_t nr);
 int cursor_get_u8(struct cursor *c, uint8_t *out);

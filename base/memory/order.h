@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order: how qsort() and bsearch() compare two plain values. Each function has the type that they
- * ask for; a and b point to the values, none of which may be NaN.
+ * order: compares two plain values for qsort() and bsearch(). Each function has the type that
+ * qsort() and bsearch() require; a and b point to the values, none of which may be NaN.
  */
 #ifndef BASE_MEMORY_ORDER_H
 #define BASE_MEMORY_ORDER_H

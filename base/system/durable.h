@@ -26,14 +26,14 @@ extern const struct durable_calls durable_libc;
 #define DURABLE_TEMPORARY ".tmp"
 
 /*
- * Stores len bytes under name in the folder dir_fd, replacing what was there. calls may be NULL,
+ * Stores len bytes under name in the folder dir_fd, replacing an earlier file. calls may be NULL,
  * for libc's functions. Returns 0 when the file is durable, or -errno; then nothing is left under
  * either name.
  */
 int durable_write(int dir_fd, const char *name, const void *data, size_t len,
 		  const struct durable_calls *calls);
 
-/* Syncs the folder that path lies in, so that the name of a new file is durable. 0 or -errno. */
+/* Syncs the folder of path, so that the name of a new file is durable. Returns 0 or -errno. */
 int durable_sync_parent(const char *path);
 
 /*

@@ -11,7 +11,7 @@
 
 #define FILE_READ_BYTES 65536u
 
-/* Reads fd to its end. Returns 0, or -errno; out then holds what was read before the error. */
+/* Reads fd to its end. Returns 0, or -errno; out then holds the bytes read before the error. */
 static int file_read_fd(int fd, size_t max_bytes, struct buf *out)
 {
 	for (;;) {

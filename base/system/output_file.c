@@ -28,7 +28,7 @@ static void output_file_release(struct output_file *o)
 	*o = (struct output_file){ .out = NULL };
 }
 
-/* Returns what somebody can do about a file that cannot be written. */
+/* Returns advice about a file that cannot be written. */
 static const char *output_file_advice(int code)
 {
 	switch (code) {

@@ -26,8 +26,8 @@ const volatile sig_atomic_t *stop_catch(void)
 }
 
 /*
- * The main thread has the number of its process. It never runs this itself, as it blocks the
- * signals.
+ * The main thread has the number of its process. The main thread never runs this handler, because
+ * it blocks the signals.
  */
 static void stop_pass_on(int number)
 {
