@@ -33,12 +33,12 @@ enum block_event_kind {
 #define NR_BLOCK_EVENTS 13
 
 struct block_event {
-	uint64_t time_ns; /* on the tracer's clock */
+	uint64_t time_ns; /* time on the tracer's clock */
 	uint64_t sector;  /* units of SECTOR_BYTES; 0 where there is none */
 	uint32_t bytes;	  /* COMPLETE: length of the part that ended */
 	uint32_t device;  /* as in struct request */
 	uint32_t tid;	  /* the thread that was running; 0: none or unknown */
-	uint32_t pid;	  /* its process; 0: unknown */
+	uint32_t pid;	  /* the thread's process; 0: unknown */
 	uint32_t cpu;
 	/*
 	 * flags of enum request_flag: SYNC, META, READAHEAD, FUA, PREFLUSH, PASSTHROUGH,

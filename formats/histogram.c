@@ -56,7 +56,7 @@ double histogram_bucket_end_s(int bucket)
 	return exp2((double)bucket / HISTOGRAM_PER_OCTAVE);
 }
 
-/* The array takes over what the list has. */
+/* Moves the counts from the list to the array. */
 static int histogram_to_array(struct histogram *h)
 {
 	uint64_t *counts = calloc(HISTOGRAM_NR_BUCKETS, sizeof(*counts));
@@ -72,7 +72,7 @@ static int histogram_to_array(struct histogram *h)
 	return 0;
 }
 
-/* Room for one more bucket in the list. */
+/* Makes room for one more bucket in the list. */
 static int histogram_grow_few(struct histogram *h)
 {
 	unsigned int cap = h->cap_few ? 2u * h->cap_few : 2;
@@ -85,7 +85,7 @@ static int histogram_grow_few(struct histogram *h)
 	return 0;
 }
 
-/* Where the bucket is in the list, or would be. */
+/* Returns the index of the bucket in the list, or the index where it would be inserted. */
 static unsigned int histogram_place_of(const struct histogram *h, int bucket)
 {
 	unsigned int first = 0, end = h->nr_few;
@@ -103,7 +103,7 @@ static unsigned int histogram_place_of(const struct histogram *h, int bucket)
 	return first;
 }
 
-/* The count of a bucket, which is made if it is not there. NULL without memory. */
+/* Returns the count of a bucket, which is made if it is missing, or NULL without memory. */
 static uint64_t *histogram_slot_of(struct histogram *h, int bucket)
 {
 	if (!h->counts) {
@@ -291,7 +291,7 @@ void histogram_pack(struct histogram *h)
 		return;
 	few = malloc(nr * sizeof(*few));
 	if (!few)
-		return; /* It stays as it is, which is correct as well. */
+		return; /* The list stays, which is correct as well. */
 	for (int i = histogram_next(h, HISTOGRAM_BUCKET_MIN); i <= HISTOGRAM_BUCKET_MAX;
 	     i = histogram_next(h, i + 1))
 		few[at++] = (struct histogram_bucket_count){ histogram_count(h, i), i };

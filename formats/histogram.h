@@ -8,7 +8,7 @@
  * bucket (1 ns). The range is 1 ns to 2^14 s (4.5 h). Longer durations are counted in the top
  * bucket, and the exact maximum stays known. Memory: a list of 16 bytes for each bucket while few
  * buckets are in use, then one array of 64-bit counts, 11 KiB. Readers ask for counts by
- * histogram_count(), whichever it is.
+ * histogram_count(), which serves both forms.
  */
 #ifndef FORMATS_HISTOGRAM_H
 #define FORMATS_HISTOGRAM_H
@@ -22,7 +22,7 @@
 #define HISTOGRAM_BUCKET_MAX 448    /* the bucket that ends at 2^14 s */
 #define HISTOGRAM_NR_BUCKETS (HISTOGRAM_BUCKET_MAX - HISTOGRAM_BUCKET_MIN + 1)
 
-/* So many buckets are kept as a list; a thousand small histograms are then small. */
+/* Up to this many buckets are kept as a list, so that a thousand small histograms stay small. */
 #define HISTOGRAM_FEW 128
 
 struct histogram_bucket_count {
@@ -53,8 +53,8 @@ void histogram_clear(struct histogram *h);
 /* Returns how many durations are in a bucket of HISTOGRAM_BUCKET_MIN to HISTOGRAM_BUCKET_MAX. */
 uint64_t histogram_count(const struct histogram *h, int bucket);
 /*
- * Returns the first bucket from `bucket` on that holds a duration; above HISTOGRAM_BUCKET_MAX where
- * there is none.
+ * Returns the first bucket from `bucket` on that holds a duration, or a number above
+ * HISTOGRAM_BUCKET_MAX if there is none.
  *
  *	for (int b = histogram_next(h, HISTOGRAM_BUCKET_MIN); b <= HISTOGRAM_BUCKET_MAX;
  *	     b = histogram_next(h, b + 1))
@@ -69,7 +69,7 @@ bool histogram_walk(const struct histogram *h, unsigned int *at, int *bucket, ui
 int histogram_copy(struct histogram *dst, const struct histogram *src);
 /* Returns how many buckets hold a duration. */
 size_t histogram_nr_used(const struct histogram *h);
-/* Takes as little memory as possible for what was recorded; for histograms that are only read. */
+/* Reduces the memory to that of the recorded durations, for histograms that are only read. */
 void histogram_pack(struct histogram *h);
 /* Returns the bytes on the heap. */
 size_t histogram_memory(const struct histogram *h);
@@ -102,7 +102,10 @@ double histogram_mean_s(const struct histogram *h);
  */
 #define HISTOGRAM_BEYOND 10
 double histogram_quantile_s(const struct histogram *h, double p);
-/* Returns the same without the rule of ten, for pictures and tests. NaN while empty. */
+/*
+ * Returns the p-quantile without the rule of HISTOGRAM_BEYOND, for pictures and tests; NaN while
+ * empty.
+ */
 double histogram_quantile_any_s(const struct histogram *h, double p);
 /* Returns the number of durations up to the bucket's end, for classic `le` series. */
 uint64_t histogram_cumulative(const struct histogram *h, int bucket);

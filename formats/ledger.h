@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ledger: where requests were lost and how many, and when nothing ran that could have captured any.
+ * ledger: records where requests were lost and how many, and when nothing ran that could have
+ * captured any.
  *
  * Each entry has a cause, a count and the interval in which it happened. The same entries travel in
  * segments, profiles and metrics. Every test checks the rule: completed on the device = captured +
@@ -75,8 +76,8 @@ struct ledger {
 	uint64_t total[NR_LOSS_CAUSES]; /* counts by cause */
 	/*
 	 * Owned, and used by ledger.c alone: the latest end of losses 0 to i, for the first
-	 * nr_latest of them. So an entry that touches a new one is looked for among the last ones,
-	 * however many there are.
+	 * nr_latest of them. With it, an entry that touches a new one is searched for among the
+	 * last entries only, however many there are.
 	 */
 	uint64_t *latest_real_ns;
 	size_t nr_latest, cap_latest;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model_file: saved models of every kind, as JSON that formats/model.md describes. This layer knows
- * the envelope (schema and kind); the content belongs to the kind.
+ * model_file: reads and writes saved models of every kind, as JSON that formats/model.md describes.
+ * This layer knows the envelope (schema and kind); the content belongs to the kind.
  */
 #ifndef FORMATS_MODEL_FILE_H
 #define FORMATS_MODEL_FILE_H

@@ -75,8 +75,8 @@ static void on_insert(struct pairing *p, const struct block_event *e, uint64_t g
 /* ---- merges ---- */
 
 /*
- * Returns whether the request may have so many bytes more. No kernel makes a larger one, so that an
- * event that says so is damaged, or belongs to another request.
+ * Returns whether the request may grow by this many bytes. No kernel makes a larger request, so an
+ * event that would make it larger is damaged or belongs to another request.
  */
 static bool can_grow(const struct held *h, uint32_t bytes)
 {
@@ -180,8 +180,8 @@ static void set_length(struct pairing *p, uint32_t i, const struct block_event *
 /* ---- at the driver ---- */
 
 /*
- * Whether the block layer reports a second end of the write, after the flush before or behind its
- * data.
+ * Returns whether the block layer reports a second end of the write, after the flush before or
+ * after its data.
  */
 static bool is_in_flush(const struct held *h, const struct block_event *e,
 			const struct seen_device *d)

@@ -79,8 +79,8 @@ struct pairing_counts {
 	uint64_t events[NR_BLOCK_EVENTS]; /* events taken in */
 	uint64_t begun;
 	uint64_t requests; /* requests handed over; among these are: */
-	uint64_t no_start; /* those of which only the completion was seen */
-	uint64_t no_end;   /* those whose end was not seen */
+	uint64_t no_start; /* requests of which only the completion was seen */
+	uint64_t no_end;   /* requests whose end was not seen */
 	uint64_t evicted;  /* of these, those evicted because max_held were in flight */
 	/* those ended by the end of their data, because the end of their flush was not seen */
 	uint64_t unclosed;
@@ -129,11 +129,11 @@ void pairing_settle(struct pairing *p, uint32_t device, uint64_t before_ns);
  */
 size_t pairing_held(const struct pairing *p, uint32_t device);
 /*
- * Returns how many of them began before the last gap, so that their end may never be reported.
- * O(held).
+ * Returns the number of requests in flight that began before the last gap, so that their end may
+ * never be reported. O(held).
  */
 size_t pairing_doubtful(const struct pairing *p, uint32_t device);
-/* Copies the present counts. */
+/* Gives a copy of the present counts. */
 void pairing_counts(const struct pairing *p, struct pairing_counts *out);
 
 #endif

@@ -41,7 +41,7 @@ struct held {
 	uint8_t state; /* enum held_state */
 	bool has_dispatch;
 	bool is_in_flush; /* the block layer will end it a second time */
-	/* it was handed over as ended unseen, and is kept in case it ends after all */
+	/* it was handed over as ended unseen, and is kept because it may still end */
 	bool is_told;
 };
 

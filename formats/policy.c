@@ -68,7 +68,7 @@ int policy_parse(struct policy *out, const char *text, struct err *err)
 	return 0;
 }
 
-/* Rounded: 0.7 % times a million is a little less than 7000 in a double. */
+/* The product is rounded, because 0.7 % times a million is a little less than 7000 in a double. */
 uint32_t policy_ppm(double ratio)
 {
 	return (uint32_t)lround(ratio * POLICY_ALL_PPM);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * streams: where the last 32 runs of one device and operation ended, the most recent first.
+ * streams: remembers where the last 32 runs of one device and operation ended, the most recent
+ * first.
  *
  * The writer and the reader of a segment keep the same streams, so that a request that continues a
  * run is stored as the rank of that run alone.

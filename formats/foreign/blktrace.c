@@ -7,7 +7,7 @@
 #define MAGIC	   0x65617400u
 #define MAGIC_MASK 0xffffff00u
 
-/* What happened: the low 16 bits of the action. */
+/* The kind of event: the low 16 bits of the action. */
 enum action {
 	ACTION_QUEUE = 1,
 	ACTION_BACKMERGE,

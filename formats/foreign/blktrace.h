@@ -55,7 +55,7 @@ struct blktrace_reader {
 	/* is_swapped: the byte order differs from this machine's; valid once is_known is set */
 	bool is_known, is_swapped;
 	uint64_t records; /* decoded records of every type */
-	uint64_t unknown; /* those among them of type BLKTRACE_UNKNOWN */
+	uint64_t unknown; /* decoded records of type BLKTRACE_UNKNOWN */
 	/* positions at which no record, or one of the other byte order, was found */
 	uint64_t skipped;
 	uint64_t skipped_bytes; /* bytes skipped in search of the next record */
@@ -82,7 +82,7 @@ bool blktrace_is(const uint8_t *data, size_t len);
 uint32_t blktrace_missing(uint32_t *last, uint32_t sequence);
 
 /*
- * What the driver zfcp (FCP on IBM Z) reports of each completed SCSI command: struct
+ * The report of the driver zfcp (FCP on IBM Z) about each completed SCSI command: struct
  * zfcp_blk_drv_data of drivers/s390/scsi/zfcp_fsf.h, packed, in the byte order of its machine.
  */
 struct blktrace_zfcp {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csv_columns: which column of a CSV file holds which value, and in which unit.
+ * csv_columns: finds out which column of a CSV file holds which value, and in which unit.
  *
  *   time=3:us,offset=5:sectors,size=4,op=2:rw,response=6:us,device=1,delimiter=tab
  *
@@ -38,7 +38,7 @@ enum csv_field {
 };
 #define NR_CSV_FIELDS 17
 
-/* How an operation is written. */
+/* The forms in which a file writes an operation. */
 enum csv_operation {
 	CSV_LETTERS, /* R, W, Read, Write, ...; other values are SCSI codes */
 	CSV_SCSI,    /* hexadecimal SCSI operation code */

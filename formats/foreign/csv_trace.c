@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * csv_trace: any CSV file with one line per request, read by a map of its columns (csv_columns.h)
- * or by a heading whose names are known. What `blkcast dump --format csv` writes is read back
+ * or by a heading whose names are known. The output of `blkcast dump --format csv` is read back
  * unchanged.
  */
 #include <errno.h>

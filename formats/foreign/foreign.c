@@ -79,7 +79,7 @@ static int foreign_begin(struct foreign *f, struct err *err)
 	struct foreign_head head;
 	int ret;
 
-	/* Of several files of one trace some may be empty, because a CPU had no event. */
+	/* Some of several files of one trace may be empty, because a CPU had no event. */
 	if (f->nr_inputs > 1 && !f->format->begin)
 		return 0;
 	ret = read_head(f->in, &head, err);

@@ -56,7 +56,7 @@ struct foreign_options {
 struct foreign;
 struct line_layout;
 
-/* What line() and record() return, besides -errno. */
+/* The results of line() and record(), besides -errno. */
 enum foreign_step {
 	FOREIGN_NOTHING, /* the line holds no request: a comment or a heading */
 	FOREIGN_REQUEST,
@@ -102,7 +102,7 @@ struct foreign_format {
 	int64_t (*next)(struct foreign *f, struct request *out, size_t max, struct err *err);
 };
 
-struct foreign_index; /* finds devices by what the trace calls them */
+struct foreign_index; /* finds devices by their names in the trace */
 
 /* For formats and foreign.c. Others use the functions below. */
 struct foreign {
@@ -111,7 +111,7 @@ struct foreign {
 	/* owned; only inputs[0] exists unless FOREIGN_MERGES is set */
 	struct foreign_input **inputs;
 	size_t nr_inputs;
-	struct foreign_input *in; /* the same as inputs[0] */
+	struct foreign_input *in; /* equals inputs[0] */
 	void *state;		  /* belongs to the format */
 	uint32_t record_bytes;
 	bool wall;		/* CLOCK_REALTIME = time + wall_offset_ns */
@@ -131,7 +131,7 @@ struct foreign {
 	char because[FOREIGN_REASON_BYTES];
 	int failed; /* -errno of a callback of the format, or 0 */
 	struct foreign_skips skips;
-	char note[FOREIGN_REASON_BYTES]; /* what a person should know at the end, or "" */
+	char note[FOREIGN_REASON_BYTES]; /* a remark for a person at the end, or "" */
 };
 
 extern const struct foreign_format *const foreign_formats[];

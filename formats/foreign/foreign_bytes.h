@@ -26,7 +26,10 @@ static inline uint64_t bytes_u64(const uint8_t *p, bool big)
 	return high << 32 | low;
 }
 
-/* Returns what a SCSI command does (SBC-3): READ and WRITE of 6, 10, 12, 16 bytes, and others. */
+/*
+ * Returns the operation of a SCSI command (SBC-3): READ and WRITE of 6, 10, 12, 16 bytes, and
+ * others.
+ */
 static inline uint8_t scsi_operation(uint8_t code)
 {
 	switch (code) {

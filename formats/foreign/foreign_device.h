@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foreign_device: finds the devices of a foreign trace by what the trace calls them. For foreign.c.
+ * foreign_device: finds the devices of a foreign trace by the names that the trace gives them. For
+ * foreign.c.
  */
 #ifndef FORMATS_FOREIGN_DEVICE_H
 #define FORMATS_FOREIGN_DEVICE_H

@@ -156,7 +156,7 @@ static int foreign_input_fill(struct foreign_input *in, struct err *err)
 
 	if (in->packing != PACKING_PLAIN)
 		return fill_packed(in, err);
-	/* Not more is read at once than the processor's caches hold. */
+	/* One read takes no more bytes than the processor's caches hold. */
 	got = read_some(in, in->room + in->to,
 			room < FOREIGN_READ_BYTES ? room : FOREIGN_READ_BYTES, err);
 	if (got < 0)
@@ -276,7 +276,7 @@ static int open_file(struct foreign_input *in, const char *path, struct err *err
 	return find_packing(in, err);
 }
 
-/* memory NULL: the file of that path is opened. */
+/* Opens memory or, if memory is NULL, the file of that path. */
 static int open_any(struct foreign_input **out, const char *path, const void *memory, size_t len,
 		    struct err *err)
 {

@@ -18,12 +18,12 @@ enum line_kind {
 	LINE_WHOLE_NS,	  /* arrival, in ns without a fraction */
 	LINE_FILETIME,	  /* arrival, in units of 100 ns since 1601 (Windows FILETIME) */
 	LINE_RESPONSE,	  /* response time, in units of unit ns */
-	LINE_MAY_RESPOND, /* the same, or empty */
+	LINE_MAY_RESPOND, /* response time in units of unit ns, or empty */
 	LINE_HOST,
 	LINE_DEVICE,
-	LINE_OFFSET,	/* in bytes */
+	LINE_OFFSET,	/* offset in bytes */
 	LINE_SECTOR,	/* offset in sectors */
-	LINE_SIZE,	/* in units of unit bytes */
+	LINE_SIZE,	/* size in units of unit bytes */
 	LINE_DIRECTION, /* R, W, Read, Write, ... */
 	LINE_WRITE,	/* 0 is a read and 1 a write */
 	LINE_READ,	/* 0 is a write and 1 a read */
@@ -38,7 +38,7 @@ struct line_field {
 
 struct line_layout {
 	const char *heading; /* the first field of a heading; NULL: there is none */
-	const char *prefix;  /* of the device's name, before what the line says */
+	const char *prefix;  /* begin of the device's name, before the text of the line */
 	char delimiter;	     /* 0: the fields are words, parted by blanks */
 	bool is_open;	     /* further fields may follow, and fields may have blanks around them */
 	const char *expected;

@@ -63,7 +63,10 @@ static uint32_t draw_below(struct draw *d, uint32_t n)
 {
 	uint32_t u = draw_u32(d);
 
-	/* Only numbers below n can be below -n % n: the division is needed for these alone. */
+	/*
+	 * A number can be below -n % n only if it is below n, so the division is needed for these
+	 * alone.
+	 */
 	while (u < n && u < -n % n)
 		u = draw_u32(d);
 	return u % n;

@@ -34,8 +34,8 @@ int pseudonym_key_set(struct pseudonym_key *k, const void *secret, size_t len);
  */
 int pseudonym_key_read(struct pseudonym_key *k, const char *path, struct err *err);
 /*
- * Makes a new random key that nobody knows, so that what it hides can never be linked. Returns 0 or
- * -errno.
+ * Makes a new random key that nobody knows, so that the names hidden by it can never be linked.
+ * Returns 0 or -errno.
  */
 int pseudonym_key_random(struct pseudonym_key *k, struct err *err);
 void pseudonym_key_forget(struct pseudonym_key *k);

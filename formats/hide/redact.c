@@ -16,7 +16,7 @@
  * missing. Disks of 1 TiB have maps of 32 KiB, the largest are of 128 KiB.
  */
 #define MAX_MAPS	512
-#define MAX_MAP_REGIONS (4u << 20) /* of all maps together, two bytes each */
+#define MAX_MAP_REGIONS (4u << 20) /* regions of all maps together, two bytes each */
 
 struct known_map {
 	char host[SEGMENT_NAME_BYTES];
@@ -30,7 +30,7 @@ struct redactor {
 	struct segment_writer *writer;
 	struct known_map maps[MAX_MAPS];
 	size_t nr_maps;
-	uint64_t nr_regions;	    /* of all maps */
+	uint64_t nr_regions;	    /* regions of all maps */
 	struct request *requests;   /* owned; those of the segment under way */
 	struct request **by_device; /* owned; the same requests, device by device */
 	size_t cap_requests, cap_by_device;
@@ -243,7 +243,7 @@ static int redact_profile(const struct redactor *r, const char *host, const char
 	return ret ? err_set(err, -ret, "redact: %s", strerror(-ret)) : 0;
 }
 
-/* What a header borrows while it is written. */
+/* The memory that a header borrows while it is written. */
 struct hidden {
 	struct segment_header header;
 	struct segment_device *devices;

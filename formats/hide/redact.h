@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redact: removes from a segment what identifies its machine, its people and their work.
+ * redact: removes from a segment everything that identifies its machine, its people and their work.
  *
  * Replaced by pseudonyms (pseudonym.h): host, boot id, process names, cgroup paths, and device
  * names that the kernel did not make. Moved by regions (place_map.h): the sectors of requests.

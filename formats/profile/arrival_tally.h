@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arrival_tally: what requests found when they arrived, as counts on three fixed grids.
+ * arrival_tally: counts, on three fixed grids, the state of the device that requests found when
+ * they arrived.
  *
  * The grids are those of the pictures that storage engineers know from vscsiStats: how many other
  * requests were under way (TALLY_OUTSTANDING), how long ago the request before had arrived
@@ -35,8 +36,8 @@ enum arrival_kind {
 };
 #define NR_TALLIES	       3
 
-#define TALLY_NEAR_SECTORS     256  /* 128 KiB: what read-ahead and merging bring together */
-#define TALLY_OUTSTANDING_MOST 1024 /* up to here numbers are told apart */
+#define TALLY_NEAR_SECTORS     256  /* 128 KiB: the reach of read-ahead and merging */
+#define TALLY_OUTSTANDING_MOST 1024 /* larger numbers share a bucket */
 #define TALLY_OUTSTANDING_MORE (TALLY_OUTSTANDING_MOST + 1)
 
 /* Numbers of buckets. */
@@ -64,7 +65,10 @@ static inline unsigned int arrival_interarrival_index(uint64_t gap_ns)
 	return (unsigned int)(histogram_bucket(gap_ns) + 960 + 7) / 8 - 1;
 }
 
-/* from_sector is where the request before ended; sectors lie below REQUEST_END_SECTOR_MAX. */
+/*
+ * from_sector is the sector after the end of the request before; sectors lie below
+ * REQUEST_END_SECTOR_MAX.
+ */
 static inline unsigned int arrival_seek_index(uint64_t from_sector, uint64_t to_sector)
 {
 	bool is_ahead = to_sector >= from_sector;
@@ -104,11 +108,15 @@ int arrival_tally_merge(struct arrival_tally *dst, const struct arrival_tally *s
 uint64_t arrival_tally_total(const struct arrival_tally *t);
 /* Returns the counts in buckets of `from` to `to`, both included. */
 uint64_t arrival_tally_between(const struct arrival_tally *t, int64_t from, int64_t to);
-/* Returns their share of all counts, 0 to 1; NaN while empty. */
+/* Returns the share of these counts among all, 0 to 1; NaN while empty. */
 double arrival_tally_share(const struct arrival_tally *t, int64_t from, int64_t to);
-/* Returns the mean of the buckets, each a number as that of TALLY_OUTSTANDING; NaN while empty. */
+/*
+ * Returns the mean of the buckets' names, which must be numbers (TALLY_OUTSTANDING); NaN if empty.
+ */
 double arrival_tally_mean(const struct arrival_tally *t);
-/* Sets *bucket to that of the value of rank ceil(p nr), 0 < p < 1. Returns false while empty. */
+/*
+ * Sets *bucket to the bucket with the value of rank ceil(p nr), 0 < p < 1. Returns false if empty.
+ */
 bool arrival_tally_quantile(const struct arrival_tally *t, double p, int64_t *bucket);
 
 #endif

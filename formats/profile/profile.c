@@ -370,7 +370,7 @@ static void grade_source(const struct profile *p, struct verdict *v)
 			  100 * untimed_ratio);
 }
 
-/* Describes on what a grade of A rests. */
+/* Describes the basis of a grade of A. */
 static void say_basis(const struct profile *p, double data, char why[PROFILE_WHY_BYTES])
 {
 	double untimed = profile_untimed_requests(p);

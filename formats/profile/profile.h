@@ -91,7 +91,7 @@ struct response_times {
 	 */
 	double total_mean_s;
 	struct histogram stage[NR_STAGES];
-	struct histogram size_class[NR_SIZE_CLASSES]; /* of the total stage */
+	struct histogram size_class[NR_SIZE_CLASSES]; /* histograms of the total stage */
 };
 
 struct direction_profile { /* for reads, or for writes */
@@ -100,7 +100,7 @@ struct direction_profile { /* for reads, or for writes */
 	size_t nr_sizes;
 	uint64_t other_sizes; /* requests whose size is beyond the bound on distinct sizes */
 	double sequential_ratio, stream_ratio, continuing_ratio;
-	struct arrival_tally arrivals[NR_TALLIES]; /* what the requests found when they arrived */
+	struct arrival_tally arrivals[NR_TALLIES]; /* state found on arrival */
 	struct response_times response;
 };
 
@@ -164,9 +164,9 @@ struct profile {
 	struct direction_profile read, write;
 	struct response_times flush; /* its size_class stays empty, because a flush has no size */
 	struct {
-		uint64_t forced_writes;	  /* with FUA */
-		uint64_t flushing_writes; /* with a flush before them, PREFLUSH */
-		uint64_t awaited_flushes; /* after whose end their thread wrote next */
+		uint64_t forced_writes;	  /* writes with FUA */
+		uint64_t flushing_writes; /* writes with a flush before them, PREFLUSH */
+		uint64_t awaited_flushes; /* flushes after whose end their thread wrote next */
 	} durability;
 	/* the same as in each direction, of requests whose direction is unknown */
 	struct arrival_tally undivided_arrivals[NR_TALLIES];
@@ -180,7 +180,7 @@ struct profile {
 		struct cache_point *miss_ratio; /* owned; by cache_bytes ascending */
 		size_t nr_miss_ratio;
 		uint32_t nr_miss_ratio_samples;	 /* blocks that the curve is made of; 0: unknown */
-		double miss_ratio_sampled_ratio; /* their share of all blocks; NaN: unknown */
+		double miss_ratio_sampled_ratio; /* share of these blocks among all; NaN: unknown */
 		uint32_t block_bytes;		 /* block size of footprint and curve: 4096 */
 	} locality;
 
@@ -206,8 +206,8 @@ void profile_release(struct profile *p);
 int profile_copy(struct profile *dst, const struct profile *src);
 
 /*
- * Is for a profile in which some requests have no known operation (UNKNOWN_OPERATION is then set):
- * all requests count as other ones, and everything that concerns only reads or only writes becomes
+ * Converts a profile in which some requests have no known operation. UNKNOWN_OPERATION is set, all
+ * requests count as other ones, and everything that concerns only reads or only writes becomes
  * unknown.
  */
 void profile_undivide(struct profile *p);
@@ -257,7 +257,7 @@ int profile_set_detail(struct profile *p, const char *name, const char *json);
 /* Adds a pause. Where there is no room, the last pause is extended by its length. */
 void profile_add_pause(struct profile *p, const struct profile_pause *pause);
 
-/* Sets the quality from coverage, losses, request counts and what the source cannot know. */
+/* Sets the quality from coverage, losses, request counts and the limits of the source. */
 void profile_grade(struct profile *p);
 
 /*
@@ -281,7 +281,7 @@ int profile_stage_to_json(const struct histogram *h, struct buf *out);
  * failure p is released. Percentiles and means are recomputed from the histograms.
  */
 int profile_from_json(const char *text, size_t len, struct profile *p, struct err *err);
-/* The same of a value of jansson, which stays the caller's. */
+/* Reads the profile from a value of jansson, which stays the caller's. */
 struct json_t;
 int profile_from_value(const struct json_t *value, struct profile *p, struct err *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_arrivals: reads what requests found when they arrived from its JSON form, a list of
+ * profile_arrivals: reads the tallies of arrivals (arrival_tally.h) from their JSON form, a list of
  * [bucket, count] for each tally.
  */
 #ifndef FORMATS_PROFILE_ARRIVALS_H

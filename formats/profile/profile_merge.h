@@ -3,8 +3,8 @@
  * profile_merge: combines two profiles of one device into the profile of both periods.
  *
  * Everything that can be added is exact: counts, bytes, sizes, losses, the histograms of response
- * times with their sums and extremes, what requests found when they arrived, and what follows from
- * them (rate, mix, throughput, mean in flight, and percentiles to the histograms' own resolution).
+ * times with their sums and extremes, the tallies of arrivals, and the values that follow from
+ * these (rate, mix, throughput, mean in flight, and percentiles to the histograms' own resolution).
  * Ratios of access patterns are weighted by requests and the mean of clients by time, because
  * subsets and intervals end where a period ends. Values that need single requests become unknown:
  * think time, variation and burstiness of arrivals, footprint, distribution, miss-ratio curve.

@@ -24,7 +24,7 @@ static void profile_write_whole(struct json_writer *w, const char *key, uint64_t
 	json_writer_whole(w, value);
 }
 
-/* A count that is stored as a double; null where it is unknown. */
+/* Writes a count that is stored as a double, or null if it is unknown. */
 static void profile_write_whole_of(struct json_writer *w, double value)
 {
 	if (isnan(value) || value < 0)
@@ -337,7 +337,7 @@ static double counted_mean_s(const struct profile *p, const struct histogram *h)
 	return h == &p->write.response.stage[STAGE_TOTAL] ? p->write.response.total_mean_s : NAN;
 }
 
-/* Where the number of requests is unknown, their properties are unknown too, and not empty. */
+/* If the number of requests is unknown, their properties are unknown too, and not empty. */
 static uint64_t known_requests(const struct profile *p, unsigned int operation)
 {
 	return p->requests[operation] + (p->unknown >> operation & 1);

@@ -114,8 +114,8 @@ int segment_writer_reserve(struct segment_writer *w, size_t nr);
 /* Drops the requests that were added. */
 void segment_writer_clear(struct segment_writer *w);
 /*
- * Gives back the memory that earlier, larger segments made resident; the added requests stay. To be
- * called once in a while: what the next segments need costs one page fault for each page.
+ * Gives back the memory that earlier, larger segments made resident; the added requests stay. Call
+ * it once in a while: memory that the next segments need again costs one page fault for each page.
  */
 void segment_writer_give_back(struct segment_writer *w);
 
@@ -140,7 +140,7 @@ struct segment_reader;
  */
 int segment_reader_new(struct segment_reader **out, const void *data, size_t len, struct err *err);
 /*
- * Opens another segment in the memory of the one before, which is lost even where this one is
+ * Opens another segment in the memory of the one before, which is lost even if the new segment is
  * refused. Returns the same as segment_reader_new().
  */
 int segment_reader_again(struct segment_reader *s, const void *data, size_t len, struct err *err);

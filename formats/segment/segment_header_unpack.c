@@ -22,7 +22,7 @@ struct unpacking {
 
 /* ---- a look over the bytes, so that the library allocates no more than they can hold ---- */
 
-/* How the length of a str, bin, map or array follows from the type byte. */
+/* The rule by which the length of a str, bin, map or array follows from the type byte. */
 struct shape {
 	uint8_t nr_skip;   /* bytes after the type byte: those of a number, or of a length field */
 	bool is_length;	   /* these bytes hold a length or a count */

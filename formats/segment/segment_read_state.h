@@ -18,8 +18,8 @@ struct bytes_plane {
 };
 
 /*
- * Attributes that many requests share: the distinct combinations, and which of them each request
- * has.
+ * Attributes that many requests share: the distinct combinations, and the index of each request's
+ * combination.
  */
 struct common {
 	struct request *entries; /* owned */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * segment_word: which words are allowed as a host or a boot id.
+ * segment_word: checks whether a word is allowed as a host or a boot id.
  *
  * These words come from other machines over the network and become parts of URLs and names of
  * folders. The agent checks them before it begins, and serve and the store before they accept a

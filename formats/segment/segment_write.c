@@ -15,7 +15,7 @@
 #include "formats/streams.h"
 
 #define FIRST_CAP 1024u
-/* Twice what the coded columns of random requests take. */
+/* Twice the bytes that the coded columns of random requests take. */
 #define BODY_BYTES_A_REQUEST 16u
 
 /* Requests are split into columns as they are added; finishing then works on dense arrays. */
@@ -87,7 +87,7 @@ void segment_writer_clear(struct segment_writer *w)
 	memset(w->streams, 0, sizeof(w->streams));
 }
 
-/* Gives back what lies behind nr entries of an array of cap entries. */
+/* Gives back the memory behind nr entries of an array of cap entries. */
 static void forget_behind(void *array, size_t nr, size_t cap, size_t size)
 {
 	pages_forget(array, nr * size, cap * size);

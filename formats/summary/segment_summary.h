@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * segment_summary: what retention keeps of segments of one stream whose requests it removed: their
- * names and hashes, the facts of their headers, and one merged profile per device. Once the
- * profiles are removed too, the number of requests that they described is kept.
+ * segment_summary: holds the facts that retention keeps of segments of one stream whose requests it
+ * removed: their names and hashes, the facts of their headers, and one merged profile per device.
+ * Once the profiles are removed too, the number of requests that they described is kept.
  * formats/summary/segment_summary.md is the normative text.
  */
 #ifndef FORMATS_SEGMENT_SUMMARY_H
@@ -39,7 +39,7 @@ struct summary_device {
 	uint32_t device;
 	char name[SEGMENT_NAME_BYTES];
 	uint64_t size_bytes;
-	/* of requests that are summarized or dropped */
+	/* requests that are summarized or dropped */
 	uint64_t requests[NR_OPERATIONS], bytes[NR_OPERATIONS];
 };
 

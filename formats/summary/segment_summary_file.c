@@ -105,7 +105,7 @@ static bool segment_summary_file_fits(const struct summary *s)
 	return all <= INT64_MAX;
 }
 
-/* Everything but the profiles, which are added one by one. */
+/* Makes the JSON of everything but the profiles, which are added one by one. */
 static json_t *summary_json(const struct summary *s)
 {
 	json_t *losses = losses_json(&s->ledger), *members = members_json(s);

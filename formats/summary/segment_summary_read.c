@@ -15,7 +15,7 @@
 #include "formats/summary/segment_summary_file.h"
 
 #define MAX_FACTS      32   /* keys beside the lists */
-#define MAX_FACT_BYTES 1024 /* text of the value of one of them */
+#define MAX_FACT_BYTES 1024 /* bytes of the value of one of these keys */
 
 /* The reader's state; the first error is kept. */
 struct reading {
@@ -156,7 +156,7 @@ static void take_summary_device(struct reading *r, const json_t *item)
 		r->status = -ENOMEM;
 		return;
 	}
-	/* Others would be moved for each device that comes before them. */
+	/* A device that comes too early would be moved for each device that belongs before it. */
 	if (r->s->nr_devices == nr || d != &r->s->devices[nr])
 		segment_summary_refuse(r, "devices", "ascending numbers and names");
 	d->size_bytes = take_number(r, json_array_get(item, 2), "devices");
@@ -232,7 +232,7 @@ static void check_balance(struct reading *r)
 		segment_summary_refuse(r, "profiles", "as many requests as were not dropped");
 }
 
-/* The keys other than the lists. */
+/* Takes the keys other than the lists. */
 static void take_facts(struct reading *r, const json_t *from)
 {
 	const json_t *dropped = json_object_get(from, "dropped");
