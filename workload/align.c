@@ -148,7 +148,10 @@ static int align_cover(struct align *a, struct stream *s, uint64_t interval)
 		size_t cap = nr + nr / 2 < FIRST_CELLS ? FIRST_CELLS : nr + nr / 2;
 		struct cell *cells;
 
-		/* Close to the bound, half of what is left: cell by cell would be quadratic. */
+		/*
+		 * Close to the bound half of the rest is taken, because growing cell by cell would
+		 * be quadratic.
+		 */
 		if (a->nr_cells - s->cap + cap > a->max_cells) {
 			size_t others = a->nr_cells - s->cap;
 
@@ -317,7 +320,10 @@ bool align_has_room(const struct align *a)
 {
 	uint64_t nr = 0;
 
-	/* As align_cover() allocates: half more than is needed, and at least FIRST_CELLS. */
+	/*
+	 * This is the allocation of align_cover(): half more than is needed, and at least
+	 * FIRST_CELLS.
+	 */
 	for (size_t i = 0; i < a->nr; i++)
 		nr += a->streams[i].nr + a->streams[i].nr / 2 + FIRST_CELLS;
 	return a->shift == 0 && nr <= a->max_cells &&

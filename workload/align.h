@@ -42,20 +42,20 @@ struct align;
 struct align_maker {
 	uint32_t stream; /* for align_host() and align_device() */
 	double per_s;
-	double share; /* of the sum in that interval, 0..1 */
+	double share; /* share of the sum in that interval, 0..1 */
 };
 
 /* Rates per second, over the intervals from the first to the last that has any load. */
 struct align_sum {
 	double interval_s;
 	size_t nr_intervals;
-	double begin_s; /* of the first interval, CLOCK_REALTIME */
+	double begin_s; /* begin of the first interval, CLOCK_REALTIME */
 	double mean_per_s, p95_per_s, p99_per_s;
 	double max_per_s;
 	double max_begin_s; /* begin of the maximum's interval, CLOCK_REALTIME; first of equals */
 	double own_peaks_per_s; /* sum of each stream's own maximum; >= max_per_s */
 	uint32_t nr_streams;	/* streams with any load */
-	struct align_maker makers[ALIGN_NR_MAKERS]; /* of the maximum, in descending order */
+	struct align_maker makers[ALIGN_NR_MAKERS]; /* makers of the maximum, in descending order */
 	size_t nr_makers;
 };
 
@@ -87,18 +87,18 @@ int align_write(const struct align *a, struct buf *out);
 int align_join(struct align *a, struct cursor *in);
 /*
  * Returns whether intervals have their first length, and would have had it in any order of the
- * load: closer to the bound it matters how far cells were allocated ahead.
+ * load. Close to the bound this depends on the number of cells that were allocated ahead.
  */
 bool align_has_room(const struct align *a);
 
-/* Writes zeroes, and NaN for the rates, where there is no load. Returns 0 or -ENOMEM. */
+/* Fills out; without load it gets zeros, and NaN for the rates. Returns 0 or -ENOMEM. */
 int align_sum(const struct align *a, enum align_quantity quantity, struct align_sum *out);
-/* Likewise without nr_unwatched intervals, in which nobody watched and which have no load. */
+/* Does the same without nr_unwatched intervals, in which nobody watched and which have no load. */
 int align_sum_watched(const struct align *a, enum align_quantity quantity, size_t nr_unwatched,
 		      struct align_sum *out);
 
 uint32_t align_nr_streams(const struct align *a);
-/* These names are valid until align_free(). */
+/* Return the names of a stream, which are valid until align_free(). */
 const char *align_host(const struct align *a, uint32_t stream);
 const char *align_device(const struct align *a, uint32_t stream);
 /* Returns the current length of an interval. */

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many completions are under way at first, and at most. */
+/* Numbers of completions for which there is room at first, and at most. */
 #define ARRIVALS_FIRST_ENDS 32
 #define ARRIVALS_MOST_ENDS  ((size_t)TALLY_OUTSTANDING_MORE)
-/* So many completions are moved one by one before a binary search begins. */
+/* At most this many completions are moved one by one before a binary search begins. */
 #define ARRIVALS_NEAR 32
 
 void arrivals_release(struct arrivals *a)
@@ -94,7 +94,7 @@ static int arrivals_put_end(struct arrivals *a, uint64_t end_ns)
 {
 	int ret;
 
-	if (a->nr == ARRIVALS_MOST_ENDS) { /* the earliest is dropped, which may be this one */
+	if (a->nr == ARRIVALS_MOST_ENDS) { /* drop the earliest, maybe this one */
 		if (end_ns <= a->ends[a->first])
 			return 0;
 		a->first++;

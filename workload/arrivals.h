@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arrivals: counts what each read and write found when it arrived, on the grids of
- * formats/profile/arrival_tally.h: how many other requests of the device were under way, how long
+ * arrivals: counts the state of the device that each read and write found when it arrived, on the
+ * grids of formats/profile/arrival_tally.h: how many other requests of the device were under way, how long
  * ago the one before had arrived, and how far from the end of the one before it begins. Reads and
  * writes are counted apart; the request before may be of either kind.
  *
@@ -34,7 +34,7 @@
 #include "formats/profile/profile.h"
 #include "formats/request.h"
 
-struct arrival_counts { /* of one direction; by index of the bucket */
+struct arrival_counts { /* counts of one direction, by index of the bucket */
 	uint64_t outstanding[TALLY_NR_OUTSTANDING];
 	uint64_t interarrival[TALLY_NR_INTERARRIVAL];
 	uint64_t seek[TALLY_NR_SEEK];
@@ -42,10 +42,10 @@ struct arrival_counts { /* of one direction; by index of the bucket */
 
 struct arrivals {
 	struct arrival_counts direction[2]; /* read, write */
-	uint64_t *ends;			    /* owned; completions of what is under way, ascending */
-	size_t first, nr, cap_ends;	    /* they are at [first, first + nr) */
+	uint64_t *ends;			    /* owned; completions under way, ascending */
+	size_t first, nr, cap_ends;	    /* the completions are at [first, first + nr) */
 	uint64_t latest_ns;		    /* latest arrival */
-	uint64_t end_sector;		    /* of the request before */
+	uint64_t end_sector;		    /* end of the request before */
 	uint64_t resume_ns;		    /* if not 0: the time up to here was not observed */
 	bool has_arrival;		    /* The arrival of the request before is known. */
 	bool has_before;		    /* There was a request before. */
@@ -55,7 +55,7 @@ struct arrivals {
 void arrivals_release(struct arrivals *a);
 /* Begins the next period. The request before and those under way are kept. */
 void arrivals_clear(struct arrivals *a);
-/* Called after a pause: the next request has no request before it. */
+/* Forgets the request before after a pause: the next request has none before it. */
 void arrivals_forget(struct arrivals *a);
 /*
  * Marks the time up to end_ns as not observed. The first request that arrives afterwards has no

@@ -9,7 +9,7 @@
 
 #define OVERFLOW_BITS  (1u << 15)
 #define OVERFLOW_BYTES (OVERFLOW_BITS / 8)
-/* Where a larger share of the completions is unknown, the integral is unknown as well. */
+/* If a larger share of the completions is unknown, the integral is unknown as well. */
 #define UNTIMED_MAX_RATIO 0.01
 
 struct closed_client {

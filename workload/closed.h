@@ -48,8 +48,8 @@ struct closed_client;
 
 struct closed {
 	uint64_t begin_ns, interval_ns;
-	uint64_t interval_begin_ns; /* of the interval being filled */
-	uint32_t interval;	    /* number of that interval; marks the clients seen in it */
+	uint64_t interval_begin_ns; /* begin of the interval being filled */
+	uint32_t interval;	    /* its number; marks the clients seen in it */
 	uint32_t period;	    /* number of the period; closed_clear() changes it */
 	uint32_t seen;		    /* distinct clients of that interval in the table */
 	uint32_t swept;		    /* the interval in which the table was last cleaned */
@@ -74,19 +74,19 @@ void closed_init(struct closed *c, uint64_t begin_ns, uint64_t interval_ns);
 void closed_release(struct closed *c);
 /* Begins the next period. The threads and their last completions are kept. */
 void closed_clear(struct closed *c, uint64_t begin_ns);
-/* Called after a time that was not observed: the next gap of every thread gives no think time. */
+/* Notes a time that was not observed: the next gap of every thread gives no think time. */
 void closed_forget_completions(struct closed *c);
 /* Returns 0, or -ENOMEM where some clients and think times are missing. */
 int closed_add_many(struct closed *c, const struct request *r, size_t nr);
 
 /*
- * The mean over [begin, end_ns). NaN where end_ns <= begin or where no request's submitter was
- * known.
+ * Returns the mean number of clients over [begin, end_ns); NaN if end_ns <= begin or if no
+ * request's submitter was known.
  */
 double closed_clients_mean(const struct closed *c, uint64_t end_ns);
-/* NaN where end_ns <= begin or where more than 1 % of the completions are unknown. */
+/* Returns NaN if end_ns <= begin or if more than 1 % of the completions are unknown. */
 double closed_in_flight_mean(const struct closed *c, uint64_t end_ns);
-/* NaN without a sample. */
+/* Returns the mean think time; NaN without a sample. */
 double closed_think_time_mean_s(const struct closed *c);
 size_t closed_memory(const struct closed *c);
 

@@ -44,7 +44,7 @@ struct durability {
  * pending.
  */
 void durability_clear(struct durability *d);
-/* Called after a time that was not observed: the next request of a thread follows no flush. */
+/* Notes a time that was not observed: the next request of a thread follows no flush. */
 void durability_forget(struct durability *d);
 void durability_add_many(struct durability *d, const struct request *r, size_t nr);
 

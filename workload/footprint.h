@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * footprint: the number of distinct blocks touched.
+ * footprint: counts the distinct blocks touched.
  *
  * Up to FOOTPRINT_EXACT_BLOCKS (64 MiB of 4 KiB blocks) the number is exact: a set holds the hashes
  * of the blocks, which are free of collisions on one device (block_hash.h). Beyond that HyperLogLog
@@ -26,7 +26,7 @@
 struct footprint {
 	uint64_t *set; /* 2^bits hashes, 0: free; NULL while empty */
 	unsigned int bits;
-	size_t nr;	/* in the set */
+	size_t nr;	/* number of hashes in the set */
 	bool has_zero;	/* the hash 0 occurred; the set cannot hold it */
 	bool is_sketch; /* above the bound: the sketch holds everything */
 	struct hll *sketch;

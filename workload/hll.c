@@ -39,7 +39,10 @@ void hll_add_many(struct hll *h, const uint64_t *hashes, size_t nr)
 		uint64_t rest = hashes[i] << bits | 1ull << (bits - 1);
 		uint8_t rank = (uint8_t)(__builtin_clzll(rest) + 1);
 
-		/* Always written: a branch is mispredicted as long as registers still grow. */
+		/*
+		 * The register is always written, because a branch is mispredicted while registers
+		 * still grow.
+		 */
 		*reg = rank > *reg ? rank : *reg;
 	}
 }

@@ -28,7 +28,7 @@
 #define HOTSPOT_REGIONS 2048
 
 /*
- * Where memory grows with use, so many accesses are kept one by one before they are counted by
+ * If memory grows with use, this many accesses are kept one by one before they are counted by
  * region.
  */
 #define HOTSPOT_FEW 256

@@ -10,7 +10,7 @@
 
 #define ACCESSES_PER_REGION 8.0
 #define COARSEST_REGIONS    64
-/* The hotter half must exceed one half by so many deviations before a Zipf fit is tried. */
+/* The hotter half must exceed one half by this many deviations before a Zipf fit is tried. */
 #define SKEW_MIN_DEVIATIONS 4.0
 
 struct region {
@@ -78,7 +78,7 @@ static int fit_init(struct fit *f, const struct hotspot *h)
 /* Returns where region r begins, as a share of the range and limited to the range. */
 static double hotspot_fit_edge(const struct fit *f, size_t r)
 {
-	/* This uses double because the end of the last region may be 2^64. */
+	/* The sectors are a double because the end of the last region may be 2^64. */
 	double sectors = ldexp((double)(f->first + r), (int)f->shift) - (double)f->begin;
 
 	return fmin(fmax(sectors / f->range, 0), 1);
@@ -251,7 +251,7 @@ static void hotspot_fit_unknown(struct access_distribution *d)
 					   .aic_zipf = NAN };
 }
 
-/* Saturates. No device is that large, but a damaged trace may claim so. */
+/* Converts sectors to bytes, at most UINT64_MAX. Only a damaged trace has so many sectors. */
 static uint64_t to_bytes(uint64_t sectors)
 {
 	return sectors > UINT64_MAX / SECTOR_BYTES ? UINT64_MAX : sectors * SECTOR_BYTES;

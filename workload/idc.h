@@ -33,7 +33,7 @@ struct idc_scale {
 	uint64_t tail_begin; /* oldest bin of the ring; at least origin + IDC_OPEN_BINS */
 	uint32_t head[IDC_OPEN_BINS];
 	uint32_t tail[IDC_OPEN_BINS]; /* bin i at i % IDC_OPEN_BINS */
-	uint64_t sum;		      /* over bins [origin + IDC_OPEN_BINS, tail_begin) */
+	uint64_t sum;		      /* sum over bins [origin + IDC_OPEN_BINS, tail_begin) */
 	double sum_squares;
 	uint64_t dead_begin, dead_end; /* bins of the last interval that was not observed */
 	uint64_t nr_dead;	       /* bins of all such intervals since the period's begin */
@@ -42,7 +42,7 @@ struct idc_scale {
 struct idc {
 	uint64_t begin_ns;
 	uint64_t bin_begin_ns; /* begin of the finest bin being filled, which the scales lack */
-	uint32_t bin_count;    /* its arrivals so far */
+	uint32_t bin_count;    /* arrivals of that bin so far */
 	struct idc_scale scale[IDC_NR_SCALES];
 };
 

@@ -44,7 +44,7 @@ void latency_release(struct latency *l);
 void latency_clear(struct latency *l);
 /* Returns 0, or -ENOMEM where some durations are missing. */
 int latency_add_many(struct latency *l, const struct request *r, size_t nr);
-/* Adds the response times of reads, writes or flushes to out. 0, or -ENOMEM. */
+/* Adds the response times of reads, writes or flushes to out. Returns 0 or -ENOMEM. */
 int latency_responses(const struct latency *l, enum operation operation,
 		      struct response_times *out);
 size_t latency_memory(const struct latency *l);

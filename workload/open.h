@@ -23,8 +23,8 @@ struct open {
 	uint64_t nr_gaps;
 	uint64_t sum_ns; /* sum of the gaps */
 	uint64_t first_gap_ns, last_gap_ns;
-	unsigned __int128 sum_squares;	/* of gap^2; at most span^2 */
-	unsigned __int128 sum_products; /* of gap_i * gap_(i+1) */
+	unsigned __int128 sum_squares;	/* sum of gap^2; at most span^2 */
+	unsigned __int128 sum_products; /* sum of gap_i * gap_(i+1) */
 	uint64_t resume_ns;  /* if not 0: the time from the latest arrival up to here was not
 			      * observed */
 	uint64_t skipped_ns; /* sum of the gaps that hold such a time */

@@ -197,8 +197,8 @@ static size_t reuse_thin(struct cache_point *p, size_t nr)
 /*
  * Corrects the weights of the sampled references, which should sum to the number of all references.
  * They do not where by chance too many or too few hot blocks were sampled. Hot blocks have the
- * smallest distances, so what is missing is added to the first edge, and what is too much is taken
- * away from there on (SHARDS-adj). Returns one past the last edge with hits.
+ * smallest distances, so a missing weight is added to the first edge, and an excess is taken away
+ * from the first edge on (SHARDS-adj). Returns one past the last edge with hits.
  */
 static size_t adjusted_hits(const struct reuse *r, double *hits)
 {

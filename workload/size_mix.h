@@ -24,12 +24,12 @@
 #define SIZE_MIX_MAX_OTHERS	2047
 
 /*
- * Where memory grows with use, so many distinct sizes are kept in a list before the table is
+ * If memory grows with use, this many distinct sizes are kept in a list before the table is
  * allocated.
  */
 #define SIZE_MIX_FEW 128
 
-struct size_counts { /* of one direction */
+struct size_counts { /* counts of one direction */
 	bool grows;  /* Memory grows with use; else the table is allocated at the first size. */
 	struct size_count *few; /* owned; small sizes in order of appearance, until direct exists */
 	uint32_t nr_few, cap_few;
@@ -41,7 +41,7 @@ struct size_counts { /* of one direction */
 };
 
 struct size_mix {
-	uint64_t requests[NR_OPERATIONS], bytes[NR_OPERATIONS]; /* of every operation */
+	uint64_t requests[NR_OPERATIONS], bytes[NR_OPERATIONS]; /* counts of every operation */
 	struct size_counts direction[2];			/* read, write */
 };
 

@@ -29,9 +29,9 @@
 #define WHO_NAME_BYTES 256
 
 struct who_sum {
-	uint64_t requests;	  /* of every operation */
+	uint64_t requests;	  /* requests of every operation */
 	uint64_t nr[2], bytes[2]; /* OPERATION_READ and OPERATION_WRITE */
-	uint64_t other_bytes;	  /* of data whose direction is unknown */
+	uint64_t other_bytes;	  /* bytes of data whose direction is unknown */
 	uint64_t nr_timed;	  /* requests whose response time is known */
 	/*
 	 * Sum of these response times, at most UINT64_MAX. It is an integer so that it does not
@@ -50,7 +50,7 @@ struct who {
 	struct who_entry *items; /* owned */
 	size_t nr, max;
 	struct u64map by_key;  /* key: index */
-	struct who_sum others; /* of all for which there was no room */
+	struct who_sum others; /* sum of all keys for which there was no room */
 };
 
 /* Returns 0 or -ENOMEM; then there is nothing to release. */

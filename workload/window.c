@@ -7,11 +7,11 @@
 #include "workload/window_parts.h"
 
 /*
- * So many requests are passed to one estimator after another. They take 9 KiB and stay in the L1
+ * This many requests are passed to one estimator after another. They take 9 KiB and stay in the L1
  * cache.
  */
 #define BATCH 128
-/* So many block hashes are gathered before the footprint and the reuse distances take them. */
+/* This many block hashes are gathered before the footprint and the reuse distances take them. */
 #define HASHES 512
 
 static int take_defaults(struct window_config *c)
@@ -144,10 +144,10 @@ static int add_hashes(struct window *w, const uint64_t *hashes, size_t nr)
 /*
  * Returns how many of nr blocks are examined. The work must not grow with the length that a request
  * claims. A stream may therefore examine WINDOW_BLOCKS_PER_REQUEST blocks for each of its requests,
- * and some more at the beginning. What small requests do not use is left for large ones. Streams
- * with a room share both amounts. Where requests are larger on average, blocks are left out;
- * footprint and miss ratios are then unknown instead of wrong, and the rest of the period takes no
- * blocks.
+ * and some more at the beginning. Blocks that small requests do not use are left for large ones.
+ * Streams with a room share both amounts. Where requests are larger on average, blocks are left
+ * out; footprint and miss ratios are then unknown instead of wrong, and the rest of the period
+ * takes no blocks.
  */
 static uint64_t allowed_blocks(struct window *w, uint64_t nr)
 {
@@ -155,7 +155,10 @@ static uint64_t allowed_blocks(struct window *w, uint64_t nr)
 	struct window_budget *blocks = room ? &room->blocks : &w->blocks;
 
 	if (w->blocks_cut) {
-		/* More blocks change nothing in the profile; later periods get what is not used. */
+		/*
+		 * More blocks change nothing in the profile; later periods get the blocks that are
+		 * not used.
+		 */
 		if (nr < WINDOW_BLOCKS_PER_REQUEST)
 			window_room_return(blocks, WINDOW_BLOCKS_PER_REQUEST - nr);
 		return 0;

@@ -41,7 +41,7 @@ struct window {
 	struct latency latency;
 	struct durability durability;
 	struct sequential lists[NR_LISTS];
-	struct footprint footprint; /* of the period */
+	struct footprint footprint; /* footprint of the period */
 	struct hotspot hotspot;
 	struct reuse reuse;
 	struct fileset fileset;
@@ -52,7 +52,7 @@ struct window {
 	 */
 	struct window_budget blocks;
 	bool blocks_cut; /* some were left out: this period's footprint is unknown */
-	bool reuse_cut;	 /* The same since the beginning, for the reuse distances. */
+	bool reuse_cut;	 /* Some were left out since the beginning. */
 
 	bool salted; /* The hash's salt belongs to salt_device. */
 	uint32_t salt_device;

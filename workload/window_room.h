@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * window_room: what the windows of many devices share, so that the work and memory of a reader of a
- * trace are bounded as a whole.
+ * window_room: holds the amounts that the windows of many devices share, so that the work and
+ * memory of a reader of a trace are bounded as a whole.
  *
  * One window is bounded whatever its load. A trace that names hundreds of devices makes hundreds of
  * windows, though, and one request of gigabytes touches as many blocks as many thousands of
@@ -35,8 +35,9 @@
 #include <stdint.h>
 
 /*
- * So many blocks per request are examined for footprint and reuse distances, on average: 4 MiB, the
- * largest request that the kernel makes by default (BLK_DEF_MAX_SECTORS_CAP, 2560 to 8192 sectors).
+ * On average, this many blocks per request are examined for footprint and reuse distances: 4 MiB,
+ * the largest request that the kernel makes by default (BLK_DEF_MAX_SECTORS_CAP, 2560 to 8192
+ * sectors).
  */
 #define WINDOW_BLOCKS_PER_REQUEST 1024u
 #define WINDOW_FIRST_BLOCKS	  65536u /* 256 MiB: a few large requests are examined whole */
@@ -61,13 +62,13 @@
 /* An amount that windows take from, and how little of it was ever left. */
 struct window_budget {
 	uint64_t left;
-	uint64_t least_left; /* 0 as well where more was asked for than was left */
+	uint64_t least_left; /* least amount ever left; 0 also if more was wanted than was left */
 };
 
 struct window_room {
-	struct window_budget blocks; /* that may still be examined one by one */
-	struct window_budget bytes;  /* by which the tables of blocks may still grow */
-	/* the same for samples beyond REUSE_SAMPLES of a device */
+	struct window_budget blocks; /* blocks that may still be examined one by one */
+	struct window_budget bytes;  /* bytes by which the tables of blocks may still grow */
+	/* bytes for samples beyond REUSE_SAMPLES of a device */
 	struct window_budget sample_bytes;
 };
 

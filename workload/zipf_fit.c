@@ -10,7 +10,7 @@
 #include "workload/zipf_fit.h"
 
 /*
- * So many items per region are placed one by one. The items after them are nearly equal and are
+ * This many items per region are placed one by one. The items after them are nearly equal and are
  * spread evenly.
  */
 #define PLACED_PER_REGION 4
@@ -20,7 +20,7 @@
 #define MAX_STEPS	   40
 #define GOLDEN		   0.3819660112501051 /* 1 - 1 / golden ratio */
 /*
- * So many items are summed term by term before an integral replaces the sum. The error is below
+ * This many items are summed term by term before an integral replaces the sum. The error is below
  * 1e-4.
  */
 #define SUMMED_ITEMS 16
