@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config_keys: what the table of keys and the parser of the command line share. No other file
- * includes it.
+ * config_keys: the declarations that the table of keys and the parser of the command line share. No
+ * other file includes it.
  */
 #ifndef AGENT_CONFIG_KEYS_H
 #define AGENT_CONFIG_KEYS_H

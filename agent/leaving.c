@@ -308,7 +308,7 @@ out:
 	return ret ? err_set(err, -ret, "the example: %s", strerror(-ret)) : 0;
 }
 
-/* ---- what its bytes say ---- */
+/* ---- the decoded bytes ---- */
 
 static const char *word_of(const char *key, size_t len)
 {

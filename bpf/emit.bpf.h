@@ -77,8 +77,8 @@ static __always_inline void request_submit(struct event_request *event, void *ri
 }
 
 /*
- * Fills in what a line holds about its request, bio or thread. The caller sets all times but the
- * arrival.
+ * Fills in the facts that a line holds about its request, bio or thread. The caller sets all times
+ * but the arrival.
  */
 static __always_inline void event_of_line(struct event_request *event, const struct inflight *at)
 {

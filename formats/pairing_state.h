@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pairing_state: what pairing.c and pairing_out.c share. No other file includes this header. */
+/*
+ * pairing_state: the declarations that pairing.c and pairing_out.c share. No other file includes
+ * this header.
+ */
 #ifndef FORMATS_PAIRING_STATE_H
 #define FORMATS_PAIRING_STATE_H
 
@@ -26,7 +29,7 @@ struct pairing {
 	uint8_t layer, source;
 };
 
-#define TOLD_KEEP_NS 600000000000ull /* for this time the end of such a request is still awaited */
+#define TOLD_KEEP_NS 600000000000ull /* time for which the end of such a request is awaited */
 
 /* Removes a request from the table. Returns whether it was handed over before. */
 bool pairing_take_out(struct pairing *p, uint32_t i);

@@ -27,7 +27,7 @@ enum overhead_level {
 };
 #define NR_OVERHEAD_LEVELS 3
 
-/* "full", "no_trace", "counters" */
+/* Returns "full", "no_trace" or "counters". */
 const char *overhead_level_name(enum overhead_level level);
 
 struct overhead {

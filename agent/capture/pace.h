@@ -22,7 +22,7 @@
 #define PACE_REQUESTS	 64u
 #define PACE_EMPTY_LOOKS 25u
 
-/* pace_init() makes it ready; there is nothing to release. */
+/* pace_init() makes the struct ready; there is nothing to release. */
 struct pace {
 	bool is_patient;
 	uint64_t wait_ns; /* the longest wait until the next poll */

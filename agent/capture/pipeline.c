@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pipeline: start and stop, and the loop of the capture thread: wait, poll the source, settle
- * pauses, tell the account what was seen, close the windows and the segment that are over.
+ * pipeline: starts and stops the pipeline and has the loop of the capture thread: wait, poll the
+ * source, settle pauses, tell the account which requests were seen, close the windows and the
+ * segment that are over.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -128,7 +129,7 @@ static int give_up_privileges(struct pipeline *p, struct err *err)
 
 /*
  * A burst, or a stall of the agent, fills tables further than ever before. Once in a while all
- * memory that holds nothing is given back, so that what is resident follows the load of the last
+ * memory that holds nothing is given back, so that the resident memory follows the load of the last
  * minute and not the worst instant since the start.
  */
 static void pipeline_give_back(struct pipeline *p, uint64_t now_ns)

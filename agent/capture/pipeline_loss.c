@@ -38,7 +38,7 @@ void pipeline_on_lost(void *ctx, enum loss_cause cause, uint64_t nr, uint32_t de
 		p->window.nr_requests += nr;
 	if (t) {
 		/*
-		 * Requests that were shed on purpose are in the kernel's counters and so in the
+		 * Requests that were shed on purpose are in the kernel's counters and thus in the
 		 * profile.
 		 */
 		t->lost_in_window += cause == LOSS_SHED ? 0 : nr;

@@ -45,7 +45,7 @@ static void traced_describe(struct pipeline *p, struct traced *t, uint32_t devic
 		pseudonym_device(p->config.key, t->facts.name, t->facts.name);
 }
 
-/* On -ENOMEM the caller has nothing to release. */
+/* Initializes a device. On -ENOMEM the caller has nothing to release. */
 static int traced_init(struct pipeline *p, struct traced *t, uint32_t device)
 {
 	struct window_config config = { .leave_out_own = p->config.leave_out_own };

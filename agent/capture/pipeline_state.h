@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pipeline_state: what the files of the pipeline share. No other file includes this header.
+ * pipeline_state: the declarations that the files of the pipeline share. No other file includes
+ * this header.
  *
  * pipeline.c           starts and stops the capture thread, and polls the source
  * pipeline_requests.c  takes a request from the source into reorder, its window and the stream

@@ -148,7 +148,7 @@ static void sort_few(struct key *keys, size_t nr)
 	}
 }
 
-/* One stable counting pass over the digit at shift, from -> to. */
+/* Makes one stable counting pass over the digit at shift, from `from` to `to`. */
 static void sort_pass(const struct key *from, struct key *to, size_t nr, uint64_t base,
 		      unsigned int shift)
 {

@@ -41,7 +41,7 @@ struct reorder_sink {
 	void *ctx;
 };
 
-/* max_held >= 2. Returns 0, -EINVAL or -ENOMEM. sink is copied. */
+/* max_held must be at least 2, and sink is copied. Returns 0, -EINVAL or -ENOMEM. */
 int reorder_new(struct reorder **out, size_t max_held, const struct reorder_sink *sink);
 void reorder_free(struct reorder *o);
 

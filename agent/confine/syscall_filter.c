@@ -62,7 +62,7 @@ static const struct call calls[] = {
 	/* time, also on machines where reading the clock takes a system call */
 	ANY(ALWAYS, "clock_gettime"),
 	ANY(ALWAYS, "clock_nanosleep"),
-	/* files: what the kernel reports of disks and processes, and the spool */
+	/* files: the kernel's reports about disks and processes, and the spool */
 	ANY(ALWAYS, "openat"),
 	ANY(ALWAYS, "close"),
 	ANY(ALWAYS, "read"),

@@ -266,8 +266,8 @@ static void busiest_subtract(struct moved *of, const struct moved *less)
 }
 
 /*
- * Subtracts from each cgroup what the cgroups directly below it moved. The deepest come last, so
- * that their sums are still complete when they are subtracted.
+ * Subtracts from each cgroup the bytes that the cgroups directly below it moved. The deepest come
+ * last, so that their sums are still complete when they are subtracted.
  */
 static void own_only(struct group *groups, size_t nr)
 {

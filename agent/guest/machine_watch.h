@@ -38,7 +38,7 @@ struct machine_news {
 	bool is_restored;    /* the guest continues from a snapshot or as a clone */
 };
 
-/* clock is stream_anchor(), or a test's own function. */
+/* Prepares w. clock is stream_anchor(), or a test's own function. */
 void machine_watch_init(struct machine_watch *w, const char *root,
 			struct clock_anchor (*clock)(void));
 /*

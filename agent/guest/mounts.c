@@ -58,7 +58,7 @@ static bool mounts_is_on(uint32_t device, uint32_t disk, int depth)
 	return found;
 }
 
-/* Adds a type that is not in the list yet. A type "fuseblk.x" loses what follows the dot. */
+/* Adds a type that is not in the list yet. A type "fuseblk.x" is cut at the dot. */
 static void mounts_add(const char *type, char *out, size_t size)
 {
 	size_t len = strspn(type, MOUNTS_NAMED), used = strlen(out);

@@ -26,7 +26,7 @@ struct thread_fact {
 
 struct thread_table;
 
-/* proc is the mount point of /proc; NULL: "/proc". Returns 0 or -ENOMEM. */
+/* Makes a table. proc is the mount point of /proc; NULL: "/proc". Returns 0 or -ENOMEM. */
 int thread_table_new(struct thread_table **out, const char *proc);
 void thread_table_free(struct thread_table *t);
 

@@ -248,7 +248,7 @@ static void give_up_part(const void *data, size_t len, struct ledger *lost,
 			 struct upload_answer *answer)
 {
 	if (tally_segment(data, len, LOSS_QUARANTINE, lost))
-		answer->verdict = UPLOAD_RETRY; /* There is no memory to note what is lost. */
+		answer->verdict = UPLOAD_RETRY; /* No memory is left to note the loss. */
 	else
 		answer->verdict = UPLOAD_REFUSED;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sender_state: what sender.c and sender_notice.c share. No other file includes this header.
+ * sender_state: the declarations that sender.c and sender_notice.c share. No other file includes
+ * this header.
  */
 #ifndef AGENT_SENDER_STATE_H
 #define AGENT_SENDER_STATE_H

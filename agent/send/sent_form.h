@@ -38,7 +38,7 @@ struct sent_form {
 	bool has_file, has_older;
 };
 
-/* has_segments: the spool holds segments of an earlier run. */
+/* Reads the file. has_segments says that the spool holds segments of an earlier run. */
 void sent_form_open(struct sent_form *f, const char *dir, bool has_segments, struct log *log);
 /* Returns the form in which the oldest segment of the spool was sent, as far as that is known. */
 enum sent_form_kind sent_form_of(struct sent_form *f, const struct spool_name *name);

@@ -22,7 +22,7 @@
 
 /*
  * store_reserve: blocks of a store's disk that the agent keeps for itself, so that it can still
- * store what it lost when the disk is full.
+ * store its losses when the disk is full.
  *
  * STORE_RESERVE_FILES files of STORE_RESERVE_BYTES each are written when a run begins; files that a
  * killed run left are used again. To store a small segment without any free block, one file is

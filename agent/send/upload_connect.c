@@ -49,7 +49,7 @@ static size_t give_body(char *out, size_t size, size_t nr, void *ctx)
 	return cursor_get(&u->body, out, want) ? CURL_READFUNC_ABORT : want;
 }
 
-/* curl rewinds the body when a kept connection turns out to be closed. */
+/* curl calls this to rewind the body when a kept connection turns out to be closed. */
 static int seek_body(void *ctx, curl_off_t offset, int origin)
 {
 	struct upload *u = ctx;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* upload_state: what upload.c and upload_connect.c share. No other file includes this header. */
+/*
+ * upload_state: the declarations that upload.c and upload_connect.c share. No other file includes
+ * this header.
+ */
 #ifndef AGENT_UPLOAD_STATE_H
 #define AGENT_UPLOAD_STATE_H
 

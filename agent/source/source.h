@@ -36,7 +36,7 @@ struct source_config {
 struct source_sink {
 	/*
 	 * A finished request. Requests arrive in no particular order. The function never fails; it
-	 * counts what it cannot take.
+	 * counts the requests that it cannot take.
 	 */
 	void (*request)(void *ctx, const struct request *r);
 	/*

@@ -250,9 +250,9 @@ out:
 }
 
 /*
- * Computes the difference to the last reading. For a disk that appeared since then it is all that
- * the disk has counted, because the disk did not exist before. A disk whose counters began anew
- * (another disk took over the number) has no difference until the next reading.
+ * Computes the difference to the last reading. For a disk that appeared since then the difference
+ * is all that the disk has counted, because the disk did not exist before. A disk whose counters
+ * began anew (another disk took over the number) has no difference until the next reading.
  */
 static bool change_of(const struct source *s, const struct disk_counters *now,
 		      struct disk_counters *out)
@@ -304,7 +304,7 @@ out:
 	return ret;
 }
 
-/* Reading /proc/PID/io of other users' processes needs a capability. */
+/* Returns the capability that reading /proc/PID/io of other users' processes needs. */
 static uint64_t source_diskstats_needs(const struct source *s)
 {
 	(void)s;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* account_state: what account.c and account_begin.c share. No other file includes this header. */
+/*
+ * account_state: the declarations that account.c and account_begin.c share. No other file includes
+ * this header.
+ */
 #ifndef AGENT_ACCOUNT_STATE_H
 #define AGENT_ACCOUNT_STATE_H
 
@@ -22,7 +25,7 @@ struct account {
 	pthread_mutex_t drop_lock;
 	/* The members below are guarded by the lock of the copies. */
 	uint64_t total[NR_LOSS_CAUSES]; /* losses of this run */
-	uint64_t nr_lost_on_way;	/* of these, the requests that this run had captured */
+	uint64_t nr_lost_on_way;	/* lost requests that this run had captured */
 	bool has_gap_on_way;
 };
 

@@ -103,7 +103,10 @@ static int take_up(struct spool *s, const char *file)
 		return 0;
 	}
 	take_up_bad(s, file);
-	/* A file that cannot be examined now still exists; leaving it out would lose it. */
+	/*
+	 * A file that cannot be examined now still exists; leaving the file out would lose its
+	 * segment.
+	 */
 	if (!name_parse(file, ".seg", &name))
 		return 0;
 	if (!fstatat(s->dir_fd, file, &st, AT_SYMLINK_NOFOLLOW) && !S_ISREG(st.st_mode))

@@ -39,7 +39,7 @@ struct spool_name {
 
 /* The content of a segment, needed to report the loss if its file cannot be read any more. */
 struct spool_content {
-	uint64_t nr_requests;		     /* with its known losses; or SPOOL_UNKNOWN */
+	uint64_t nr_requests;		     /* requests, with the known losses; or SPOOL_UNKNOWN */
 	uint64_t begin_real_ns, end_real_ns; /* CLOCK_REALTIME; 0: unknown */
 };
 
@@ -80,7 +80,7 @@ struct spool_config {
  * (-EBUSY).
  */
 int spool_open(struct spool **out, const struct spool_config *config, struct err *err);
-/* Leaves the segments on disk. */
+/* Closes the spool and leaves the segments on disk. */
 void spool_close(struct spool *s);
 
 /*

@@ -29,7 +29,10 @@ static int folder_check_owner(int fd, const char *path, uid_t user, struct err *
 	return 0;
 }
 
-/* One agent may use a spool. The lock vanishes with the process, however the process ends. */
+/*
+ * Takes the lock, because one agent alone may use a spool. The lock vanishes with the process,
+ * however the process ends.
+ */
 static int folder_lock(struct spool_folder *f, const char *path, uid_t user, struct err *err)
 {
 	struct stat st;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spool_state: what spool.c and spool_removed.c share. No other file includes this header.
+ * spool_state: the declarations that spool.c and spool_removed.c share. No other file includes this
+ * header.
  */
 #ifndef AGENT_SPOOL_STATE_H
 #define AGENT_SPOOL_STATE_H

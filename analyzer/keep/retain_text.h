@@ -8,7 +8,7 @@
 #include "analyzer/keep/retain.h"
 
 #define RETAIN_LINE_BYTES 320
-/* Both write one line. */
+/* Both functions write one line. */
 void retain_compaction_text(const struct compact_counts *c, char out[RETAIN_LINE_BYTES]);
 void retain_counts_text(const struct retain_counts *c, char out[RETAIN_LINE_BYTES]);
 

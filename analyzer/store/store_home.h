@@ -48,7 +48,7 @@ struct store_home {
 	int (*compact)(struct store *s, const struct store_compaction *how,
 		       struct compact_counts *counts, struct err *err);
 
-	/* NULL where ingest.c itself writes to the folder. */
+	/* Makes the intake; NULL for a folder, to which ingest.c itself writes. */
 	int (*intake_new)(struct home_intake **out, struct store *s, struct err *err);
 	void (*intake_free)(struct home_intake *i);
 	/* Makes the intake gather the segments of many senders for a while from now on. */

@@ -261,7 +261,7 @@ struct replay {
 	struct store *store;
 	struct placer *placer;
 	int fd;
-	/* also rewrites files that look whole, because the disk may hold other content */
+	/* files that look whole are rewritten too, because the disk may hold other content */
 	bool rewrite;
 	uint64_t *offsets;
 	size_t nr, cap;

@@ -35,7 +35,7 @@ static void json_writer_line(struct json_writer *w)
 		json_writer_put(w, "  ", 2);
 }
 
-/* Separates a key, or a value without key, from what is before it. */
+/* Separates a key, or a value without key, from the text before it. */
 static void json_writer_next(struct json_writer *w)
 {
 	if (w->has_key || !w->depth) {

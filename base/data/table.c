@@ -286,7 +286,7 @@ bool table_missing(const struct table *t, size_t column, size_t row)
 	return !*cell || strcmp(cell, "NA") == 0;
 }
 
-/* Returns what is wrong with a cell as a number, or NULL where nothing is. */
+/* Returns the reason why a cell is not a number, or NULL if it is one. */
 static const char *number_fault(const char *cell, double *out)
 {
 	char *end;

@@ -126,7 +126,7 @@ static int add_item(struct yaml_node *to, struct yaml_node *item)
 	return 0;
 }
 
-/* Returns the bytes of a scalar. A NUL is refused, because it would hide what follows it. */
+/* Returns the bytes of a scalar. A NUL is refused, because it would hide the bytes behind it. */
 static char *scalar_text(struct reading *r, const yaml_event_t *e)
 {
 	const char *value = (const char *)e->data.scalar.value;

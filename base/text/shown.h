@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define SHOWN_ESCAPE_BYTES 4 /* length of what stands for one hidden byte */
+#define SHOWN_ESCAPE_BYTES 4 /* length of the escape for one hidden byte */
 
 /*
  * Writes the text into out, which has room for this many bytes with the final 0. The text is cut

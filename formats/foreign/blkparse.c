@@ -85,8 +85,8 @@ static uint16_t error_of(struct text rest)
 }
 
 /*
- * Reads `sector [+ sectors] ...` or, for events without data, `[command]`. What follows stays in
- * rest.
+ * Reads `sector [+ sectors] ...` or, for events without data, `[command]`. The text behind these
+ * stays in rest.
  */
 static bool place_of(struct block_event *e, struct text *rest)
 {
@@ -121,8 +121,8 @@ static bool remap_of(struct text rest, uint32_t *from)
 }
 
 /*
- * Reads the part that all lines have; *rest is what follows the letters. Returns NULL, or what was
- * expected.
+ * Reads the part that all lines have; *rest is the text behind the letters. Returns NULL, or what
+ * was expected.
  */
 static const char *event_of(struct text line, struct block_event *e, struct text *letters,
 			    struct text *rest)

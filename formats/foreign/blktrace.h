@@ -39,7 +39,7 @@ struct blktrace_record {
 	/* counts per CPU, 1 for the first event; undefined for notes (mostly 0) */
 	uint32_t sequence;
 	uint64_t cgroup_id; /* 0: unknown */
-	/* borrowed; what follows the record, without the id of the cgroup */
+	/* borrowed; the data behind the record, without the id of the cgroup */
 	const uint8_t *data;
 	uint32_t data_bytes;
 	char comm[BLKTRACE_COMM_BYTES]; /* PROCESS; always ends with 0 */

@@ -62,8 +62,8 @@ struct csv_columns {
 /* Parses a map, which is borrowed. Returns 0, or -EINVAL with one line in err. */
 int csv_columns_parse(struct csv_columns *c, const char *map, struct err *err);
 /*
- * Reads a heading and finds what the map named or, without a map (by_name and no names), the known
- * names. Returns false where time, offset and size are not all found.
+ * Reads a heading and finds the columns that the map named or, without a map (by_name and no
+ * names), the known names. Returns false where time, offset and size are not all found.
  */
 bool csv_columns_heading(struct csv_columns *c, struct text line);
 /* Prepares c for use without a map. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event_trace: what the importers of events (blktrace, blkparse) share: pairing, and the choice of
- * the device that counts among several stacked ones.
+ * event_trace: the code that the importers of events (blktrace, blkparse) share: pairing, and the
+ * choice of the device that counts among several stacked ones.
  *
  * One I/O through a device mapper or md device causes events at that device and again at the disk
  * below. It is counted once:

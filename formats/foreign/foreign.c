@@ -309,7 +309,7 @@ static double try_lines(const struct foreign_format *format, const struct foreig
 			struct request r;
 
 			if (line.end == (const char *)head->data + head->len && !head->whole)
-				break; /* the line is cut */
+				break; /* the last line is incomplete */
 			if (line.end > line.at && line.end[-1] == '\r')
 				line.end--;
 			if (line.at == line.end)

@@ -168,7 +168,7 @@ struct profile {
 		uint64_t flushing_writes; /* writes with a flush before them, PREFLUSH */
 		uint64_t awaited_flushes; /* flushes after whose end their thread wrote next */
 	} durability;
-	/* the same as in each direction, of requests whose direction is unknown */
+	/* state found on arrival by requests whose direction is unknown */
 	struct arrival_tally undivided_arrivals[NR_TALLIES];
 	double all_sequential_ratio, all_stream_ratio, all_continuing_ratio;
 	uint32_t window_requests; /* subset size of Algorithm 1 (Noorshams 2015) */

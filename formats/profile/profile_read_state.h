@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_read_state: what profile_read.c, profile_read_value.c and profile_read_stage.c share. No
- * other file includes this header. The functions return 0, -EINVAL with the path of the value in
- * the message, or -ENOMEM.
+ * profile_read_state: the declarations that profile_read.c, profile_read_value.c and
+ * profile_read_stage.c share. No other file includes this header. The functions return 0, -EINVAL
+ * with the path of the value in the message, or -ENOMEM.
  */
 #ifndef FORMATS_PROFILE_READ_STATE_H
 #define FORMATS_PROFILE_READ_STATE_H

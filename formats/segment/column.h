@@ -37,7 +37,7 @@ struct column_scratch {
 /* Makes room for nr numbers. Returns 0 or -ENOMEM. */
 int column_scratch_reserve(struct column_scratch *s, size_t nr);
 void column_scratch_release(struct column_scratch *s);
-/* Gives the pages of the working memory back, and with them what it holds (base/memory/pages.h). */
+/* Gives the pages of the working memory back, so that its content is lost (base/memory/pages.h). */
 void column_scratch_give_back(struct column_scratch *s);
 
 /*

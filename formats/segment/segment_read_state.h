@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * segment_read_state: what segment_read.c and segment_read_next.c share. No other file includes
- * this header.
+ * segment_read_state: the declarations that segment_read.c and segment_read_next.c share. No other
+ * file includes this header.
  */
 #ifndef FORMATS_SEGMENT_READ_STATE_H
 #define FORMATS_SEGMENT_READ_STATE_H

@@ -59,8 +59,8 @@ struct summary {
 	/* requests that the segments held, summarized and dropped ones together */
 	uint64_t nr_requests;
 	/*
-	 * The part of them whose profiles are gone too, and the interval that these profiles
-	 * covered. An end of 0 means that no profile is gone.
+	 * The number of these requests whose profiles are gone too, and the interval that the
+	 * profiles covered. An end of 0 means that no profile is gone.
 	 */
 	uint64_t nr_dropped, dropped_begin_real_ns, dropped_end_real_ns;
 	struct ledger ledger;		/* owned */
@@ -100,9 +100,9 @@ bool summary_is_one_series(const struct profile *a, const struct profile *b);
 /* Returns the bytes that a profile takes in memory once it was read from a file. */
 size_t summary_profile_bytes(const struct profile *p);
 /*
- * Takes detail out of profiles that exceed the limits of a file: of a list of sizes all but
- * SUMMARY_MAX_SIZES entries, whose requests then count as other sizes, and the response times by
- * size. All other values stay.
+ * Removes detail from profiles that exceed the limits of a file: the response times by size, and
+ * all but SUMMARY_MAX_SIZES entries of a list of sizes; requests of the removed sizes count as
+ * other sizes. All other values stay.
  */
 void summary_fit(struct summary *s);
 /* Returns the member with this sequence, or NULL. O(log n). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* segment_summary_file: what the writer and the reader of a summary file share. */
+/* segment_summary_file: the declarations that the writer and the reader of a summary file share. */
 #ifndef FORMATS_SEGMENT_SUMMARY_FILE_H
 #define FORMATS_SEGMENT_SUMMARY_FILE_H
 

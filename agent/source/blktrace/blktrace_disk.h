@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blktrace_disk: the kernel's block trace of one disk: how to set it up, start, stop and remove it.
+ * blktrace_disk: sets up, starts, stops and removes the kernel's block trace of one disk.
  *
  * A trace outlives the process that set it up. The traces of this agent carry a mark: an end sector
  * beyond the end of any disk, which contains the agent's pid and which sysfs shows. By this mark

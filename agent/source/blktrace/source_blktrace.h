@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_blktrace: the source is described in source.h; this header has what its tests need
- * besides.
+ * source_blktrace: the source is described in source.h; this header has the declarations that only
+ * its tests need.
  */
 #ifndef AGENT_SOURCE_BLKTRACE_H
 #define AGENT_SOURCE_BLKTRACE_H

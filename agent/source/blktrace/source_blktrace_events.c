@@ -130,7 +130,7 @@ void blktrace_hand_over(struct source *s, struct traced_disk *d, uint64_t before
 	d->skipped = skipped;
 }
 
-/* ---- what was lost ---- */
+/* ---- losses ---- */
 
 void blktrace_look_for_drops(struct source *s)
 {
@@ -159,8 +159,7 @@ static uint64_t lost_by_events(const struct traced_disk *d)
 
 /*
  * Counts the requests completed before this poll, minus those handed over, minus those that may
- * still be in flight. The result is exact once the disk was idle, and never more than what was
- * lost.
+ * still be in flight. The result is exact once the disk was idle, and never exceeds the true loss.
  */
 void blktrace_reconcile(struct source *s, struct traced_disk *d)
 {

@@ -67,7 +67,7 @@ void blktrace_hand_over(struct source *s, struct traced_disk *d, uint64_t before
 void blktrace_look_for_drops(struct source *s);
 /* Notes the state of the disks, which must be known before the CPUs are read. */
 void blktrace_look_before(struct source *s);
-/* Gives up requests that ended unseen, and reports what was lost. */
+/* Gives up requests that ended unseen, and reports the losses. */
 void blktrace_look_after(struct source *s);
 /* Reports the requests of a disk that were lost and have not been reported yet. */
 void blktrace_reconcile(struct source *s, struct traced_disk *d);

@@ -479,7 +479,7 @@ static void unseen_tell(void *ctx, const struct event_request *e)
 	on_record(ctx, &copy, sizeof(copy));
 }
 
-/* Before Linux 5.19, attaching a program later needs a capability. */
+/* Returns the capabilities still needed: before Linux 5.19, attaching a program later needs one. */
 static uint64_t source_bpf_needs(const struct source *s)
 {
 	int fd = bpf_program__fd(s->block ? s->block->progs.block_rq_complete

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unseen: finds requests whose end was not shown to the kernel side, by the line that they still
- * occupy in the table of requests in flight.
+ * unseen: finds requests whose end the kernel side did not see, by the line that they still occupy
+ * in the table of requests in flight.
  *
  * A line of a disk that has nothing in flight is no proof: a request may wait in a scheduler, or be
  * about to be issued before the kernel counts it. So a line is reported once two successive looks

@@ -61,7 +61,7 @@ struct source {
 	uint64_t look_ns;     /* time of the last look for losses */
 	uint64_t gap_ns;      /* events up to this time may be missing; 0: none is */
 	struct kernel_tally tally;
-	/* whether the kernel counts the traced requests, which it does at the device layer */
+	/* the kernel counts the traced requests, which it does at the device layer */
 	bool has_tally;
 	uint64_t clean_events, clean_requests; /* counted while nothing was dropped */
 	uint64_t nr_events, nr_requests;       /* counted since the last look */
@@ -89,7 +89,7 @@ static void tell_missing(void *ctx, uint32_t device, uint64_t nr)
 
 /* ---- events to requests ---- */
 
-/* Notes a device, and returns whether the kernel's counts show what is missing of it. */
+/* Notes a device, and returns whether the kernel's counts show its missing requests. */
 static bool device_note(struct source *s, uint32_t device)
 {
 	for (size_t i = 0; i < s->nr_devices; i++)
@@ -473,7 +473,7 @@ static void source_tracefs_close(struct source *s, const struct source_sink *sin
 		return;
 	s->sink = sink;
 	kernel_tally_settle(&s->tally, UINT64_MAX, tell_missing,
-			    s); /* a request that still waits is cut short */
+			    s); /* this cuts a waiting request short */
 	losses_look(s, clock_monotonic_ns());
 	tracefs_write(s->instance.fd, "tracing_on", "0");
 	if (!source_tracefs_take(s, UINT64_MAX)) {

@@ -235,7 +235,7 @@ static int cpu_open(struct trace_cpus *t, uint32_t number, struct err *err)
 	return 0;
 }
 
-/* CPUs that may come online later have their folder too. */
+/* Opens the buffers of all CPUs. CPUs that may come online later have a folder too. */
 static int cpus_open(struct trace_cpus *t, struct err *err)
 {
 	int fd = openat(t->instance_fd, "per_cpu", O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret = 0;

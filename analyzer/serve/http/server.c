@@ -246,7 +246,7 @@ static void on_connection(void *ctx, struct MHD_Connection *c, void **context,
 	*context = info ? guard_add(s->guard, info->connect_fd, s) : NULL;
 }
 
-/* GnuTLS asks which certificate to show. MHD has stored its connection in the session. */
+/* GnuTLS calls this for the certificate to show. MHD has stored its connection in the session. */
 static int on_certificate(gnutls_session_t session, const gnutls_datum_t *names, int nr_names,
 			  const gnutls_pk_algorithm_t *algorithms, int nr_algorithms,
 			  gnutls_pcert_st **chain, unsigned int *nr_chain, gnutls_privkey_t *key)

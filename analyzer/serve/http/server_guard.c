@@ -37,7 +37,7 @@ static void guard_shut(struct guard *g, struct connection *c)
 	g->nr_shut++;
 }
 
-/* Connections that were shut down are not counted. */
+/* Makes room for a new connection; connections that were shut down are not counted. */
 static void guard_make_room(struct guard *g)
 {
 	struct connection *oldest = NULL;

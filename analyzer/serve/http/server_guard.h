@@ -62,7 +62,7 @@ int guard_new(struct guard **out, const unsigned int limits[NR_GUARD_PHASES],
  * room.
  */
 void guard_limit(struct guard *g, unsigned int nr_connections);
-/* No connection may be left when this is called. */
+/* Ends the guard. No connection may be left when this is called. */
 void guard_free(struct guard *g);
 /* Returns NULL if memory is out; the connection then has only the time-out of the library. */
 struct connection *guard_add(struct guard *g, int fd, void *owner);

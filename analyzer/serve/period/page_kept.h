@@ -35,7 +35,7 @@ struct page_kept_item {
 	size_t len;
 };
 
-/* dir is a folder, or anything else for a temporary file. Returns 0 or -ENOMEM. */
+/* Opens the cache. dir is a folder, or anything else for a temporary file. Returns 0 or -ENOMEM. */
 int page_kept_open(struct page_kept **out, const char *dir);
 void page_kept_close(struct page_kept *k);
 /* Keeps copies of the items, in one transaction. An item replaces the one of its key. */

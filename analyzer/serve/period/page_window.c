@@ -319,7 +319,10 @@ struct page_stage {
 	bool has_max; /* its largest duration was there, which may be 0 */
 };
 
-/* Only counts and extremes are kept: the page shows percentiles, which follow from them. */
+/*
+ * Keeps only counts and extremes of a stage, because the page shows percentiles, which follow from
+ * them.
+ */
 static int page_stage_take(struct page_skim *s, const char *key, size_t len, void *ctx)
 {
 	struct page_stage *stage = ctx;

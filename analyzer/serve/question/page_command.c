@@ -28,7 +28,7 @@ struct page_line {
 	bool failed;
 };
 
-/* word goes to the process; shown is the text for people, NULL: the same. */
+/* Appends a word. word goes to the process; shown is the text for people, NULL: the same. */
 static void page_line_add(struct page_line *l, const char *word, const char *shown)
 {
 	struct page_command *c = l->command;
@@ -275,7 +275,7 @@ void page_command_release(struct page_command *c)
 	*c = (struct page_command){ .nr = 0 };
 }
 
-/* {"name", "kind", "response", "changed_s"}; kind is null where the file is no model. */
+/* Returns {"name", "kind", "response", "changed_s"}; kind is null if the file is no model. */
 static json_t *page_model_json(const char *folder, const char *name)
 {
 	const char *form = page_model_form(name), *kind = NULL;

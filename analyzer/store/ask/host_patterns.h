@@ -45,7 +45,7 @@ struct host_patterns {
 	uint64_t has_length[2]; /* bit n: a pattern of n letters before its * is there */
 };
 
-/* pattern: segment_hosts_ok(). Returns 0 or -ENOMEM. */
+/* Adds a pattern that segment_hosts_ok() accepts. Returns 0 or -ENOMEM. */
 int host_patterns_add(struct host_patterns *p, const char *pattern, uint32_t owner);
 void host_patterns_release(struct host_patterns *p);
 /* Returns the lowest owner with a pattern that matches the host, or HOST_PATTERNS_NONE. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check_file: what the checks of stores and spools share: walking folders, reading files, noting
- * findings. Only check_store.c and check_spool.c use it.
+ * check_file: the code that the checks of stores and spools share: walking folders, reading files,
+ * noting findings. Only check_store.c and check_spool.c use it.
  */
 #ifndef ANALYZER_CHECK_FILE_H
 #define ANALYZER_CHECK_FILE_H

@@ -169,7 +169,7 @@ static void *cluster_blocks_run(void *ctx)
 	return NULL;
 }
 
-/* Signals stay with the threads that the program has for them. */
+/* Starts the threads with all signals blocked, which stay with the program's own threads. */
 static void cluster_blocks_start(struct cluster_blocks *b)
 {
 	sigset_t all, before;

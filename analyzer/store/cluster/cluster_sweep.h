@@ -25,7 +25,7 @@ int cluster_owner_claim(struct cluster *c, struct err *err);
 /* Returns 0 if the bucket is this catalog's, -EXDEV if it is another's or nobody's. */
 int cluster_owner_check(struct cluster *c, struct err *err);
 
-/* Deletes what has waited long enough in table garbage, and counts it. */
+/* Deletes the objects that have waited long enough in table garbage, and counts them. */
 int cluster_sweep_garbage(struct cluster *c, uint64_t *nr_deleted, struct err *err);
 
 /* Calls found for each orphan that is at least orphan_s seconds old; it ends early if found returns

@@ -43,9 +43,10 @@ int object_store_new(struct object_store **out, const struct object_store_config
 void object_store_free(struct object_store *o);
 
 /*
- * 0, or an error whose line names the object's URL: -EPERM (keys), -ENXIO (no such bucket), -ENOENT
- * (no such object), -ENOSPC, -EBADMSG (the bytes arrived otherwise), -ECONNREFUSED, -ETIMEDOUT,
- * -EREMOTEIO, -ENOMEM. A put that fails may have been done all the same.
+ * Stores an object. This and the functions below return 0, or an error whose line names the
+ * object's URL: -EPERM (keys), -ENXIO (no such bucket), -ENOENT (no such object), -ENOSPC, -EBADMSG
+ * (the bytes arrived otherwise), -ECONNREFUSED, -ETIMEDOUT, -EREMOTEIO, -ENOMEM. A put that fails
+ * may have been done all the same.
  */
 int object_put(struct object_store *o, const char *key, const struct iovec *parts, int nr,
 	       char sha256[OBJECT_SHA256_HEX], struct err *err);

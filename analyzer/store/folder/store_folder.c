@@ -321,7 +321,7 @@ static int sync_damaged(struct store *s, struct err *err)
 	return ret;
 }
 
-/* Files whose rows a summary removed are treated like files without rows. */
+/* Treats files whose rows a summary removed like files without rows. */
 static int look_again(struct store *s, struct walk *w)
 {
 	struct segment_hash hash;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog_state: what catalog.c and catalog_each.c share. No other file includes this header. */
+/*
+ * catalog_state: the declarations that catalog.c and catalog_each.c share. No other file includes
+ * this header.
+ */
 #ifndef ANALYZER_CATALOG_STATE_H
 #define ANALYZER_CATALOG_STATE_H
 

@@ -42,8 +42,8 @@ int segment_name_parse(struct segment_name *n, const char *host, const char *boo
 int segment_name_of(struct segment_name *n, const struct segment_header *h, struct err *err);
 
 /*
- * Write the path relative to the store, "segments/h/b/0...1/0...2.seg", and its folder without the
- * last part.
+ * The first writes the path relative to the store, "segments/h/b/0...1/0...2.seg", the second its
+ * folder, without the last part.
  */
 void segment_name_path(const struct segment_name *n, char out[SEGMENT_PATH_MAX]);
 void segment_name_folder(const struct segment_name *n, char out[SEGMENT_PATH_MAX]);

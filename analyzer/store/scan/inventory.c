@@ -94,7 +94,7 @@ static int add_span(struct inventory_host *h, uint64_t begin, uint64_t end)
 	return 0;
 }
 
-/* Sequences begin at 0. */
+/* Counts the missing sequence numbers of a trace, whose sequences begin at 0. */
 static void end_trace(struct collector *c)
 {
 	if (c->any)

@@ -13,7 +13,7 @@ static double inventory_s(uint64_t ns)
 	return (double)ns / 1e9;
 }
 
-/* Requests that were only counted are null and not 0. */
+/* Returns the count as JSON: requests that were only counted are null and not 0. */
 static json_t *inventory_count_json(uint64_t nr, bool is_counted)
 {
 	return is_counted ? json_null() : json_integer((json_int_t)nr);
