@@ -16,8 +16,8 @@ struct stop_wait {
 };
 
 /*
- * To be called before any other thread is started: the calling thread and those that it starts no
- * longer receive these signals. Returns 0 or -errno, with nothing changed.
+ * Prepares w; call this before any other thread is started. The calling thread and those that it
+ * starts no longer receive these signals. Returns 0 or -errno, with nothing changed.
  */
 int stop_wait_init(struct stop_wait *w);
 /* Releases w. Signals that arrived meanwhile stay unanswered. */

@@ -117,8 +117,8 @@ void pairing_gap(struct pairing *p, uint32_t device, uint64_t time_ns);
 
 /*
  * Hands over the requests that began (or were last requeued) before this time and have not ended.
- * To be called when the device seems to have nothing older in flight, and with UINT64_MAX at the
- * end of a trace. A request that ends after all, within ten minutes of its beginning, is not handed
+ * Call this when the device seems to have nothing older in flight, and with UINT64_MAX at the end
+ * of a trace. A request that ends after all, within ten minutes of its beginning, is not handed
  * over again. device 0: all devices. O(held).
  */
 void pairing_settle(struct pairing *p, uint32_t device, uint64_t before_ns);

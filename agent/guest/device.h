@@ -50,14 +50,14 @@ int device_queue_flag(uint32_t device, const char *name);
 
 /*
  * Returns the number of requests completed since boot by the kernel's own count: reads, writes
- * (including pure flushes and write zeroes) and discards. -ENODEV: no such device; -ENODATA:
+ * (including pure flushes and write zeroes) and discards; or -ENODEV: no such device; -ENODATA:
  * iostats are off.
  */
 int device_completed(uint32_t device, uint64_t *out);
 
 /*
- * Returns the number of requests of the disk that the kernel counts as in flight; -ENODEV; -ENODATA
- * with iostats off.
+ * Returns the number of requests of the disk that the kernel counts as in flight, or -ENODEV, or
+ * -ENODATA if iostats are off.
  */
 int64_t device_in_flight(uint32_t device);
 

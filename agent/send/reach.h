@@ -28,7 +28,7 @@ struct reach;
 int reach_new(struct reach **out, const char *url, const char *proxy, struct err *err);
 
 /*
- * Starts the thread that looks names up. To be called before reach_find(). Fails as lookup_start()
+ * Starts the thread that looks names up. Call this before reach_find(). Fails as lookup_start()
  * does.
  */
 int reach_start(struct reach *r, struct err *err);

@@ -84,8 +84,8 @@ int spool_open(struct spool **out, const struct spool_config *config, struct err
 void spool_close(struct spool *s);
 
 /*
- * Drops the second oldest segment until len more bytes fit. -EFBIG: they never will; -ENOSPC: no
- * segment may be dropped; -errno: a file cannot be removed.
+ * Drops the second oldest segment until len more bytes fit. Returns 0; -EFBIG: they never will;
+ * -ENOSPC: no segment may be dropped; -errno: a file cannot be removed.
  */
 int spool_make_room(struct spool *s, size_t len);
 /*
@@ -100,8 +100,8 @@ bool spool_holds(struct spool *s, const struct spool_name *name);
 
 /*
  * Reads the oldest segment into out, which is overwritten. One of spool_unpeek(), spool_ack() and
- * spool_quarantine() must follow and is about this segment. -ENOENT: there is none; -ESTALE: the
- * folder was removed, which the next append settles; -errno: the file cannot be read.
+ * spool_quarantine() must follow and is about this segment. Returns 0; -ENOENT: there is none;
+ * -ESTALE: the folder was removed, which the next append settles; -errno: the file cannot be read.
  */
 int spool_peek(struct spool *s, struct spool_name *name, struct buf *out);
 void spool_unpeek(struct spool *s);

@@ -20,9 +20,9 @@ struct spool_folder {
 };
 
 /*
- * Makes the folder where it is missing, checks that it belongs to user, and takes its lock. -EPERM:
- * the folder or the lock belongs to somebody else; -EBUSY: another agent has the lock; -errno
- * otherwise; each with one line in err. The caller closes f in every case.
+ * Makes the folder if it is missing, checks that it belongs to user, and takes its lock. Returns 0;
+ * -EPERM: the folder or the lock belongs to somebody else; -EBUSY: another agent has the lock;
+ * -errno otherwise; each with one line in err. The caller closes f in every case.
  */
 int spool_folder_open(struct spool_folder *f, const char *path, uid_t user, struct err *err);
 /*

@@ -45,7 +45,7 @@ static inline struct spool_entry *spool_entry_at(struct spool *s, size_t i)
 
 /* Prints the name of a file: epoch, sequence, and an ending such as ".seg". */
 void spool_name_print(const struct spool_name *name, const char *end, char out[SPOOL_NAME_BYTES]);
-/* Reads a whole file into out. -EFBIG: it is larger than a segment can be. */
+/* Reads a whole file into out. Returns 0, -errno, or -EFBIG if it is larger than any segment. */
 int spool_read_file(int dir_fd, const char *file, struct buf *out);
 /* Tells the owner that a segment which was reported lost is gone, or that it stays. */
 void spool_report_gone(struct spool *s, const struct spool_name *name, bool is_gone);

@@ -16,9 +16,7 @@ struct import_writer;
 int import_writer_new(struct import_writer **out, struct import_stage *stage,
 		      struct import_result *result);
 void import_writer_free(struct import_writer *w);
-/*
- * Sets the offset: real time = the trace's time + offset_ns. To be called before the first request.
- */
+/* Sets the offset: real time = the trace's time + offset_ns. Call this before the first request. */
 void import_writer_set_offset(struct import_writer *w, int64_t offset_ns);
 
 /*

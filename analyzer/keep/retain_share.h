@@ -41,8 +41,8 @@ void retain_share_release(struct retain_share *s);
  */
 int retain_share_add(struct retain_share *s, const char *host, uint64_t at_ns, uint64_t bytes);
 /*
- * To be called after all files were added: sets until_ns of each host so that at most limit bytes
- * remain.
+ * Sets until_ns of each host so that at most limit bytes remain. Call this after all files were
+ * added.
  */
 void retain_share_limit(struct retain_share *s, uint64_t limit);
 /* Returns until_ns of the host, or 0 if there is no host of that name. */

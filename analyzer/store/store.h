@@ -2,22 +2,22 @@
 /*
  * store: durable trace segments and an index of them, in one of two homes.
  *
- * A folder, the default, which needs nothing else:
+ * The first home is a folder, the default, which needs nothing else:
  *
  *   DIR/segments/...    the truth: see segment_name.h
- *                       and what retention left of them: see store_summary.h
- *   DIR/catalog.sqlite  a cache of what they hold: see catalog.h; may be deleted at any time
- *   DIR/page.sqlite     a cache of the live page, see serve/period/page_kept.h; likewise
+ *                       and the summaries that retention left: see store_summary.h
+ *   DIR/catalog.sqlite  a cache of their facts: see catalog.h; may be deleted at any time
+ *   DIR/page.sqlite     a cache of the live page, see serve/period/page_kept.h; the same
  *   DIR/saved.sqlite    answers that readers of the page saved, see serve/question/page_saved.h
- *   DIR/journal-*       what serve took and has not yet synced in its place: see store_journal.h
+ *   DIR/journal-*       segments that serve has not yet synced in place: see store_journal.h
  *
- * Opening to write puts what is in journals to its place. Opening brings the catalog in step with
- * the files, so that what agents wrote with `--sink file:DIR` is seen. Where the folder cannot be
- * written, the catalog is kept in memory and nothing is changed on disk.
+ * Opening for writing puts the segments of journals in their place. Opening also brings the catalog
+ * in step with the files, so that segments which agents wrote with `--sink file:DIR` are seen.
+ * Where the folder cannot be written, the catalog is kept in memory and nothing is changed on disk.
  *
- * A cluster, named by a URL (cluster_url.h): the bytes are in an object store, the index in
- * PostgreSQL. Many processes on many machines may take segments at once. Whoever reads has a copy
- * of the index in memory, as it was when the store was opened.
+ * The second home is a cluster, named by a URL (cluster_url.h): the bytes are in an object store,
+ * the index in PostgreSQL. Many processes on many machines may take segments at once. A reader has
+ * a copy of the index in memory, as it was when the store was opened.
  */
 #ifndef ANALYZER_STORE_H
 #define ANALYZER_STORE_H
@@ -57,9 +57,9 @@ enum store_use {
 bool store_is_folder(const char *name);
 
 /*
- * Opens the store of that name. -ENOENT where there is none, -ENOTDIR, -EACCES, -EINVAL (the URL),
- * -ENOMEM, -EIO. Cost: of a folder one directory walk, and reading every new file once; of a
- * cluster reading the index, except to fill.
+ * Opens the store of that name. Returns 0, -ENOENT if there is none, -ENOTDIR, -EACCES, -EINVAL
+ * (the URL), -ENOMEM or -EIO. Cost: for a folder one directory walk, and reading every new file
+ * once; for a cluster reading the index, except for STORE_TO_FILL.
  */
 int store_open_for(struct store **out, const char *dir, enum store_use use, struct err *err);
 /* Opens the store for retention if create is set, otherwise for reading. */

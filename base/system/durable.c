@@ -88,8 +88,8 @@ int durable_write(int dir_fd, const char *name, const void *data, size_t len,
 	}
 	if (calls->fsync(dir_fd)) {
 		/*
-		 * Whether the name would survive a power cut is unknown, so the file must not stay.
-		 * Where it cannot be removed it exists, and counts as stored.
+		 * It is unknown whether the name would survive a power cut, so the file must not
+		 * stay. A file that cannot be removed counts as stored.
 		 */
 		ret = -errno;
 		if (unlinkat(dir_fd, name, 0))

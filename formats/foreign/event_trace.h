@@ -28,7 +28,7 @@ void event_trace_free(struct event_trace *t);
  */
 int event_trace_add(struct event_trace *t, const struct block_event *e, struct text name);
 /*
- * Notes that the bio of a REMAP event came from another device. To be called before the bio's own
+ * Notes that the bio of a REMAP event came from another device. Call this before the bio's own
  * events at the lower device.
  */
 int event_trace_remap(struct event_trace *t, uint32_t from_device, const struct block_event *e,

@@ -192,7 +192,7 @@ static inline void foreign_no_operation(struct request *r)
 	r->flags |= REQUEST_NO_OPERATION;
 }
 
-/* Adds the response time, where the trace has one. To be called after foreign_fill(). */
+/* Adds the response time, if the trace has one. Call this after foreign_fill(). */
 static inline void foreign_responded(struct request *r, uint64_t response_ns)
 {
 	r->completion_ns = r->arrival_ns + response_ns;

@@ -51,8 +51,8 @@ const struct blktrace_record *relay_merge_next(struct relay_merge *m, uint64_t b
 /* Returns the reader that decoded the last record. */
 const struct blktrace_reader *relay_merge_reader(const struct relay_merge *m);
 /*
- * Frees the memory of records that were handed out. To be called after the last relay_merge_next()
- * and before the next put.
+ * Frees the memory of records that were handed out. Call this after the last relay_merge_next() and
+ * before the next put.
  */
 void relay_merge_trim(struct relay_merge *m);
 /*

@@ -49,9 +49,9 @@ int trace_block_init(struct trace_block *b, uint8_t layer,
 		     const char *(*load)(void *ctx, const char *event), void *ctx, struct err *err);
 
 /*
- * Decodes one record. Returns 1: out is filled but for pid and cpu, and comm holds the running
- * thread's name, or "" where the event has none. 0: the record is none of these events. -EBADMSG:
- * the record makes no sense.
+ * Decodes one record. Returns 1: out is filled except for pid and cpu, and comm holds the running
+ * thread's name, or "" if the event has none; 0: the record is none of these events; -EBADMSG: the
+ * record makes no sense.
  */
 int trace_block_decode(const struct trace_block *b, const struct trace_record *r,
 		       struct block_event *out, char comm[TRACE_COMM_BYTES]);

@@ -93,7 +93,8 @@ bool access_asks(const struct access *a);
 bool access_asks_certificate(const struct access *a);
 
 /*
- * Gives the hosts of the session's certificate; no host if the certificate is missing or not valid.
+ * Gives the hosts of the session's certificate, or no host if the certificate is missing or not
+ * valid.
  */
 void access_by_certificate(struct access *a, gnutls_session_t session, struct access_identity *out);
 /*

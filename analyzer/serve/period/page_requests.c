@@ -154,7 +154,7 @@ static int page_part_read(const struct page_part *part, struct page_requests *p,
 		int ret;
 
 		if (!page_part_has(part, p, s) || !s->nr_requests)
-			continue; /* It is another part's or kept back. */
+			continue; /* Another part has this segment, or it has no requests. */
 		if (clock_monotonic_ns() > p->deadline_ns || p->nr_decoded > p->most) {
 			page_part_stop(part, p, i);
 			return 0;

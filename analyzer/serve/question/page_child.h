@@ -40,8 +40,8 @@ typedef int page_child_command(int argc, char **argv);
 struct page_helper;
 
 /*
- * Forks the helper. To be called from the main thread, before other threads exist and before files
- * are open that a child must not have.
+ * Forks the helper. Call this from the main thread, before other threads exist and before files are
+ * open that a child must not have.
  */
 int page_helper_start(struct page_helper **out, page_child_command *run, struct err *err);
 /* Ends the helper, all its children, and waits for it. */

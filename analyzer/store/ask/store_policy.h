@@ -46,7 +46,7 @@ struct store_policies {
 	struct store_policy *list; /* owned */
 	size_t nr, cap;
 	struct host_patterns hosts; /* hosts of all entries; the owner is the index in list */
-	struct host_patterns names; /* of the tenants */
+	struct host_patterns names; /* names of the tenants; the owner is the index in list */
 };
 
 /* The table of the file, from which docs/policy.schema.json is written. */
@@ -59,7 +59,7 @@ extern const struct fields store_policies_table;
 int store_policies_parse(struct store_policies *p, const char *name, const struct buf *text,
 			 struct err *err);
 void store_policies_release(struct store_policies *p);
-/* The policy of the host, or NULL. Its cost does not depend on the number of policies. */
+/* Returns the policy of the host, or NULL. The cost does not depend on the number of policies. */
 const struct store_policy *store_policies_find(const struct store_policies *p, const char *host);
 /*
  * The first appends one line for people; the second returns the policies as JSON (NULL: no memory).

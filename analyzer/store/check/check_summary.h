@@ -22,8 +22,8 @@ struct checked_summaries {
 };
 
 /*
- * Reads all valid summaries below dir/segments. To be called before the walk that examines each
- * file. Returns 0, -EIO, -ENOMEM, ...
+ * Reads all valid summaries below dir/segments. Call this before the walk that examines each file.
+ * Returns 0, -EIO, -ENOMEM, ...
  */
 int checked_summaries_read(struct checked_summaries *s, const char *dir, struct err *err);
 void checked_summaries_release(struct checked_summaries *s);

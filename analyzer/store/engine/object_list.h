@@ -20,7 +20,7 @@ struct object_page {
 	char *next; /* owned; the token that asks for the next page, NULL at the end */
 };
 
-/* Fills a zeroed page. -EBADMSG where it is no such list, -ENOMEM. */
+/* Fills a zeroed page. Returns 0, -EBADMSG if the text is no such list, or -ENOMEM. */
 int object_page_read(struct object_page *page, const void *xml, size_t len, struct err *err);
 void object_page_release(struct object_page *page);
 

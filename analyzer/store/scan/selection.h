@@ -35,9 +35,8 @@ struct selection {
 /*
  * Checks the selection and opens the scan: of the store in dir, of nr segment files, or of a path
  * that
- * is either. hooks may be NULL. 0, or -errno with one line in err: -EINVAL where the selection
- * itself
- * makes no sense, else what opening the store or a file said.
+ * is either. hooks may be NULL. Returns 0, or -errno with one line in err: -EINVAL if the selection
+ * itself makes no sense, else the error of opening the store or a file.
  */
 int selection_open_store(struct selection *sel, struct scan **out, const struct scan_hooks *hooks,
 			 struct err *err);
