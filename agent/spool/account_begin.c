@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account_begin: takes over from the run before. It compares what that run had seen with what is
- * durable and with the kernel's counts, and declares the difference as losses of this run.
+ * account_begin: takes over from the run before. It compares the requests that that run had seen
+ * with the durable ones and with the kernel's counts, and declares the difference as losses of this
+ * run.
  */
 #include <pthread.h>
 #include <string.h>

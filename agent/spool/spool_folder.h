@@ -27,7 +27,8 @@ struct spool_folder {
 int spool_folder_open(struct spool_folder *f, const char *path, uid_t user, struct err *err);
 /*
  * Makes a folder again that somebody removed. It gets no lock, because the filter of system calls
- * does not allow flock(2) any more; the agent is about to end and only passes on what it still has.
+ * does not allow flock(2) any more; the agent is about to end and only passes on the segments that
+ * it still has.
  */
 int spool_folder_again(struct spool_folder *f, const char *path, uid_t user, struct err *err);
 void spool_folder_close(struct spool_folder *f);

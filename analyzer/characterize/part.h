@@ -2,8 +2,8 @@
 /*
  * part: several processes ("ranks", models/num/ranks.h) characterize the hosts of a trace together.
  *
- * Each rank reads the hosts of its part (scan_filter.part) and collects their profiles. Then all of
- * them exchange what they have, and each continues with the profiles of all hosts, in the order of
+ * Each rank reads the hosts of its part (scan_filter.part) and collects their profiles. Then all
+ * ranks exchange their profiles, and each continues with the profiles of all hosts, in the order of
  * one process and with the same bits:
  *
  *	part_init(&part);

@@ -382,8 +382,8 @@ static void retained_grade(struct profile *p, const struct kept *k)
 }
 
 /*
- * What single requests tell stays that of the requests that were sent, but for the times between
- * arrivals: some of them would be as long as what was kept back.
+ * Values of single requests describe the requests that were sent, except the times between
+ * arrivals: some of these would be as long as the time that was kept back.
  */
 static int retained_merge(struct profile *p, const struct kept *k)
 {

@@ -426,7 +426,10 @@ static void show_progress(const struct import *im)
 	im->options->progress(im->options->ctx, done, total);
 }
 
-/* Writes requests of s up to where another source comes first, or to the end of what is sorted. */
+/*
+ * Writes requests of s up to where another source comes first, or to the end of the sorted
+ * requests.
+ */
 static int write_run(struct import *im, struct import_source *s, uint64_t until, struct err *err)
 {
 	const char *format = s->f->format->name;

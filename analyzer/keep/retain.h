@@ -12,15 +12,15 @@
  * Requests are removed by windows of real time. By age, a window is removed when all of it is older
  * than the limit; the summary then has every value that `characterize --window` would show. By
  * size, requests are removed as soon as they exceed the limit: each host has the same share of the
- * size (retain_share.h) and loses what was received first. Data that arrives late for a summarized
- * window is merged into its summary (formats/profile/profile_merge.h).
+ * size (retain_share.h) and loses the data that was received first. Data that arrives late for a
+ * summarized window is merged into its summary (formats/profile/profile_merge.h).
  *
  * The order of a step: read and check its segments; write the summary under a temporary name; sync
  * it; rename it; sync the folder; only then change the catalog and remove the segments. An error
- * before the last part removes what was written and leaves the store unchanged. If the process dies
- * at any point, store_sync() repairs the rest. Nobody waits for a step: senders share with it only
- * the lock of the catalog, for one transaction. Memory: the estimators of a window per device, and
- * the names of its segments.
+ * before the last part removes the new files and leaves the store unchanged. If the process dies at
+ * any point, store_sync() repairs the rest. Nobody waits for a step: senders share with it only the
+ * lock of the catalog, for one transaction. Memory: the estimators of a window per device, and the
+ * names of its segments.
  */
 #ifndef ANALYZER_RETAIN_H
 #define ANALYZER_RETAIN_H

@@ -7,7 +7,7 @@
  *   DIR/segments/...    the truth: see segment_name.h
  *                       and the summaries that retention left: see store_summary.h
  *   DIR/catalog.sqlite  a cache of their facts: see catalog.h; may be deleted at any time
- *   DIR/page.sqlite     a cache of the live page, see serve/period/page_kept.h; the same
+ *   DIR/page.sqlite     a cache of the live page (serve/period/page_kept.h); may be deleted too
  *   DIR/saved.sqlite    answers that readers of the page saved, see serve/question/page_saved.h
  *   DIR/journal-*       segments that serve has not yet synced in place: see store_journal.h
  *
@@ -48,8 +48,8 @@ struct store_sync {
 
 enum store_use {
 	STORE_TO_READ,
-	STORE_TO_KEEP, /* retention: reads and writes; what is missing is made */
-	/* intake: writes, and need not know what is there; what is missing is made */
+	STORE_TO_KEEP, /* retention: reads and writes; makes a missing store */
+	/* intake: writes, and need not know the segments that exist; makes a missing store */
 	STORE_TO_FILL,
 };
 

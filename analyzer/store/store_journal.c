@@ -407,7 +407,10 @@ static int sync_all(int dir_fd)
 	return syncfs(dir_fd) < 0 ? -errno : 0;
 }
 
-/* Removes a journal durably. If it came back, it would one day restore what was removed since. */
+/*
+ * Removes a journal durably. If the journal came back after a power cut, it would one day restore
+ * segments that were removed since.
+ */
 static int remove_journal(int dir_fd, uint64_t number, bool redo)
 {
 	char name[NAME_BYTES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_summary: the summaries of a store (formats/summary/segment_summary.h), which are what is
- * left of segments whose requests retention removed.
+ * store_summary: the summaries of a store (formats/summary/segment_summary.h), which remain of
+ * segments whose requests retention removed.
  *
  *   DIR/segments/<host>/<boot_id>/<epoch>/<first sequence, 10 digits>-<generation, 10 digits>.sum
  *
@@ -25,7 +25,10 @@
  */
 void summary_path(const struct segment_name *first, uint64_t generation,
 		  char out[SEGMENT_PATH_MAX]);
-/* Returns whether the last part of a path is the name of a summary, and what it names. */
+/*
+ * Returns whether the last part of a path is the name of a summary, and gives the numbers in the
+ * name.
+ */
 bool summary_file_name(const char *file, uint64_t *first, uint64_t *generation);
 
 struct summary_file {

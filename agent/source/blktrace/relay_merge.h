@@ -4,7 +4,8 @@
  * order of time.
  *
  * The records of each CPU are in order. Records up to an instant can be handed out once all CPUs
- * have been read after that instant. Memory: what was put in and has not been handed out yet.
+ * have been read after that instant. Memory: the records that were put in and have not been handed
+ * out yet.
  */
 #ifndef AGENT_RELAY_MERGE_H
 #define AGENT_RELAY_MERGE_H

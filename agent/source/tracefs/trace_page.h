@@ -32,7 +32,7 @@ struct trace_page_layout {
 
 /*
  * Parses the text of events/header_page; is_big_endian is left alone. Returns 0, or -EINVAL with
- * what is missing or impossible in err; out is then untouched.
+ * the missing or impossible value in err; out is then untouched.
  */
 int trace_page_layout_parse(struct trace_page_layout *out, const char *text, struct err *err);
 

@@ -21,11 +21,11 @@
  * looked up by its hash: how long that takes tells something about hashes at most, and whoever
  * knows the hash of such a token cannot find the token.
  *
- * All files are read again when they change. If a changed file is wrong, the module reports it and
- * keeps using what it read before. A deleted file of tokens counts as a file without tokens. From
- * the time that a revocation list gives as its nextUpdate, every client certificate is refused
- * until a newer list is there, because certificates may have been revoked since that nobody knows
- * of. All functions are thread-safe.
+ * All files are read again when they change. If a changed file is wrong, the module reports the
+ * error and keeps using the earlier content. A deleted file of tokens counts as a file without
+ * tokens. From the time that a revocation list gives as its nextUpdate, every client certificate is
+ * refused until a newer list is there, because certificates may have been revoked since that nobody
+ * knows of. All functions are thread-safe.
  */
 #ifndef ANALYZER_ACCESS_H
 #define ANALYZER_ACCESS_H

@@ -365,9 +365,8 @@ static void server_free(struct server *s)
 }
 
 /*
- * No host can fill the store alone: by default a host may use half of what the file system holds. A
- * store that does not count inodes (btrfs) or bytes (a cluster) reports 0; then they are not
- * limited.
+ * No host can fill the store alone: by default a host may use half of the file system. A store that
+ * does not count inodes (btrfs) or bytes (a cluster) reports 0; then they are not limited.
  */
 static void server_limit_hosts(struct server *s, const struct store *store)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The answers of page_server.h to requests that change something: a question is asked or ended, an
- * answer saved or deleted, an agent asked to send what it keeps back. None of them changes a
- * segment.
+ * answer saved or deleted, an agent asked to send the requests that it keeps back. None of them
+ * changes a segment.
  */
 #include <errno.h>
 #include <math.h>

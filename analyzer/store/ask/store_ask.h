@@ -4,9 +4,9 @@
  * of policies (store_policy.h).
  *
  * A question names a host and a period. It is kept in the store, and every serve of the store
- * tells it to the host's agent in the answers to its uploads. So whoever may write to the folder,
- * or has the credentials of the cluster, may ask. A serve takes a question through its live page
- * alone, and there from readers who were given that right (access_tokens.h).
+ * tells it to the host's agent in the answers to its uploads. So everybody who may write to the
+ * folder, or has the credentials of the cluster, may ask. A serve takes a question through its live
+ * page alone, and there from readers who were given that right (access_tokens.h).
  *
  * A folder keeps the questions in DIR/asks, one file for each host with "BEGIN END" in seconds
  * since 1970. A cluster keeps them in the table ask. A new question for a host that already has a

@@ -12,7 +12,7 @@
  * A segment whose bytes do not have its hash is not copied: it stays in its bundle, which
  * compaction leaves alone for a day. All other segments are joined. Memory is about 200 bytes for
  * each segment of a step; the temporary file takes at most COMPACT_MAX_BYTES and at most half of
- * what is free.
+ * the free space.
  */
 #ifndef ANALYZER_CLUSTER_COMPACT_H
 #define ANALYZER_CLUSTER_COMPACT_H

@@ -42,7 +42,8 @@ static int cluster_home_sync(struct store *s, struct err *err)
 }
 
 /*
- * A process that adds segments needs no index, because the database alone decides what is stored.
+ * A process that adds segments needs no index, because the database alone decides which segments
+ * are stored.
  */
 static int cluster_home_count(struct store *s, struct err *err)
 {

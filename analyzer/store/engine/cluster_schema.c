@@ -28,9 +28,10 @@ __asm__(".section .rodata\n"
 
 /*
  * Serves may write while the schema is brought up to date. A migration therefore locks the tables
- * that the functions of docs/cluster.sql lock, in their order and before it changes one, so that it
- * and they do not wait for each other. Whoever comes behind a lock that is waited for waits as
- * well, so that a try gives up soon, and the writers go on until the next one.
+ * that the functions of docs/cluster.sql lock, in their order and before it changes one, so that
+ * the migration and these functions never wait for each other in a circle. While a migration waits
+ * for a lock, all later users of the table wait behind it. Therefore a try gives up soon, and the
+ * writers go on until the next try.
  */
 #define LOCK_TABLES                                                                               \
 	"SET LOCAL lock_timeout = '2s'; LOCK TABLE blkcast.lease, blkcast.bundle, blkcast.host, " \

@@ -120,8 +120,8 @@ struct catalog_span {
 	uint64_t nr_requests;
 };
 /*
- * Visits the segments of the stream of n, from the sequence of n on. A row costs a fraction of what
- * all facts of a segment cost.
+ * Visits the segments of the stream of n, from the sequence of n on. Reading such a row costs a
+ * fraction of reading all facts of a segment.
  */
 int catalog_each_span(struct catalog *c, const struct segment_name *n,
 		      int (*visit)(void *ctx, const struct catalog_span *span), void *ctx,

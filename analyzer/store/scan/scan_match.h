@@ -41,7 +41,7 @@ int scan_match_append(struct scan_interval **all, size_t *nr, size_t *cap,
 /*
  * Returns whether the agent kept the requests of a segment back. A segment in which nothing
  * happened looks the same in both cases; it counts like the segment before it, so that idle time
- * has the same share in what was sent as in what was kept back.
+ * has the same share in the time that was sent as in the time that was kept back.
  */
 bool scan_match_kept_back(const struct segment_header *h, uint64_t nr_requests, bool is_before);
 

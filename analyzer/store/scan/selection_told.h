@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * selection_told: opens a selection (selection.h) and tells a person what they should know about
- * it: which of its requests retention or the agents left out, and which devices exist where it has
- * no request.
+ * selection_told: opens a selection (selection.h) and prints the remarks that a person should read
+ * about it: which of its requests retention or the agents left out, and which devices exist where
+ * it has no request.
  */
 #ifndef ANALYZER_STORE_SCAN_SELECTION_TOLD_H
 #define ANALYZER_STORE_SCAN_SELECTION_TOLD_H
