@@ -40,7 +40,7 @@ struct config {
 	uint64_t spool_bytes;
 	uint64_t hindsight_ns;	   /* 0: every request is sent */
 	uint64_t hindsight_p99_ns; /* 0: no window asks */
-	double least_ratio; /* share of windows that are sent whole whatever a policy says */
+	double least_ratio;	   /* share of windows that are sent whole whatever a policy says */
 	struct upload_access access; /* its strings are owned */
 	unsigned int layer;	     /* enum request_layer */
 	unsigned int seccomp;	     /* enum seccomp_use */

@@ -211,12 +211,16 @@ void pipeline_who_publish(struct pipeline *p);
 
 /* ---- pipeline_overhead.c ---- */
 
-/* Notes the kernel's counts at the beginning, for named disks only: the counts of other disks are
- * taken as soon as such a disk is idle. */
+/*
+ * Notes the kernel's counts at the beginning, for named disks only: the counts of other disks are
+ * taken as soon as such a disk is idle.
+ */
 void pipeline_begin_tallies(struct pipeline *p, const struct account_base *bases, size_t nr);
 
-/* Counts the requests that completed unseen while requests were shed, for disks that are idle.
- * is_last: the source is closed. */
+/*
+ * Counts the requests that completed unseen while requests were shed, for disks that are idle.
+ * is_last says that the source is closed.
+ */
 void pipeline_tally_shed(struct pipeline *p, bool is_last);
 
 /* Chooses the level of capture for the next window at the end of a window. */

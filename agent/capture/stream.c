@@ -328,8 +328,10 @@ static int finish_segment(struct stream *s, struct outgoing *o, struct segment_h
 	return ret;
 }
 
-/* A segment names at most SEGMENT_MAX_DEVICES devices. Where the machine has more, the devices with
- * requests in the segment are put first. */
+/*
+ * A segment names at most SEGMENT_MAX_DEVICES devices. Where the machine has more, the devices with
+ * requests in the segment are put first.
+ */
 static void sort_devices(struct stream *s)
 {
 	size_t nr_first = 0;

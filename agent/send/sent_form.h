@@ -33,8 +33,10 @@ struct sent_form {
 	struct log *log; /* borrowed; may be NULL */
 	struct spool_name name;
 	enum sent_form_kind kind; /* the form of the segment `name` */
-	/* The file is there. While it is not, the oldest segment that an earlier run left was sent
-	 * whole if it was sent at all, because every run with hindsight has the file. */
+	/*
+	 * The file is there. While it is not, the oldest segment that an earlier run left was sent
+	 * whole if it was sent at all, because every run with hindsight has the file.
+	 */
 	bool has_file, has_older;
 };
 

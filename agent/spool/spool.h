@@ -117,8 +117,10 @@ bool spool_quarantine(struct spool *s, const char *why);
  * Returns whether it is gone.
  */
 bool spool_forget(struct spool *s, const struct spool_name *name);
-/* At the start: removes all segments up to this name without a report. An earlier run saw them
- * acknowledged. */
+/*
+ * Removes at the start all segments up to this name without a report, because an earlier run saw
+ * them acknowledged.
+ */
 void spool_forget_through(struct spool *s, const struct spool_name *last);
 /* Returns the highest epoch of a segment in the spool, or 0 if there is no segment. */
 uint64_t spool_last_epoch(struct spool *s);

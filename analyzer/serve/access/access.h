@@ -111,8 +111,10 @@ bool access_has_tenants(const struct access *a);
 bool access_tenant_of(struct access *a, const char *host, char name[SEGMENT_NAME_BYTES]);
 bool access_permits(const struct access_identity *who, const char *host);
 
-/* Gives the certificate to show, for gnutls_certificate_retrieve_function2. Returns 0 or -1. The
- * certificate stays valid for ten minutes after it was replaced. */
+/*
+ * Gives the certificate to show, for gnutls_certificate_retrieve_function2. Returns 0 or -1. The
+ * certificate stays valid for ten minutes after it was replaced.
+ */
 int access_certificate(struct access *a, gnutls_pcert_st **chain, unsigned int *nr,
 		       gnutls_privkey_t *key);
 

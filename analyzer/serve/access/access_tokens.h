@@ -28,8 +28,10 @@ struct access_token {
 	bool may_keep;	   /* the line ends with the word TOKEN_KEEP */
 };
 
-/* Reads all lines into a sorted array that the caller frees. Returns 0, or -errno with the file,
- * the line and what was expected. A file may hold at most ACCESS_MAX_TOKENS tokens. */
+/*
+ * Reads all lines into a sorted array that the caller frees. Returns 0, or -errno with the file,
+ * the line and what was expected. A file may hold at most ACCESS_MAX_TOKENS tokens.
+ */
 int access_tokens_read(const char *path, struct access_token **out, size_t *nr_out,
 		       struct err *err);
 

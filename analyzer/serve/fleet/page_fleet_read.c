@@ -12,11 +12,13 @@
 #include "base/memory/array.h"
 #include "base/system/clock.h"
 
-/* At most so many segments of the hour before the start are read; if there are more, a shorter
- * time is read. */
+/*
+ * At most this many segments of the hour before the start are read; if there are more, a shorter
+ * time is read.
+ */
 #define LOAD_SEGMENTS  65536
 #define LOOK_MIN_NS    5000000000ull
-#define LOOK_SHARE     100 /* 1/100 of the time goes into looking through the store */
+#define LOOK_SHARE     100	    /* 1/100 of the time goes into looking through the store */
 #define ROUND_NS       250000000ull /* least time between two generations */
 #define HOUR_NS	       3600000000000ull
 #define LOADED_AT_ONCE 256

@@ -29,9 +29,11 @@ struct client; /* the client of one upload, from clients_enter() to clients_leav
 int clients_new(struct clients **out, const struct client_limits *limits);
 void clients_free(struct clients *c);
 
-/* Admits one more upload that begins at now_ns. Returns 0; -EAGAIN if the client is over its
+/*
+ * Admits one more upload that begins at now_ns. Returns 0; -EAGAIN if the client is over its
  * rate or its number of uploads, and then *wait_s (1 or more) says after how many seconds to try
- * again; -ENOBUFS if the table is full of clients with uploads under way. */
+ * again; -ENOBUFS if the table is full of clients with uploads under way.
+ */
 int clients_enter(struct clients *c, const char *name, uint64_t now_ns, struct client **out,
 		  uint32_t *wait_s);
 /*

@@ -71,8 +71,10 @@ struct server_config {
 	 */
 	struct ingest_quota host;
 	unsigned int
-		/* The time limit for a body, a reply and an idle connection; 0: 60. Handshake
-		 * and head have half of it, at most 10 s. */
+		/*
+		 * The time limit for a body, a reply and an idle connection; 0: 60. Handshake
+		 * and head have half of it, at most 10 s.
+		 */
 		request_s;
 	/*
 	 * Called with a line after files were read again, or if a file is wrong; from any thread.

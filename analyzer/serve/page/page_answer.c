@@ -274,8 +274,10 @@ enum MHD_Result page_answer_live(struct page_server *p, struct MHD_Connection *c
 	struct MHD_Response *reply;
 	struct page_stream *s;
 
-	/* An event says only that something changed; therefore it needs no check of what the
-	 * reader may see. */
+	/*
+	 * An event says only that something changed; therefore it needs no check of what the
+	 * reader may see.
+	 */
 	(void)reader;
 	if (atomic_fetch_add(&p->nr_streams, 1) >= PAGE_STREAMS) {
 		atomic_fetch_sub(&p->nr_streams, 1);

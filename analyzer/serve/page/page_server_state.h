@@ -54,8 +54,10 @@ enum MHD_Result page_answer_objectives(struct page_server *p, struct MHD_Connect
 				       const struct page_reader *reader);
 enum MHD_Result page_answer_models(struct page_server *p, struct MHD_Connection *c,
 				   const struct page_reader *reader);
-/* Return an argument of the request, or NULL; and read a number of seconds or a count, where a
- * missing argument gives fallback, and the return value is 0 or -EINVAL. */
+/*
+ * Return an argument of the request, or NULL; and read a number of seconds or a count, where a
+ * missing argument gives fallback, and the return value is 0 or -EINVAL.
+ */
 const char *page_argument(struct MHD_Connection *c, const char *name);
 int page_number(struct MHD_Connection *c, const char *name, double fallback, double *out,
 		struct err *err);

@@ -64,8 +64,8 @@ int page_block_columns(struct page_store *store, const struct page_segment *segm
 		       const char *device, enum page_level level, uint64_t deadline_ns,
 		       size_t *nr_read, struct buf *out);
 struct page_block_limits {
-	const atomic_bool *stop; /* borrowed; the reading ends when it becomes true; NULL: never */
-	size_t most_bytes;	 /* bytes of the columns of all devices */
+	const atomic_bool *stop;  /* borrowed; the reading ends when it becomes true; NULL: never */
+	size_t most_bytes;	  /* bytes of the columns of all devices */
 	size_t most_window_bytes; /* bytes of the packed windows of all devices */
 };
 

@@ -20,8 +20,10 @@
 #include "base/memory/buf.h"
 #include "formats/profile/profile.h"
 
-/* The heat map of response times has these bins: bin k holds durations in (2^(-20 + k/4), 2^(-20
- * + (k+1)/4)] seconds. */
+/*
+ * The heat map of response times has these bins: bin k holds durations in (2^(-20 + k/4), 2^(-20
+ * + (k+1)/4)] seconds.
+ */
 #define PAGE_TIMES_FIRST_OCTAVE (-20)
 #define PAGE_TIMES_PER_OCTAVE	4
 #define PAGE_NR_TIMES		100

@@ -104,8 +104,10 @@ static int cluster_check_summaries(struct cluster_checker *k, struct store *s)
 	return ret;
 }
 
-/* Finds bundles whose counts differ from those of their segments. Such a bundle would never
- * become garbage. */
+/*
+ * Finds bundles whose counts differ from those of their segments. Such a bundle would never
+ * become garbage.
+ */
 static int cluster_check_counts(struct cluster_checker *k)
 {
 	static const char ask[] =

@@ -40,8 +40,10 @@ struct cluster {
 	uint64_t nr_scratch;
 };
 
-/* Reads the URL and the keys, but connects to neither server. Call cluster_free() also after a
- * failure. */
+/*
+ * Reads the URL and the keys, but connects to neither server. Call cluster_free() also after a
+ * failure.
+ */
 int cluster_new(struct cluster **out, const char *name, struct err *err);
 void cluster_free(struct cluster *c);
 /* Opens one more connection to the object store. */
@@ -52,8 +54,10 @@ int cluster_keeper(struct cluster *c, struct cluster_sql **out, struct err *err)
 void cluster_new_key(struct cluster *c, const char *kind, const char *end,
 		     char out[OBJECT_KEY_MAX]);
 
-/* Takes the lease for retention and compaction, or extends it. It is -EBUSY if
- * another process has the lease, or has had it since cluster_home_lock(). */
+/*
+ * Takes the lease for retention and compaction, or extends it. It is -EBUSY if
+ * another process has the lease, or has had it since cluster_home_lock().
+ */
 #define CLUSTER_LEASE_S 300
 int cluster_lease_take_for(struct cluster *c, uint64_t seconds, int *token, struct err *err);
 int cluster_lease_take(struct cluster *c, int *token, struct err *err);

@@ -10,8 +10,10 @@
 #include "analyzer/store/cluster/cluster_sweep.h"
 #include "analyzer/store/engine/cluster_schema.h"
 
-/* Checks the keys and the bucket before any segment is sent: it writes, reads and deletes one
- * small object. */
+/*
+ * Checks the keys and the bucket before any segment is sent: it writes, reads and deletes one
+ * small object.
+ */
 static int cluster_try_objects(struct cluster *c, struct err *err)
 {
 	static const char text[] = "blkcast cluster init tries the object store\n";

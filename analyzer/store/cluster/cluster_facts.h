@@ -17,8 +17,10 @@
  * failed says. An array that lacks a value would reach the catalog as if it were whole.
  */
 json_t *cluster_whole_array(json_t *array, int failed);
-/* Return the name, and the facts that segments and summaries have in common; NULL if memory is
- * out. */
+/*
+ * Return the name, and the facts that segments and summaries have in common; NULL if memory is
+ * out.
+ */
 json_t *cluster_name_json(const struct segment_name *n);
 json_t *cluster_facts_json(const struct segment_facts *f);
 /*
@@ -37,8 +39,10 @@ json_t *cluster_profiles_json(struct segment_reader **reader, const void *segmen
 	" s.anchors[6], s.first_real, s.last_real, s.received, s.devices, s.losses"
 #define CLUSTER_FACTS_NR_COLUMNS 21
 
-/* Fills f from the row; the caller releases f. Returns 0, -EBADMSG if blkcast cannot have
- * written the row, or -ENOMEM. */
+/*
+ * Fills f from the row; the caller releases f. Returns 0, -EBADMSG if blkcast cannot have
+ * written the row, or -ENOMEM.
+ */
 int cluster_facts_take(struct segment_facts *f, const PGresult *row, struct err *err);
 
 #endif

@@ -270,8 +270,10 @@ static int cluster_replace_local(struct store *s, const struct store_replacement
 	return ret;
 }
 
-/* An object whose summary was not committed is deleted later by a check. It is never deleted
- * here, because a commit without an answer may have succeeded. */
+/*
+ * An object whose summary was not committed is deleted later by a check. It is never deleted
+ * here, because a commit without an answer may have succeeded.
+ */
 static int cluster_home_replace(struct store *s, const struct store_replacement *r, struct err *err)
 {
 	struct iovec whole = { r->data->data, r->data->len };

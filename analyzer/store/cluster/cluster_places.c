@@ -107,8 +107,10 @@ static int places_add_segment(void *ctx, const PGresult *row, struct err *err)
 	return ret;
 }
 
-/* The columns after the facts are last, generation, key, sha256, segments, segment_bytes,
- * dropped, and the time. */
+/*
+ * The columns after the facts are last, generation, key, sha256, segments, segment_bytes,
+ * dropped, and the time.
+ */
 static int places_add_summary(void *ctx, const PGresult *row, struct err *err)
 {
 	const int more = CLUSTER_FACTS_NR_COLUMNS;

@@ -169,8 +169,10 @@ static int cluster_read_summary(struct cluster *c, const struct cluster_summary 
 		       s->key);
 }
 
-/* Parses "segments/HOST/BOOT_ID/EPOCH/FILE" into a name and, for a summary, its generation (else
- * 0). */
+/*
+ * Parses "segments/HOST/BOOT_ID/EPOCH/FILE" into a name and, for a summary, its generation (else
+ * 0).
+ */
 static int cluster_path_parse(const char *path, struct segment_name *n, uint64_t *generation)
 {
 	char host[SEGMENT_NAME_BYTES], boot_id[SEGMENT_NAME_BYTES], epoch[32], file[64];

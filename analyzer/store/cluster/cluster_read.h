@@ -12,8 +12,10 @@
 
 #include "analyzer/store/cluster/cluster.h"
 
-/* path: the path of a segment or a summary, as segment_name.h and store_summary.h make it.
- * Returns 0, -ENOENT, -EBADMSG, ... */
+/*
+ * path: the path of a segment or a summary, as segment_name.h and store_summary.h make it.
+ * Returns 0, -ENOENT, -EBADMSG, ...
+ */
 int cluster_read_path(struct cluster *c, const char *path, size_t limit, struct buf *b,
 		      struct err *err);
 /* Reads one segment and checks it against its hash. */

@@ -28,8 +28,10 @@ int cluster_owner_check(struct cluster *c, struct err *err);
 /* Deletes the objects that have waited long enough in table garbage, and counts them. */
 int cluster_sweep_garbage(struct cluster *c, uint64_t *nr_deleted, struct err *err);
 
-/* Calls found for each orphan that is at least orphan_s seconds old; it ends early if found returns
- * nonzero, and returns that value. It is -EXDEV if the bucket is not this catalog's. */
+/*
+ * Calls found for each orphan that is at least orphan_s seconds old; it ends early if found returns
+ * nonzero, and returns that value. It is -EXDEV if the bucket is not this catalog's.
+ */
 int cluster_sweep_orphans(struct cluster *c, double orphan_s,
 			  int (*found)(void *ctx, const char *key, uint64_t bytes), void *ctx,
 			  struct err *err);

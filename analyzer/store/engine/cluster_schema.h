@@ -5,8 +5,10 @@
 
 #include "analyzer/store/engine/cluster_sql.h"
 
-/* Runs the migrations that the database lacks, each in one transaction; *from is the version
- * that the database had. */
+/*
+ * Runs the migrations that the database lacks, each in one transaction; *from is the version
+ * that the database had.
+ */
 int cluster_schema_migrate(struct cluster_sql *sql, int *from, struct err *err);
 
 #endif

@@ -19,8 +19,10 @@ struct cluster_sql {
 	bool writes;
 	PGconn *conn;	 /* NULL: the next call opens it */
 	bool is_checked; /* The schema had the version of this program. */
-	/* The current statement gave a warning. For a writer: its commit may not be on a standby.
-	 * For a reader: its transaction ended before, because the connection was lost. */
+	/*
+	 * The current statement gave a warning. For a writer: its commit may not be on a standby.
+	 * For a reader: its transaction ended before, because the connection was lost.
+	 */
 	bool is_warned;
 	char name[NAME_BYTES];
 };
@@ -32,9 +34,11 @@ const char *cluster_sql_name(const struct cluster_sql *c)
 
 #define NO_TRANSACTION "25P01" /* the SQLSTATE of a COMMIT outside of a transaction */
 
-/* Receives the notices of PostgreSQL. A warning at a commit is that of syncrep.c: the wait for
+/*
+ * Receives the notices of PostgreSQL. A warning at a commit is that of syncrep.c: the wait for
  * the standbys was cancelled, and "the transaction has already committed locally". A reader looks
- * only for the warning that its transaction is no longer there. */
+ * only for the warning that its transaction is no longer there.
+ */
 static void cluster_sql_notice(void *ctx, const PGresult *notice)
 {
 	struct cluster_sql *c = ctx;

@@ -53,8 +53,10 @@ int cluster_sql_version(struct cluster_sql *c, int *version, struct err *err);
  */
 int cluster_sql_call(struct cluster_sql *c, const char *sql, int nr, const char *const *values,
 		     PGresult **out, struct err *err);
-/* Does the same row by row in bounded memory. It ends early if row() returns nonzero, and
- * returns that value. */
+/*
+ * Does the same row by row in bounded memory. It ends early if row() returns nonzero, and
+ * returns that value.
+ */
 int cluster_sql_each(struct cluster_sql *c, const char *sql, int nr, const char *const *values,
 		     int (*row)(void *ctx, const PGresult *one, struct err *err), void *ctx,
 		     struct err *err);

@@ -49,8 +49,10 @@ static int hex_digit(char c)
 	return isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
 }
 
-/* Decodes %XX into bytes in a new string. Returns NULL, with errno EINVAL if two digits are
- * missing or if they encode a 0 byte. */
+/*
+ * Decodes %XX into bytes in a new string. Returns NULL, with errno EINVAL if two digits are
+ * missing or if they encode a 0 byte.
+ */
 static char *url_decode(const char *from, size_t len)
 {
 	char *out = malloc(len + 1);
