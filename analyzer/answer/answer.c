@@ -128,7 +128,7 @@ void answer_note(struct answer *a, const char *fmt, ...)
 	a->nr_notes += a->notes[a->nr_notes] != NULL;
 }
 
-/* A new item at the end; NULL after a failure. */
+/* Returns a new item at the end, or NULL after a failure. */
 static struct answer_item *answer_add(struct answer *a, enum answer_kind kind, const char *key,
 				      const char *title, const char *about)
 {
@@ -191,7 +191,7 @@ void answer_member(struct answer *a, const char *key, json_t *value)
 		a->error = -ENOMEM;
 }
 
-/* Copies of the columns and their strings; NULL keeps the failure in a. */
+/* Returns copies of the columns and their strings. NULL means a failure, which a keeps. */
 static struct answer_column *answer_copy_columns(struct answer *a,
 						 const struct answer_column *columns, size_t nr)
 {
@@ -229,7 +229,7 @@ struct answer_table *answer_table(struct answer *a, const char *key, const char 
 	return a->error ? NULL : item->table;
 }
 
-/* A new cell at the end of the table; NULL after a failure. */
+/* Returns a new cell at the end of the table, or NULL after a failure. */
 static struct answer_cell *answer_table_cell(struct answer_table *t)
 {
 	struct answer *a = t ? t->answer : NULL;

@@ -67,28 +67,35 @@ struct page_maker; /* page_shell.h */
 /* schema: "blkcast.study/1"; title: of the page. NULL where memory is out. */
 struct answer *answer_new(const char *schema, const char *title);
 void answer_free(struct answer *a);
-/* 0, or the first -errno kept. */
+/* Returns 0, or the first -errno that the answer kept. */
 int answer_error(const struct answer *a);
 
 /* Keeps a failure of the caller, which rendering then returns; ret: 0 or -errno. */
 void answer_fail(struct answer *a, int ret);
 
-/* The conclusion, one sentence with its full stop; a later call replaces an earlier one. */
+/* Sets the conclusion, one sentence with its full stop. A later call replaces an earlier one. */
 void answer_conclude(struct answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* NULL where there is none. Valid until the answer changes. */
 const char *answer_conclusion(const struct answer *a);
-/* A remark, one sentence: below the conclusion for people, in the list "notes" in JSON. */
+/*
+ * Adds a remark of one sentence. People see the remark below the conclusion; JSON has it in the
+ * list "notes".
+ */
 void answer_note(struct answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* One number or word: a line "label: value" for people, a member of the top object in JSON. */
+/*
+ * These add one number or word. People see a line "label: value"; JSON has a member of the top
+ * object.
+ */
 void answer_fact(struct answer *a, const char *key, const char *label, enum answer_unit unit,
 		 double value);
 void answer_fact_words(struct answer *a, const char *key, const char *label, const char *words);
-/* A line "label: words" for people alone. */
+/* Adds a line "label: words", which only people see. */
 void answer_line(struct answer *a, const char *label, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * What JSON alone shows, for members that are no table. Takes the reference over, also on failure.
+ * Adds a member that only JSON shows, for values that are no table. The answer takes over the
+ * reference, also on failure.
  */
 void answer_member(struct answer *a, const char *key, json_t *value);
 
@@ -102,7 +109,7 @@ void answer_member(struct answer *a, const char *key, json_t *value);
 struct answer_table *answer_table(struct answer *a, const char *key, const char *title,
 				  const char *about, const struct answer_column *columns,
 				  size_t nr_columns);
-/* An array of columns as the last two arguments of answer_table(). */
+/* This macro passes an array of columns as the last two arguments of answer_table(). */
 #define ANSWER_COLUMNS(columns) columns, sizeof(columns) / sizeof((columns)[0])
 void answer_words(struct answer_table *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The answer as a page: the conclusion first, then facts, pictures and tables in order, then
- * remarks.
+ * This file shows an answer as a page: the conclusion comes first, then facts, pictures and tables
+ * in order, then remarks.
  */
 #include <string.h>
 
@@ -65,7 +65,10 @@ static void answer_html_cell(const struct answer_cell *c, const struct answer_co
 	buf_printf(out, "</td>");
 	if (!answer_shows_interval(column))
 		return;
-	/* The word "to" and no dash, so that no interval reads as a negative number. */
+	/*
+	 * The word "to" stands here instead of a dash, so that no interval reads as a negative
+	 * number.
+	 */
 	buf_printf(out, "<td>");
 	if (c->low == c->low && c->high == c->high) {
 		page_escape(out, answer_number_text(c->low, column->unit, text));

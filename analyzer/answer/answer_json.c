@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The answer for machines: JSON with all of it, CSV with its first table. */
+/* This file renders an answer for machines: JSON has all of it, CSV has its first table. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

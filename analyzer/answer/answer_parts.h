@@ -42,19 +42,24 @@ struct answer {
 	int error;
 };
 
-/* The value of a cell for people: "-" where the number is unknown. Returns out, or the cell's words. */
+/*
+ * Returns the value of a cell for people, in out, or the words of the cell. The text is "-" if the
+ * number is unknown.
+ */
 const char *answer_cell_text(const struct answer_cell *c, enum answer_unit unit,
 			     char out[ANSWER_CELL_BYTES]);
-/* The same for a cell of a table, with the spread where the column asks for it. */
+/* Does the same for a cell of a table, and adds the spread if the column asks for it. */
 const char *answer_column_text(const struct answer_cell *c, const struct answer_column *column,
 			       char out[ANSWER_CELL_BYTES]);
-/* Whether people see the ends of the column's intervals in columns of their own. */
+/* Tells whether people see the ends of the column's intervals in columns of their own. */
 bool answer_shows_interval(const struct answer_column *column);
-/* One end of an interval, likewise. */
+/* Writes one end of an interval in the same way. */
 const char *answer_number_text(double value, enum answer_unit unit, char out[ANSWER_CELL_BYTES]);
 /* Whether a column has numbers alone, which align right. */
 bool answer_is_number(const struct answer_table *t, size_t column);
-/* The columns that people see; an interval counts as two more. At most GRID_COLUMNS. */
+/*
+ * Counts the columns that people see, at most GRID_COLUMNS. An interval counts as two more columns.
+ */
 unsigned int answer_shown_columns(const struct answer_table *t);
 /* Whether the item is a table that has something to show to people. */
 bool answer_is_shown(const struct answer_item *item);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The answer for a page that draws it itself: the texts that people see, and beside them the rest.
+ * This file renders an answer for a page that draws it itself: it has the texts that people see,
+ * and the remaining values beside them.
  */
 #include <errno.h>
 #include <stdlib.h>

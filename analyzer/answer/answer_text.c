@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The answer as text for a terminal: tables, facts, the conclusion, and remarks below it. */
+/*
+ * This file renders an answer as text for a terminal: tables, facts, the conclusion, and the
+ * remarks below it.
+ */
 #include <errno.h>
 
 #include "analyzer/answer/answer_parts.h"
 #include "analyzer/answer/grid.h"
 
-/* The titles of the columns: numbers align right; an interval adds the columns "from" and "to". */
+/*
+ * Adds the titles of the columns. Numbers align right; an interval adds the columns "from" and
+ * "to".
+ */
 static void answer_text_titles(const struct answer_table *t, struct grid *g)
 {
 	unsigned int at = 0;

@@ -34,11 +34,11 @@ struct grid {
 };
 
 void grid_init(struct grid *g, const char *titles);
-/* nr_columns: 1 to GRID_COLUMNS. The titles follow as the first cells. */
+/* nr_columns is from 1 to GRID_COLUMNS. The first cells that the caller adds are the titles. */
 void grid_open(struct grid *g, unsigned int nr_columns);
 void grid_release(struct grid *g);
 void grid_cell(struct grid *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* 0, or the first -errno met. No trailing blanks. */
+/* Prints no trailing blanks. Returns 0, or the first -errno that occurred. */
 int grid_print(const struct grid *g, FILE *out);
 
 #endif

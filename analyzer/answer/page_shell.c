@@ -38,7 +38,10 @@ void page_escape(struct buf *out, const char *text)
 			buf_put(out, "&quot;", 6);
 			break;
 		default:
-			/* XML, and so SVG, allows no control characters, not even as entities. */
+			/*
+			 * XML, and therefore SVG, allows no control characters, not even as
+			 * entities.
+			 */
 			buf_put_u8(out, (unsigned char)*text < 0x20 && *text != '\n' ? ' ' : *text);
 		}
 	}

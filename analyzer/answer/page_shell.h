@@ -15,7 +15,7 @@
 #include "base/memory/buf.h"
 #include "base/text/err.h"
 
-/* Style and script of the pages, each a text with a 0 behind it. */
+/* These are the style sheet and the script of the pages, each a text that ends with a 0 byte. */
 extern const char page_css[], page_js[];
 
 /*
@@ -25,11 +25,11 @@ extern const char page_css[], page_js[];
 void page_escape(struct buf *out, const char *text);
 
 /*
- * Everything up to the begin of the header, which the caller continues with a heading. kind follows
- * the title in the browser's tab: "blkcast report".
+ * Writes everything up to the begin of the header, which the caller continues with a heading. kind,
+ * such as "blkcast report", follows the title in the browser's tab.
  */
 void page_open(struct buf *out, const char *title, const char *kind);
-/* Head, title and lead (the conclusion; NULL: none). */
+/* Writes head, title and lead. The lead is the conclusion; NULL means that there is none. */
 void page_begin(struct buf *out, const char *title, const char *lead);
 /* title and about, a sentence on what is shown, may be NULL. */
 void page_section_begin(struct buf *out, const char *title, const char *about);
@@ -51,7 +51,7 @@ int page_origins_add(struct page_origins *o, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void page_origins_release(struct page_origins *o);
 
-/* What a page says at its foot about its origin. */
+/* This struct holds what a page says about its origin at its foot. */
 struct page_maker {
 	const char *command;	      /* the command line, as words of a shell; NULL: not told */
 	uint64_t made_s;	      /* CLOCK_REALTIME, of which the page shows the day */

@@ -27,7 +27,9 @@ struct progress {
 void progress_as_lines(void);
 
 void progress_begin(struct progress *p, const char *label, uint64_t total, bool quiet);
-/* Cheap enough to call per batch: draws at most ten times a second. */
+/*
+ * A caller may call this function per batch, because the function draws at most ten times a second.
+ */
 void progress_update(struct progress *p, uint64_t done);
 /* Removes the line until the next update, so that something else can be printed. */
 void progress_hide(struct progress *p);

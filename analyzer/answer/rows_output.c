@@ -8,7 +8,7 @@
 #include "base/data/json.h"
 #include "base/memory/buf.h"
 
-/* Writes the text, and releases it. */
+/* Writes the text, and releases the text afterwards. */
 static int rows_output_end(struct buf *text, FILE *out)
 {
 	int ret = text->error;
