@@ -185,11 +185,11 @@ int fit_take_options(struct fit *f)
 }
 
 /*
- * This file reads the table from which blkcast fit learns, out of a file or a measurement store,
- * and chooses its rows.
+ * The functions below read the table from which blkcast fit learns, out of a file or a measurement
+ * store, and choose its rows.
  */
 
-/* Where there are several responses, none of them is a predictor of another one. */
+/* If there are several responses, none of them is a predictor of another one. */
 static int fit_take_predictors(struct fit *f)
 {
 	struct fit_options *o = &f->o;

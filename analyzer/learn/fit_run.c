@@ -155,7 +155,7 @@ static int fit_write_log(struct fit *f)
 	return output_file_end(&file, 0, &f->err);
 }
 
-/* *out receives the answer, which the caller shows and frees. */
+/* The parameter out receives the answer, which the caller shows and frees. */
 static int fit_one(struct fit *f, const char *path, struct answer **out)
 {
 	struct fit_summary summary = { .candidates = f->candidates };

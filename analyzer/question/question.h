@@ -19,7 +19,7 @@
 #include "analyzer/whatif/headroom/study_device.h"
 #include "analyzer/whatif/predict/loads.h"
 
-/* What the command that asks returns. */
+/* This is what the command that asks the question returns. */
 enum question_verdict {
 	QUESTION_YES,
 	QUESTION_NO,	      /* an objective is broken, or the target cannot carry the loads */

@@ -217,7 +217,10 @@ static int cli_run(struct cli *cli)
 	return ret == CLI_DONE ? CLI_FAILED : ret;
 }
 
-/* As cli_run(), as one of several processes where it was started so. */
+/*
+ * Does what cli_run() does; if the program was started as one of several processes, it takes part
+ * as one of them.
+ */
 static int cli_run_ranks(struct cli *cli)
 {
 	struct err err = { 0 };

@@ -40,7 +40,7 @@
 #include "base/text/err.h"
 #include "base/text/word_list.h"
 
-/* Exit codes. */
+/* These are the exit codes. */
 enum cli_status {
 	CLI_DONE = 0,
 	CLI_FAILED = 1,	     /* the work failed, or a requested check did */

@@ -42,7 +42,7 @@ static int cmd_characterize_run(struct cli *cli)
 	q.form = who ? CHARACTERIZE_WHO : together ? CHARACTERIZE_TOGETHER : CHARACTERIZE_PROFILES;
 	q.config.window_ns = (uint64_t)llround(window_s * 1e9);
 	q.config.window.client_interval_ns = (uint64_t)llround(1e9 / phi);
-	/* The lines of periods show counts and times alone (profile_text_line()). */
+	/* The lines of periods show only counts and times (profile_text_line()). */
 	q.config.window.cheap = together || who || (q.config.window_ns && !cli->json);
 	ret = characterize(&q, &sel, &err);
 	ret = q.is_empty ? selection_end(cli, &sel) : cli_finish(cli, ret, &err, CLI_DONE);

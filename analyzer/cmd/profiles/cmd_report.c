@@ -46,8 +46,8 @@ static void time_words(struct buf *out, const char *option, uint64_t real_ns)
 }
 
 /*
- * Writes the options that choose the same data again, as words of a shell. with: includes hosts and
- * devices.
+ * Writes the options that choose the same data again, as words of a shell. If `with` is set, these
+ * include hosts and devices.
  */
 static void selection_words(struct buf *out, const struct selection *sel, const struct cli *cli,
 			    bool with)

@@ -8,7 +8,7 @@
 #include "analyzer/cmd/questions/question_end.h"
 #include "analyzer/question/capacity_question.h"
 
-/* What --measure, --mix and --sizes say, before it is parsed. */
+/* This struct holds the texts of --measure, --mix and --sizes before they are parsed. */
 struct capacity_words {
 	struct word_list measure, mix, sizes;
 };

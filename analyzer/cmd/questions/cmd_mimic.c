@@ -31,7 +31,7 @@ static int cmd_mimic_send(const struct cli *cli, const struct mimic_question *q,
 
 static int cmd_mimic_run(struct cli *cli)
 {
-	/* In the order of enum mimic_intensity. */
+	/* These names stand in the order of enum mimic_intensity. */
 	static const char *const kinds[] = { "auto", "closed", "open", NULL };
 	struct selection sel = { 0 };
 	struct mimic_question q = { .teller = &cli->teller, .sel = &sel };

@@ -12,7 +12,7 @@
 
 #define RUN_SECONDS 5.0
 
-/* In the order of study_helps; those without a function are cmd_study_ask()'s. */
+/* The verbs stand in the order of study_helps. cmd_study_ask() runs those without a function. */
 static const struct cli_verb verbs[] = {
 	{ "migrate", NULL },	  { "consolidate", NULL },
 	{ "interference", NULL }, { "scenario", study_scenario },
@@ -20,7 +20,7 @@ static const struct cli_verb verbs[] = {
 	{ NULL, NULL },
 };
 
-/* What is parsed after the options. */
+/* This struct holds the texts that are parsed after the options. */
 struct study_words {
 	struct word_list leave_out, sizes, reads;
 };

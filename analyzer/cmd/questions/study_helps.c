@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The texts that blkcast study VERB --help prints. */
+/* This file holds the texts that blkcast study VERB --help prints. */
 #include "analyzer/cmd/questions/study_verbs.h"
 
 #define STUDY_PREDICTED                                                                                        \

@@ -20,7 +20,7 @@ static void cmd_serve_note(void *ctx, const char *line)
 	cli_note(ctx, "%s", line);
 }
 
-/* The parts that run beside one another on a store. */
+/* This struct holds the parts that run beside one another on a store. */
 struct serve_parts {
 	struct server *server;
 	struct retain_beside *beside; /* removes and compacts */
@@ -151,7 +151,7 @@ static int check_readable(const struct server_config *config, const char *user, 
 		       paths[first], user, user, list);
 }
 
-/* Answers a question of the page, in a process of its own. It knows no other commands. */
+/* Answers a question of the page in a process of its own. That process knows no other commands. */
 static int cmd_serve_question(int argc, char **argv)
 {
 	static const struct command *const commands[] = { &command_study, &command_headroom };
@@ -232,7 +232,7 @@ static int cmd_serve_rules(struct cli *cli, const char *path)
 	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
-/* The options of the live page. */
+/* These are the options of the live page. */
 #define CMD_SERVE_PAGE_OPTIONS(page, rules)                                                        \
 	CLI_STRING("page", 0, "ADDR:PORT", &(page)->listen,                                        \
 		   "show the fleet to browsers, e.g. at 127.0.0.1:7119"),                          \
