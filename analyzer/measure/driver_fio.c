@@ -28,7 +28,7 @@
 	"GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=" \
 	"33554432:glibc.malloc.arena_max=1 "
 
-/* Counters of one direction, summed over the jobs. */
+/* This struct holds the counters of one direction, summed over the jobs. */
 struct side {
 	double ios, bytes, lat_sum_ns, lat_count;
 };

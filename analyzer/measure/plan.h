@@ -29,7 +29,10 @@ enum plan_design {
 	DESIGN_SEQUENTIAL,
 };
 
-/* What a driver runs. Its texts may use factors, settings and the names that plan_params() sets. */
+/*
+ * This struct describes what a driver runs. Its texts may use factors, settings and the names that
+ * plan_params() sets.
+ */
 struct plan_load {
 	const struct driver *driver;
 	char *job;     /* owned: the text of a job file, or NULL */

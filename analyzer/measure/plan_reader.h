@@ -18,14 +18,14 @@ struct plan_reader {
 extern const struct field plan_value;
 /* One factor: a list of levels, or a mapping that has levels, cases or a range. */
 extern const struct field plan_factor;
-/* The configurations of a design "list". */
+/* This field reads the configurations of a design "list". */
 extern const struct field plan_list_item;
 
 /* Reads a whole plan into p, which already holds the defaults. */
 int plan_read_tree(struct plan *p, const struct yaml_tree *tree, const char *const *overrides,
 		   size_t nr_overrides, struct err *err);
 
-/* The hooks of the fields factors and design.list. */
+/* These are the hooks of the fields factors and design.list. */
 field_hook factors_read_all, configurations_read_list;
 
 #endif

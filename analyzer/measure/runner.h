@@ -33,8 +33,8 @@ struct runner {
 		*stop; /* When it is set, the campaign ends as soon as possible. */
 	void (*report)(void *ctx, const struct runner_report *r);
 	/*
-	 * Called once for each target before the first run. `place` describes the device and file
-	 * system of the target's directory.
+	 * The runner calls this function once for each target before the first run. `place`
+	 * describes the device and file system of the target's directory.
 	 */
 	void (*place)(void *ctx, const struct plan_target *target, const char *place);
 	void *ctx;

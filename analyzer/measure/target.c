@@ -37,8 +37,8 @@ static void put_word(struct buf *out, const char *text)
 }
 
 /*
- * Appends the path of blkcast-agent: the one of the plan, else the one beside this program, else
- * the one that PATH finds.
+ * Appends the path of blkcast-agent. The path is that of the plan if the plan names one; otherwise
+ * it is the program beside this one, or else the one that PATH finds.
  */
 static void put_agent(const struct plan_target *t, struct buf *out)
 {

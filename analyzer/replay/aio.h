@@ -13,7 +13,7 @@
 int aio_setup(unsigned int nr, aio_context_t *ctx);
 int aio_destroy(aio_context_t ctx);
 int aio_submit(aio_context_t ctx, struct iocb *iocb);
-/* Waits for at least min events, but not longer than timeout; NULL: without a limit. */
+/* Waits for at least min events, but not longer than timeout. A timeout of NULL means no limit. */
 int aio_get(aio_context_t ctx, long min, long max, struct io_event *events,
 	    struct timespec *timeout);
 

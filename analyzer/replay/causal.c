@@ -54,7 +54,7 @@ static void causal_sort(void *items, size_t nr, size_t size,
 		}
 }
 
-/* A submitter, and where its next request goes. */
+/* This struct describes a submitter, and where its next request goes. */
 struct causal_group {
 	uint64_t rank;
 	size_t nr, next;

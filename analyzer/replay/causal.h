@@ -102,7 +102,7 @@ struct causal_plan {
 	double window_s;    /* from the first arrival to the last completion */
 	double cached_s;    /* the time of requests that a cache serves */
 	double mean_s[2];   /* recorded mean response time of reads, of writes; NaN: none */
-	/* All recorded response times of reads, writes and flushes. */
+	/* These histograms hold all recorded response times of reads, writes and flushes. */
 	struct histogram response[3];
 };
 

@@ -6,17 +6,21 @@
 #include <string.h>
 
 /*
- * As for lanes that stop while another is busy (causal_depend.c): if 20 beginnings are expected of
- * independent threads, 4 or fewer come with a probability of 0.00002.
+ * If 20 beginnings are expected of independent threads, 4 or fewer come with a probability of
+ * 0.00002. The limits for lanes that stop while another is busy have the same reason
+ * (causal_depend.c).
  */
 #define EXPECTED_LEAST 20.0
 #define BEGIN_MOST     0.2 /* of those expected, where threads take places */
 /* docs/studies compares this value with no other. */
 #define ALIKE_FACTOR 2
-/* As for constant think times (causal_depend.c): threads that begin so regularly go by a clock. */
+/*
+ * Threads that begin so regularly go by a clock. The limit for constant think times has the same
+ * reason (causal_depend.c).
+ */
 #define CLOCK_RATIO 1.15
 
-/* The first request or the last completion of a lane. */
+/* This struct describes the first request or the last completion of a lane. */
 struct begin_event {
 	uint64_t ns;
 	uint32_t lane;

@@ -34,7 +34,7 @@
 #define FOLLOWS_FACTOR 2.0
 #define FOLLOWS_SIGMAS 5.0
 
-/* A walk over a lane's arrivals and completions in order of time. */
+/* This struct is a walk over a lane's arrivals and completions in order of time. */
 struct walk {
 	const struct request *r;
 	const struct causal_span *s;
@@ -213,7 +213,10 @@ static void causal_follow_add(struct following *f, const struct causal_end *ends
 	for (; *k < nr_ends && ends[*k].ns <= sent_ns; ++*k) {
 		uint64_t at = ends[*k].ns, to = at + CAUSAL_FOLLOW_NS;
 
-		/* What happens at begin_ns begins the pause. */
+		/*
+		 * A completion at begin_ns or before it begins the pause and does not lie within
+		 * the pause.
+		 */
 		if (at <= begin_ns)
 			continue;
 		to = to < sent_ns ? to : sent_ns;

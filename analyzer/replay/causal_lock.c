@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in causal_begin.c: fewer sections than these cannot tell a lock from chance. */
+/* Fewer expected sections than these cannot tell a lock from chance, as in causal_begin.c. */
 #define EXPECTED_LEAST 20.0
 /*
- * Of those expected, where threads share a lock. None overlap under a lock, but a clock may be
- * wrong by a little. docs/studies compares this value with no other.
+ * If threads share a lock, at most this share of the expected overlaps occurs. Under a lock no
+ * sections overlap, but a clock may be wrong by a little. docs/studies compares this value with no
+ * other.
  */
 #define OVERLAPS_MOST 0.02
 
@@ -168,7 +169,9 @@ static bool causal_lock_shared(struct lock_search *s)
 	}
 }
 
-/* Lets the requests of a section wait for their own lane alone, but for its first one. */
+/*
+ * Makes the requests of a section wait only for their own lane, except for the section's first one.
+ */
 static void causal_lock_inside(struct causal_lane *lane, const struct request *r,
 			       const struct lock_section *section)
 {

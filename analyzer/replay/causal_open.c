@@ -7,7 +7,10 @@
 
 #include "base/memory/order.h"
 
-/* What the arrivals of a lane find, and what there is over time. */
+/*
+ * This struct counts what the arrivals of a lane find under way, and measures the state of the lane
+ * over time.
+ */
 struct causal_view {
 	double nr, nr_busy; /* arrivals; those that find others of the lane under way */
 	double all_ns, busy_ns;

@@ -136,7 +136,7 @@ static void wake_others(struct shared *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Waits for completions, until a time at most; 0: without a limit. */
+/* Waits for completions, at most until the given time. A time of 0 means no limit. */
 static void wait_until(struct lane *l, uint64_t until_ns)
 {
 	struct io_event events[EVENTS];
@@ -216,7 +216,9 @@ static uint64_t due_ns(const struct lane *l)
 	return since + (r->gap_ns > wake ? r->gap_ns - wake : 0);
 }
 
-/* Waits for the progress of other lanes, and checks the own completions from time to time. */
+/*
+ * Waits for the progress of other lanes, and checks this lane's own completions from time to time.
+ */
 static void wait_for_others(struct lane *l)
 {
 	struct shared *s = l->shared;

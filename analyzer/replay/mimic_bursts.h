@@ -30,7 +30,7 @@ bool mimic_bursts_fit(struct mimic_bursts *b, const struct idc_point *idc, size_
 /* Returns the mean rate. */
 double mimic_bursts_rate(const struct mimic_bursts *b);
 
-/* The state of a sequence of drawn arrivals. */
+/* This struct holds the state of a sequence of drawn arrivals. */
 struct mimic_arrivals {
 	struct mimic_bursts bursts;
 	struct rng rng;

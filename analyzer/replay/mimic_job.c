@@ -114,7 +114,7 @@ static void put_places(const struct mimic *m, struct buf *out)
 	if (m->by_zones)
 		put_zones(m, out);
 	else if (m->distribution.kind == DISTRIBUTION_ZIPF && m->distribution.exponent > 0.01)
-		/* With a centre all clients share the same busy offsets. */
+		/* If the distribution has a centre, all clients share the same busy offsets. */
 		buf_printf(out, "random_distribution=zipf:%.4f:0.5\n",
 			   fabs(m->distribution.exponent - 1) < 5e-4 ? 1.0005
 								     : m->distribution.exponent);
@@ -251,7 +251,9 @@ static void put_clients(const struct mimic *m, struct buf *out)
 		put_closed(m, out);
 }
 
-/* In a load with write-back the clients only read, in a job of their own beside the logs. */
+/*
+ * If a load writes back, its clients only read. They do so in a job of their own beside the logs.
+ */
 static void put_readers(const struct mimic *m, struct buf *out)
 {
 	struct mimic reads = *m;
