@@ -30,8 +30,8 @@ struct report {
 	/* requests of any device that retention removed and of which no profile was taken */
 	uint64_t nr_left_out;
 	/*
-	 * Borrowed texts for the commands in the page: the options that choose the data, without
-	 * and with the choice of hosts and devices.
+	 * These borrowed texts serve the commands in the page. They are the options that choose the
+	 * data, first without and then with the choice of hosts and devices.
 	 */
 	const char *source, *selection;
 	const struct issuers *issuers; /* borrowed, ranked; NULL: unknown */

@@ -23,7 +23,7 @@
 #include "analyzer/report/collect/report_share.h"
 #include "analyzer/store/scan/selection.h"
 
-/* What the replay hands over while it runs. */
+/* This struct holds what the replay hands over while it runs. */
 struct gather {
 	struct collect *collect;
 	struct err *err;

@@ -7,7 +7,7 @@
 
 #include "formats/profile/profile_merge.h"
 
-/* One profile on its way into the grids. */
+/* This struct is one profile on its way into the grids. */
 struct retired {
 	const struct profile *p;
 	uint64_t begin_ns, end_ns;

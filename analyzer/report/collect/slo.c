@@ -43,7 +43,10 @@ int slo_device_add(struct slo_device *s, const struct time_objectives *objective
 {
 	int bucket;
 
-	/* The same requests have a total response time in a profile (workload/latency.c). */
+	/*
+	 * Only these requests count, because a profile has total response times of the same ones
+	 * (workload/latency.c).
+	 */
 	if (!s->nr || r->operation > OPERATION_WRITE ||
 	    r->flags & (REQUEST_PAUSED | REQUEST_NO_ARRIVAL | REQUEST_NO_COMPLETION))
 		return 0;

@@ -37,11 +37,11 @@ void slo_device_release(struct slo_device *s);
 int slo_device_add(struct slo_device *s, const struct time_objectives *objectives,
 		   const struct request *r);
 
-/* Counts the requests of a profile, spread evenly over [begin_ns, end_ns). 0 or -ENOMEM. */
+/* Counts the requests of a profile, spread evenly over [begin_ns, end_ns). Returns 0 or -ENOMEM. */
 int slo_device_spread(struct slo_device *s, const struct time_objectives *objectives,
 		      const struct profile *p, uint64_t begin_ns, uint64_t end_ns);
 
-/* An objective on a device. */
+/* This struct is an objective on a device. */
 struct slo_row {
 	const struct time_objective *objective; /* borrowed */
 	size_t device;				/* index in collect->devices */
@@ -65,7 +65,7 @@ struct slo {
 /* Judges every objective of the report's collection. Returns 0 or -ENOMEM. */
 int slo_judge(struct slo *s, const struct report *r);
 void slo_release(struct slo *s);
-/* The verdicts as a table and a sentence. NULL: out of memory. */
+/* Returns the verdicts as a table and a sentence, or NULL if memory is short. */
 struct answer *slo_answer(const struct report *r);
 
 #endif

@@ -10,7 +10,7 @@
 #include "analyzer/report/draw/mirror.h"
 #include "formats/profile/profile.h"
 
-/* Bins by their upper end: 512 B, 1 KiB, ... 1 MiB, and larger. */
+/* The bins are named by their upper ends: 512 B, 1 KiB, ... 1 MiB, and larger. */
 #define SIZES_BINS MIRROR_BINS
 
 struct sizes {

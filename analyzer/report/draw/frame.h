@@ -12,7 +12,7 @@
 
 struct time_objectives;
 
-/* The period that every picture over time shows, on CLOCK_REALTIME. */
+/* This struct is the period that every picture over time shows, on CLOCK_REALTIME. */
 struct view {
 	uint64_t begin_ns, end_ns; /* whole columns; begin < end */
 	uint64_t step_ns;	   /* width of the drawn columns */
@@ -29,7 +29,7 @@ struct view {
 /* ... and they are summed from at most this many columns during the collection. */
 #define FRAME_FINE_COLUMNS 3000
 
-/* Where the plot lies in a picture of the usual size. */
+/* This struct says where the plot lies in a picture of the usual size. */
 struct frame {
 	double width, height;		 /* of the picture */
 	double left, top, right, bottom; /* edges of the plot within it */
@@ -48,7 +48,7 @@ struct scale frame_linear(const struct frame *f, double to, enum unit unit);
 void frame_axes(struct buf *out, const struct frame *f, const struct scale *x,
 		const struct scale *y, const char *x_name, const char *y_name);
 
-/* One entry of a legend: a mark of that class, and its name. */
+/* This struct is one entry of a legend: a mark of that class, and its name. */
 struct legend_entry {
 	enum { LEGEND_BOX, LEGEND_LINE, LEGEND_TALL, LEGEND_DOT } shape;
 	const char *class, *name;

@@ -28,9 +28,12 @@ const char *label_duration(struct label *l, double value_s);
 const char *label_bytes(struct label *l, double bytes);
 const char *label_count(struct label *l, double count);
 const char *label_percent(struct label *l, double ratio);
-/* "05-06": month and day. */
+/* Writes month and day, such as "05-06". */
 const char *label_date(struct label *l, uint64_t real_ns, bool utc);
-/* The clock alone, "07:08:09.123"; without seconds where digits < 0. */
+/*
+ * Writes the time of day alone, such as "07:08:09.123". If digits is below 0, the text has no
+ * seconds.
+ */
 const char *label_clock(struct label *l, uint64_t real_ns, int digits, bool utc);
 
 #endif

@@ -6,10 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Width of a character of a tick label in a wide font (DejaVu Sans), with a part of the gap. */
+/*
+ * This is the width of a character of a tick label in a wide font (DejaVu Sans), with a part of the
+ * gap.
+ */
 #define CHARACTER_PX 9.0
 
-/* What follows from the counts. */
+/* This struct holds what follows from the counts. */
 struct mirror_range {
 	double total, most; /* most: highest share of a bar */
 	unsigned int low, high;

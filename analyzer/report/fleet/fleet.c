@@ -318,7 +318,7 @@ static const struct answer_column fleet_host_columns[FLEET_HOST_COLUMNS] = {
 	{ .key = "end" },
 };
 
-/* Adds the busiest for people, and a table of all for machines alone. */
+/* Adds a table of the busiest for people, and a table of all that only machines see. */
 static void fleet_answer_list(const struct fleet *f, enum fleet_table which, struct answer *a,
 			      bool for_people)
 {
@@ -352,7 +352,7 @@ static void fleet_answer_list(const struct fleet *f, enum fleet_table which, str
 		fleet_answer_devices(f, for_people ? FLEET_SHOWN : SIZE_MAX, t);
 }
 
-/* Every hour of the week, for machines alone. */
+/* Adds a table of every hour of the week, which only machines see. */
 static void fleet_answer_week(const struct fleet *f, struct answer *a)
 {
 	static const struct answer_column columns[] = {

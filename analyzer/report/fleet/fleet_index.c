@@ -10,7 +10,7 @@
 #include "base/memory/array.h"
 #include "formats/request.h"
 
-/* The device of a profile or of a stream, for the order of streams. */
+/* This struct is the device of a profile or of a stream. It orders the streams. */
 struct fleet_device {
 	const char *host, *name;
 	uint32_t device;

@@ -63,7 +63,10 @@ static uint64_t course_step_ns(const struct report *r, const struct timegrid *g,
 	if (most < FEWEST_COLUMNS || g->nr == 0)
 		return 0;
 	step_ns = timegrid_step_for(g, most < MOST_COLUMNS ? (size_t)most : MOST_COLUMNS);
-	/* Of retired requests only the sums of whole periods are known, and no course within. */
+	/*
+	 * For retired requests only the sums of whole periods are known, and no course within a
+	 * period.
+	 */
 	least_ns = timegrid_round_ns(r->collect->retired.longest_ns);
 	return r->collect->retired.nr_profiles && step_ns < least_ns ? least_ns : step_ns;
 }

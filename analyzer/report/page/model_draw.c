@@ -135,7 +135,10 @@ static double *model_draw_sample(const struct model *m, size_t *nr)
 	return all;
 }
 
-/* The mean and the central 80 % of the predictions with the variable at one value. */
+/*
+ * This struct holds the mean and the central 80 % of the predictions with the variable at one
+ * value.
+ */
 struct effect {
 	double at, mean, low, high;
 };

@@ -9,7 +9,7 @@
 #include "analyzer/answer/page_shell.h"
 #include "analyzer/models/regression/model.h"
 
-/* What the pictures show; computed once per page. */
+/* This struct holds what the pictures show. It is computed once per page. */
 struct model_view {
 	const struct model *m;
 	/* per training row; the prediction comes from a model without the row's fold */

@@ -359,7 +359,7 @@ static void page_retired_note(struct page *pg, const struct figure *f)
 {
 	const struct collect *c = pg->r->collect;
 
-	/* With profiles alone, a picture that is there comes from a profile. */
+	/* If there are no stored requests, every picture on the page comes from a profile. */
 	if (!f->needs_requests || !c->retired.nr_requests ||
 	    c->retired.nr_requests == c->nr_requests)
 		return;

@@ -6,7 +6,7 @@
 #include "base/memory/buf.h"
 #include "formats/profile/profile.h"
 
-/* Where the time of a request is spent. */
+/* This enum says in which stage the time of a request is spent. */
 enum verdict {
 	/* there are no response times, or no dispatch times to separate the stages */
 	VERDICT_UNKNOWN,

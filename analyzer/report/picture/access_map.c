@@ -18,7 +18,7 @@ static const struct frame map_frame = { .width = SVG_WIDTH,
 					.right = 748,
 					.bottom = 286 };
 
-/* Where both are shaded, reads are above writes. */
+/* Reads are drawn above writes where both are shaded. */
 static const struct frame upper_frame = { .width = SVG_WIDTH,
 					  .height = 440,
 					  .left = 76,

@@ -11,7 +11,7 @@
 
 const double heatmap_crop_ratio[HEATMAP_CROPS] = { 0, 0.001, 0.01 };
 
-/* 10 us times 2^(i/4), with 16 bits after the point. */
+/* Item i is 10 us times 2^(i/4), with 16 bits after the point. */
 static const uint64_t quarter[HEATMAP_PER_OCTAVE] = { 655360000, 779358775, 926819000, 1102179749 };
 
 static const struct frame heat_frame = { .width = SVG_WIDTH,

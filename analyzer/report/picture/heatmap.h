@@ -32,7 +32,8 @@ uint64_t heatmap_row_begin_ns(unsigned int row);
 int heatmap_add(struct heatmap *h, uint64_t arrival_ns, uint64_t latency_ns);
 
 /*
- * The shares of the slowest requests that the three choices leave out, in the order of the buttons.
+ * These are the shares of the slowest requests that the three choices leave out, in the order of
+ * the buttons.
  */
 #define HEATMAP_CROPS 3
 extern const double heatmap_crop_ratio[HEATMAP_CROPS];

@@ -13,7 +13,7 @@ enum intensity_measure {
 };
 #define NR_INTENSITY_MEASURES 2
 
-/* Rows of the grid: by measure, size class and direction (read 0, write 1). */
+/* The rows of the grid are ordered by measure, size class and direction (read 0, write 1). */
 #define INTENSITY_ROWS (NR_INTENSITY_MEASURES * NR_SIZE_CLASSES * 2)
 static inline size_t intensity_row(enum intensity_measure measure, unsigned int class, bool write)
 {

@@ -13,11 +13,11 @@
 #include "formats/request.h"
 #include "workload/sequential.h"
 
-/* Rows of the grid: reads, reads counted, writes, writes counted. */
+/* The rows of the grid are: reads, reads counted, writes, writes counted. */
 struct sequence {
 	struct timegrid grid;
 };
-/* The state for one device. */
+/* This struct holds the state for one device. */
 struct sequence_device {
 	struct sequential direction[2];
 };
