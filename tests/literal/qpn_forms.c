@@ -29,7 +29,7 @@
 	"transitions: {in: {time: {exponential: {rate: .8}}, put: {q: c}}, "                     \
 	"out: {take: {q: c}}}\n"
 
-/* 20 machines with a mean up time of 4, and three repair shops one after the other. */
+/* This net has 20 machines with a mean up time of 4, and three repair shops one after the other. */
 #define REPAIR                                                                         \
 	"colours: [c]\n"                                                               \
 	"places:\n"                                                                    \

@@ -90,8 +90,8 @@ int slow_lru_tree(const uint64_t *blocks, size_t nr, uint64_t *hits)
 			distinct++;
 		} else {
 			/*
-			 * The number of blocks last referenced at that time or later, including the
-			 * block itself.
+			 * The depth is the number of blocks last referenced at that time or later,
+			 * including the block itself.
 			 */
 			hits[distinct - (size_t)tree_below(tree, before[i])]++;
 			tree_add(tree, nr, before[i], -1);

@@ -14,9 +14,9 @@
  */
 int slow_lru_walk(const uint64_t *blocks, size_t nr, uint64_t *hits);
 /*
- * Computes the same by a Fenwick tree over the times of last reference (Olken, Efficient Methods
- * for Calculating the Success Function of Fixed Space Replacement Policies, 1981). Costs O(nr log
- * nr).
+ * Computes what the function above computes, by a Fenwick tree over the times of last reference
+ * (Olken, Efficient Methods for Calculating the Success Function of Fixed Space Replacement
+ * Policies, 1981). Costs O(nr log nr).
  */
 int slow_lru_tree(const uint64_t *blocks, size_t nr, uint64_t *hits);
 /* Returns the share of references that miss in a cache of that many blocks. */

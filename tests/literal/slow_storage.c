@@ -7,7 +7,7 @@
 
 #define MOST_CLIENTS 1024
 
-/* A ring of clients in order of arrival. */
+/* This struct is a ring of clients in order of arrival. */
 struct line {
 	unsigned items[MOST_CLIENTS];
 	unsigned first, nr;

@@ -12,7 +12,7 @@
 
 #include "tests/support/faulty_calls.h"
 
-/* How a child ended. */
+/* This struct says how a child ended. */
 struct point_end {
 	bool is_killed;	 /* by SIGKILL */
 	bool is_crashed; /* killed by another signal, such as the alarm, or a nonzero exit code */

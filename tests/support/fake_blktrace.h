@@ -20,7 +20,7 @@
 #define FAKE_READ     1u	    /* categories of actions */
 #define FAKE_WRITE    2u
 
-/* The actions of BLK_TA_*, by blkparse's letters. */
+/* These are the actions BLK_TA_*, named by blkparse's letters. */
 enum { FAKE_Q = 1, FAKE_M, FAKE_F, FAKE_G, FAKE_S, FAKE_R, FAKE_D, FAKE_C };
 
 struct fake_blktrace {
@@ -34,7 +34,7 @@ struct fake_blktrace {
 	uint32_t sequence[2]; /* next sequence number of each CPU */
 	uint64_t base_ns;     /* added to the times of events */
 
-	/* The requests that the source handed over. */
+	/* These are the requests that the source handed over. */
 	struct request r[FAKE_REQUESTS];
 	size_t nr;
 	uint64_t lost[NR_LOSS_CAUSES];

@@ -216,7 +216,7 @@ bool receiver_begin(struct receiver *s, const enum behaviour *script, unsigned i
 	return ok(receiver_listen(s));
 }
 
-/* A segment of nr requests. */
+/* Makes a segment of nr requests. */
 void rig_segment(uint64_t sequence, unsigned int nr, struct buf *out)
 {
 	struct segment_header h = { .host = "here", .boot_id = "boot", .epoch = 7 };

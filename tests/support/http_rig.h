@@ -15,7 +15,7 @@
 #include "agent/send/sink.h"
 #include "base/memory/buf.h"
 
-/* What the receiver in this test does with a request. */
+/* This enum says what the receiver in this test does with a request. */
 enum behaviour {
 	ANSWER_WELL,
 	ANSWER_GARBAGE,	   /* 200, not JSON */
@@ -44,7 +44,10 @@ struct receiver {
 	size_t max_body_bytes; /* 0: any; longer ones get a 413 */
 	uint64_t requests;     /* in the segments stored */
 	uint64_t kept_back;    /* in the ledgers of the segments stored */
-	/* It keeps one content under each name, and refuses another one, as an analyzer does. */
+	/*
+	 * If set, the receiver keeps one content under each name and refuses another one, as an
+	 * analyzer does.
+	 */
 	bool keeps_names;
 	struct {
 		char url[200], hash[64];

@@ -14,7 +14,7 @@
 #include "formats/request.h"
 #include "formats/segment/segment.h"
 
-/* 2026-01-01T00:00:00Z: the real time of a host at its monotonic time 0. */
+/* This is 2026-01-01T00:00:00Z, the real time of a host at its monotonic time 0. */
 #define SAMPLE_REAL_NS 1767225600000000000ull
 
 struct sample {

@@ -49,7 +49,8 @@ static struct life_segment *find(struct life *l, uint64_t epoch, uint64_t sequen
 }
 
 /*
- * One run of an agent: its spool, its account, and the code that connects them in the real agent.
+ * This struct is one run of an agent: its spool, its account, and the code that connects them in
+ * the real agent.
  */
 struct run {
 	struct life *life;

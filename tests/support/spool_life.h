@@ -55,7 +55,7 @@ void life_run(struct life *l);
 /* Does one run on what an earlier run left. A life has at most LIFE_MAX_RUNS. */
 void life_run_once(struct life *l);
 
-/* What the next start finds, after everything was sent to the receiver. */
+/* This struct holds what the next start finds after everything was sent to the receiver. */
 struct life_end {
 	bool started;
 	uint64_t known;	     /* requests and losses of known number, each counted once */
