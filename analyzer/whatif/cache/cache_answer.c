@@ -176,7 +176,10 @@ static void cache_answer_sizes(const struct cache_result *r, struct answer *a)
 	}
 }
 
-/* One cache for all loads: the bytes and hits of each load in the three ways to use the cache. */
+/*
+ * Adds a table about one cache for all loads: the bytes and hits of each load in the three ways to
+ * use the cache.
+ */
 static void cache_answer_parts(const struct cache_result *r, struct answer *a)
 {
 	static const struct answer_column columns[] = {

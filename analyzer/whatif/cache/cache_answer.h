@@ -23,13 +23,16 @@ struct cache_result {
 	double size_bytes; /* with one load: its own cache; 0: at the knee */
 	const double *shared, *equal, *parted;
 	const struct cache_stream *streams; /* borrowed */
-	/* Objectives on means, and what cache_judge() found. */
+	/* These are the objectives on means, and the verdict of cache_judge(). */
 	struct study_slo slo;
 	enum study_slo_verdict slo_verdict;
 	char slo_words[512];
 };
 
-/* Times of a load by direction: of hits, and of misses with the upper end of their interval. */
+/*
+ * This struct holds the times of a load by direction: those of hits, and those of misses with the
+ * upper end of their interval.
+ */
 struct cache_times {
 	double hit_s, miss_s[2], miss_high_s[2]; /* NaN: unknown */
 };

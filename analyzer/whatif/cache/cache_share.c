@@ -10,7 +10,10 @@
 
 /* bisection steps of the logarithm of a time: the result is exact to the last bit */
 #define BISECTIONS 200
-/* The bisection searches times between these, in seconds: one microsecond and 30 million years. */
+/*
+ * The bisection searches times between these two, in seconds: from one microsecond to 30 million
+ * years.
+ */
 #define TIME_LEAST_S 1e-6
 #define TIME_MOST_S  1e15
 #define UNITS	     512 /* that a cache is parted into */

@@ -32,7 +32,7 @@
 #define CAPACITY_LEVEL 0.9  /* the confidence level of every interval */
 #define CAPACITY_BOUND 0.10 /* a C that varies by more deserves a warning */
 
-/* A throughput measured once or several times, in requests per second. */
+/* This struct is a throughput measured once or several times, in requests per second. */
 struct capacity_point {
 	uint64_t bytes;
 	double read_ratio;
@@ -74,12 +74,15 @@ void capacity_release(struct capacity *c);
 int capacity_add(struct capacity *c, uint64_t bytes, double read_ratio, double iops,
 		 double relative_error, struct err *err);
 /*
- * Call this after the last capacity_add(). -EINVAL names a size that lacks a measurement with reads
- * or with writes only.
+ * Call this function after the last capacity_add(). Returns -EINVAL, and err names the size, if a
+ * size lacks a measurement with reads or with writes only.
  */
 int capacity_finish(struct capacity *c, struct err *err);
 
-/* C and f_rw of a size. */
+/*
+ * This struct holds the two parameters of a size: its capacity C, and its ratio f_rw of reads to
+ * writes.
+ */
 struct capacity_at {
 	uint64_t bytes;
 	bool interpolated, extrapolated;

@@ -7,7 +7,10 @@
 
 #include "analyzer/models/storage/device/device_load.h"
 
-/* Requests per throughput, and at least so many of each client; the first fifth warms up. */
+/*
+ * Each throughput is simulated with this many requests, and at least with so many of each client.
+ * The first fifth warms up.
+ */
 #define REQUESTS   20000
 #define PER_CLIENT 5
 /* Sizes are this factor apart; capacity.h interpolates between them. */
@@ -24,7 +27,10 @@ struct capacity_source {
 	struct capacity_limits *limits;
 };
 
-/* The answers of the device to requests of one size and direction at a fixed number under way. */
+/*
+ * This struct is the answer of the device to requests of one size and direction with a fixed number
+ * under way.
+ */
 struct capacity_reply {
 	double per_s, relative_error;
 	double at_s; /* the time that an objective is about */
@@ -59,7 +65,10 @@ static int capacity_ask_device(const struct device_model *m, uint64_t bytes, int
 	return ret;
 }
 
-/* By Little's law, clients that never think get clients / (mean time) requests per second. */
+/*
+ * Asks models. By Little's law, clients that never think get clients / (mean time) requests per
+ * second.
+ */
 static int capacity_ask_models(const struct capacity_source *s, uint64_t bytes, int side,
 			       double clients, const char *point, struct capacity_reply *out,
 			       struct err *err)
@@ -274,7 +283,7 @@ static int capacity_model_range(struct capacity_source *s, const char *response,
 	return 0;
 }
 
-/* Narrows the same to what a calibrated net knows. */
+/* Narrows the sizes and the requests under way to those that a calibrated net knows. */
 static void capacity_narrow(struct capacity_source *s, const struct storage_range *size,
 			    const struct storage_range *clients)
 {

@@ -34,7 +34,10 @@ struct capacity_limits {
 	 * of it breaks an objective, while smaller ones keep all; 0: none.
 	 */
 	uint64_t left_out_bytes;
-	/* Set where a single request already breaks an objective: the objective and the size. */
+	/*
+	 * If broken is set, already a single request breaks an objective. The other two members are
+	 * this objective and the size of the request.
+	 */
 	bool broken;
 	size_t broken_objective;
 	uint64_t broken_bytes;

@@ -24,7 +24,7 @@ static void headroom_bound_text(const struct headroom_bound *b, char out[UNITS_B
 		 b->factor);
 }
 
-/* "4 clients", "10 clients that think 20 ms between their requests" */
+/* Writes the load, such as "4 clients" or "10 clients that think 20 ms between their requests". */
 static void headroom_load_text(const struct headroom *h, char out[LOAD_BYTES])
 {
 	char think[UNITS_BYTES];

@@ -16,8 +16,8 @@ struct headroom_result {
 	const struct headroom_objective *objective;
 	const struct headroom *found;
 	/*
-	 * Requests per second: observed, predicted for today, and where the objective breaks; NaN:
-	 * unknown.
+	 * These are requests per second: observed, predicted for today, and where the objective
+	 * breaks. NaN means unknown.
 	 */
 	double offered_per_s, today_per_s, limit_per_s;
 };

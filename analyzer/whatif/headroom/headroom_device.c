@@ -16,7 +16,7 @@
 /* Factors that differ by less are the same: loads were multiplied and divided in between. */
 #define FACTOR_ROUNDING 1e-9
 
-/* A search for the factor at which one of the three curves breaks the objective. */
+/* This struct is a search for the factor at which one of the three curves breaks the objective. */
 struct device_search {
 	struct headroom_device *device;
 	int side, point;
@@ -66,7 +66,7 @@ static void device_run_take(struct headroom_device_run *run, const struct study_
 		run->rate_per_s += c->answers[i].rate_per_s;
 }
 
-/* Keeps a run at its place among the others. */
+/* Keeps a run at its place among the other runs, which are ascending by factor. */
 static int device_run_keep(struct headroom_device *d, const struct headroom_device_run *run)
 {
 	size_t at = d->nr_runs;

@@ -33,7 +33,7 @@
 #define HEADROOM_DEVICE_FACTOR	 64.0
 #define HEADROOM_DEVICE_REQUESTS 4000000.0
 
-/* One simulation: times of the slowest load. */
+/* This struct is one simulation, with the times of the slowest load. */
 struct headroom_device_run {
 	double factor; /* simulated requests over stored requests */
 	struct headroom_point times[2][STUDY_POINTS];
@@ -47,7 +47,7 @@ struct headroom_device {
 	const struct study_replay *replay; /* borrowed: the plans of all loads */
 	uint64_t seed;
 	double most_requests; /* of one simulation; 0: HEADROOM_DEVICE_REQUESTS */
-	/* The simulations so far, by factor ascending; owned. */
+	/* These are the simulations so far, ascending by factor; owned. */
 	struct headroom_device_run *runs;
 	size_t nr_runs, cap_runs;
 };

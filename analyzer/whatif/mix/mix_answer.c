@@ -110,7 +110,7 @@ static void mix_conclude(const struct mix_result *r, struct answer *a)
 			r->most[r->nr - 1], given);
 }
 
-/* The frontier of two loads: the most of the first for each count of the second. */
+/* Adds the frontier of two loads: the most of the first load for each count of the second. */
 static void mix_answer_frontier(const struct mix_result *r, struct answer *a)
 {
 	const struct answer_column columns[] = {

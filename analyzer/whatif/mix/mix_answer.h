@@ -12,8 +12,8 @@ struct mix_result {
 	bool fits;		 /* used if no count is searched */
 	bool none, none_upper;	 /* used if a count is searched: not even the other loads fit */
 	/*
-	 * With one searched count: most[0]. With two: the most of the first load, by the count of
-	 * the second.
+	 * If one count is searched, most[0] holds its answer. If two are searched, the array holds
+	 * the most of the first load, by the count of the second.
 	 */
 	size_t most[PREDICTOR_LOADS_MAX + 1], nr;
 	size_t most_upper[PREDICTOR_LOADS_MAX + 1], nr_upper; /* by the intervals' upper ends */

@@ -9,7 +9,7 @@
 
 #include "base/text/units.h"
 
-/* The loads of a mix, each one repeated by its count. */
+/* This struct holds the loads of a mix, each one repeated by its count. */
 struct many {
 	struct load_facts facts[PREDICTOR_LOADS_MAX];
 	struct predicted answers[PREDICTOR_LOADS_MAX];

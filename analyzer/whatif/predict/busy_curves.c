@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The low end of an interval counts as at least this share of the prediction. */
+/* The low end of an interval is at least this share of the prediction. */
 #define LEAST_RATIO 1e-3
-/* The percentile that, beside the mean, shows how much the times of a single client vary. */
+/* This percentile shows, beside the mean, how much the times of a single client vary. */
 #define SPREAD_POINT "p95"
 
 void busy_curves_release(struct busy_curves *c)

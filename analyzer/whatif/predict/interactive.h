@@ -58,7 +58,10 @@ int interactive_solve_groups(struct interactive *a, const double *busy_s, size_t
  * find.
  */
 double interactive_mean(const struct interactive *a, const double *time_s, size_t nr_busy);
-/* A gamma distribution. Beyond the largest measured number of clients the scale of a time grows. */
+/*
+ * This struct is a gamma distribution. Beyond the largest measured number of clients the scale of a
+ * time grows.
+ */
 struct interactive_gamma {
 	double shape, scale_s;
 };

@@ -44,7 +44,7 @@ struct load_sizes {
 	} at[LOAD_SIZES_MAX];
 };
 
-/* What a profile did not contain, so that a prediction lacks it. */
+/* This enum names what a profile did not contain, so that a prediction lacks it. */
 enum load_missing {
 	LOAD_NO_IN_FLIGHT = 1u << 0,
 	LOAD_NO_CLIENTS = 1u << 1,
@@ -101,7 +101,10 @@ void load_facts_of_group(const struct profile_group *g, struct load_facts *out);
  * stay the same.
  */
 struct load_facts load_facts_scaled(const struct load_facts *f, double factor);
-/* Joins loads that run side by side on one target: sums, and means weighted by their rates. */
+/*
+ * Joins loads that run side by side on one target. The result has their sums, and means weighted by
+ * their rates.
+ */
 void load_facts_join(const struct load_facts *f, size_t nr, struct load_facts *out);
 /* Gives the sizes of reads and writes together, weighted by their shares of the requests. */
 void load_facts_all_sizes(const struct load_facts *f, struct load_sizes *out);
@@ -117,7 +120,7 @@ enum load_carried {
 	LOAD_MAY_NOT, /* the mean is too low, but the upper end of the interval would suffice */
 	LOAD_CANNOT,
 };
-/* high_per_s: the upper end of the interval of the rate; NaN: none. */
+/* high_per_s is the upper end of the interval of the rate; NaN means that there is none. */
 enum load_carried load_facts_carried(const struct load_facts *f, double per_s, double high_per_s);
 /* Writes "TARGET cannot carry this load: NAME offered 40 k requests/s, it gives 10 k/s" to out. */
 void load_facts_say_carried(enum load_carried c, const char *target, const char *name,

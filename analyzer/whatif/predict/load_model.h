@@ -82,7 +82,10 @@ int load_rows_ask(const struct load_rows *rows, double level, double *out, doubl
  */
 const char *load_rows_outside(const struct load_rows *rows);
 
-/* The service time of the mean request, and of a request of the direction itself. */
+/*
+ * This struct holds the service time of the mean request, and that of a request of the direction
+ * itself.
+ */
 struct load_own {
 	double all_s, own_s;
 };
@@ -101,11 +104,17 @@ double load_own_factor(const struct load_own *o, double all_s);
  * clients, but none of think time.
  */
 bool load_model_is_busy(const struct model *m);
-/* The index of the variable of clients, of depth, or of the rate, or -1. */
+/*
+ * These return the index of the variable of clients, of depth, or of the rate, or -1 if there is
+ * none.
+ */
 int load_model_clients(const struct model *m);
 int load_model_depth(const struct model *m);
 int load_model_rate(const struct model *m);
-/* The same for the size of requests; *unit_bytes becomes the bytes of one unit of the variable. */
+/*
+ * Returns the index of the variable of the request size, or -1. *unit_bytes becomes the bytes of
+ * one unit of the variable.
+ */
 int load_model_size(const struct model *m, double *unit_bytes);
 /* Returns whether the caller has set variable v. */
 bool load_model_is_set(const struct model *m, size_t v, const char *const *set, size_t nr_set);

@@ -25,7 +25,7 @@ struct load_choice {
 	const char *store; /* NULL: none */
 	struct word_list profiles;
 	struct selection sel;
-	/* All loads: the operands, the profiles and the store, in this order. */
+	/* These are all loads, in this order: the operands, the profiles, the store. */
 	char **operands;
 	size_t nr;
 	char **argv; /* owned: the operands, where they are not the command line's own */

@@ -63,7 +63,7 @@ struct predicted {
 #define PREDICTED_NONE \
 	((struct predicted){ { NAN, NAN }, { NAN, NAN }, { NAN, NAN }, NAN, NAN, NAN })
 
-/* A query: a point of the distribution, and the directions. */
+/* This struct is a query: a point of the distribution, and the directions. */
 struct predictor_ask {
 	const char *point; /* "": the mean; "p95", ... */
 	bool sides[2];

@@ -12,7 +12,8 @@
 #define SEQUENTIAL    0.5
 #define LEAST_THINK_S 1e-9 /* the same as in STORAGE_ASK_DEFAULTS */
 /*
- * Half the width of the 90 % range of normal errors, over their mean magnitude: 1.645 sqrt(pi / 2).
+ * This is half the width of the 90 % range of normal errors, over their mean magnitude: 1.645
+ * sqrt(pi / 2).
  */
 #define HALF_PER_MEAN 2.062
 

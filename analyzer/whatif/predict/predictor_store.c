@@ -33,8 +33,8 @@ struct learning {
 };
 
 /*
- * The scale of a response: unchanged, its logarithm, or its logarithm over clients (named in the
- * latter case).
+ * This struct is the scale of a response: the response itself, its logarithm, or its logarithm over
+ * clients. In the last case, offset names the clients.
  */
 struct scale {
 	bool log;

@@ -19,7 +19,10 @@ const struct scenario_vm *scenario_vm_of(const struct scenario *s, const char *n
 	return NULL;
 }
 
-/* One storage with its loads: one load for every VM and count, and the VM of each load. */
+/*
+ * This struct is one storage with its loads: one load for every VM and count, and the VM of each
+ * load.
+ */
 struct asked {
 	struct load_facts facts[PREDICTOR_LOADS_MAX];
 	struct predicted answers[PREDICTOR_LOADS_MAX];

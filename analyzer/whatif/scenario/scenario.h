@@ -89,14 +89,14 @@ int scenario_files_origins(const struct scenario_files *f, struct page_origins *
 
 /* Returns 0, -EINVAL with file:line, or the errors of the files that it names. f must outlive s. */
 int scenario_read(struct scenario *s, struct scenario_files *f, const char *path, struct err *err);
-/* The table of the keys of a scenario. */
+/* This table holds the keys of a scenario. */
 extern const struct fields scenario_table;
 /*
  * Replaces storages by a simulated device: the one of that name, or all of them where name is NULL.
  * Returns 0, -EINVAL where no storage has the name, or the errors of the file.
  */
 int scenario_simulate(struct scenario *s, const char *name, const char *path, struct err *err);
-/* Fills the results. */
+/* Fills the results of the scenario. */
 int scenario_solve(struct scenario *s, struct err *err);
 /* Returns the VM of that name, or NULL if there is none or if it was removed. */
 const struct scenario_vm *scenario_vm_of(const struct scenario *s, const char *name);

@@ -27,7 +27,10 @@ static bool scenario_seen_before(const struct scenario_result *r, size_t scenari
 	return false;
 }
 
-/* Row k of all, in order of first appearance; false behind the last. */
+/*
+ * Sets out to row k of all rows, in order of their first appearance. Returns false if there is no
+ * row k.
+ */
 bool scenario_row_of(const struct scenario_result *r, size_t k, struct scenario_row *out)
 {
 	for (size_t at = 0; at < r->nr; at++)
@@ -326,7 +329,10 @@ static void scenario_answer_time(const struct scenario_result *r, const struct s
 	answer_number(t, now / before - 1);
 }
 
-/* One row for a VM, a direction and a scenario, so that any number of scenarios fits the screen. */
+/*
+ * The table has one row for a VM, a direction and a scenario, so that any number of scenarios fits
+ * the screen.
+ */
 static void scenario_answer_times(const struct scenario_result *r, struct answer *a)
 {
 	const struct answer_column columns[] = {

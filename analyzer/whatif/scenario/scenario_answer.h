@@ -18,7 +18,7 @@ struct scenario_result {
 	char slo_words[384];
 };
 
-/* A VM and a direction that occur in at least one scenario. */
+/* This struct is a VM and a direction that occur in at least one scenario. */
 struct scenario_row {
 	const char *vm;
 	int side;      /* 0 reads, 1 writes */

@@ -10,7 +10,7 @@
 #define VM(member)     offsetof(struct scenario_vm_said, member)
 #define CHANGE(member) offsetof(struct scenario_change_said, member)
 
-/* What a change names: the VMs from first up to end, and storages by index. */
+/* This struct holds what a change names: the VMs from first up to end, and storages by index. */
 struct scenario_change_said {
 	struct scenario_vm_said added; /* its count and load are those of every change */
 	const struct yaml_node *count;

@@ -11,14 +11,14 @@
 
 #define SCENARIO_LOAD_MAX 1e6 /* times today's */
 
-/* The context of every hook. */
+/* Every hook gets this struct as its context. */
 struct scenario_reader {
 	struct scenario *scenario;
 	struct scenario_files *files;
 	int depth; /* number of files that build on each other */
 };
 
-/* What a file says about a VM; storage is an index. */
+/* This struct holds what a file says about a VM; storage is an index. */
 struct scenario_vm_said {
 	const struct yaml_node *vm, *profile, *device;
 	size_t storage;
@@ -26,10 +26,10 @@ struct scenario_vm_said {
 	double load;
 };
 
-/* Items that several tables share. */
+/* Several tables share these items. */
 extern const struct field scenario_name, scenario_count, scenario_load, scenario_size,
 	scenario_hit_time;
-/* An item of the list of changes: a mapping from one verb to its arguments. */
+/* This field is an item of the list of changes: a mapping from one verb to its arguments. */
 extern const struct field scenario_change;
 
 /* Keeps the node for the caller: `to` is a const struct yaml_node *. */

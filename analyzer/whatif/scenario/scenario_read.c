@@ -12,7 +12,7 @@
 #define STORAGE(member) offsetof(struct scenario_storage_said, member)
 #define VM(member)	offsetof(struct scenario_vm_said, member)
 
-/* What a file says about a storage. */
+/* This struct holds what a file says about a storage. */
 struct scenario_storage_said {
 	struct predictor_spec spec;
 	struct scenario_storage storage;

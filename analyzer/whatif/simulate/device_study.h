@@ -35,7 +35,7 @@ struct device_study_load {
 	double measured_s[2];
 };
 
-/* One load, type and point. */
+/* This struct is the answer about one load, type and point. */
 struct device_study_row {
 	size_t load;
 	enum device_type type;
@@ -44,7 +44,7 @@ struct device_study_row {
 	double before_s, target_s, low, high, measured_s;
 };
 
-/* The results of one load. */
+/* This struct holds the results of one load. */
 struct device_study_result {
 	double offered_per_s, target_per_s; /* requests */
 	struct device_times times;	    /* on the target */

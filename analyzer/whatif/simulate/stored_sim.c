@@ -48,7 +48,7 @@ struct stored_load {
 	bool again;	 /* the load has completed once, and its further requests do not count */
 };
 
-/* A request under way. */
+/* This struct is a request under way. */
 struct stored_slot {
 	struct device_request request;
 	double begin_s;
@@ -454,7 +454,7 @@ int stored_sim_run(const struct causal_plan *const *plans, size_t nr, const stru
 	return ret;
 }
 
-/* The simulations of one call, which parallel_run() executes. */
+/* This struct holds the simulations of one call, which parallel_run() executes. */
 struct stored_work {
 	const struct stored_run *runs;
 	uint64_t seed;
@@ -498,7 +498,7 @@ unsigned stored_sim_at_once(const struct stored_run *runs, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t bytes = 0;
 
-		/* What is kept of each request: struct stored_lane. */
+		/* Each request needs this memory in its struct stored_lane. */
 		for (size_t k = 0; k < runs[i].nr_plans; k++)
 			bytes += (2 * sizeof(double) + sizeof(bool)) *
 				 stored_plan_nr(runs[i].plans[k]);

@@ -41,7 +41,7 @@ struct study_simulate {
 	 * them; NULL: one of each.
 	 */
 	const size_t *copies;
-	/* The answers of loads alone, which study_simulate_cases() keeps. */
+	/* These are the answers of loads alone, which study_simulate_cases() keeps. */
 	struct study_answer alone[STUDY_LOADS_MAX];
 	bool has_alone[STUDY_LOADS_MAX];
 };

@@ -101,7 +101,7 @@ bool replay_parts_have_holes(const struct replay_parts *parts)
 	return parts->bytes < parts->end_bytes;
 }
 
-/* What a file is filled with, and how far it is. */
+/* This struct says what a file is filled with, and how far the filling is. */
 struct replay_filling {
 	int fd;
 	uint64_t *random; /* BUFFER_BYTES */

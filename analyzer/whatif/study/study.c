@@ -89,7 +89,7 @@ static int make_relative(const struct study *s, const struct study_load *load,
 	return 0;
 }
 
-/* The mean of a type on the target. */
+/* Returns the mean of a type on the target. */
 static struct study_time study_mean(const struct study_answer *a, int type)
 {
 	if (type == STUDY_FLUSH)

@@ -29,7 +29,10 @@ struct study_row {
 	int side; /* enum study_type */
 	enum study_point point;
 	enum study_way way;
-	/* Response times; NaN: unknown. low, high: ends of the 90 % interval of target_s. */
+	/*
+	 * These are response times; NaN means unknown. low and high are the ends of the 90 %
+	 * interval of target_s.
+	 */
 	double before_s, target_s, low, high, change_ratio, measured_s;
 	double delta_rt; /* |measured_s - target_s| / target_s */
 };

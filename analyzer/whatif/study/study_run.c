@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The mimics of a case, which fio runs side by side, and the response times that fio reports. */
+/*
+ * This file starts the mimics of a case, which fio runs side by side, and reads the response times
+ * that fio reports.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
