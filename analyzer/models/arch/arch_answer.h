@@ -32,7 +32,9 @@ json_t *arch_time_json(const struct time_estimate *t);
  */
 struct answer *arch_compare_answer(const struct arch_model m[2], const struct arch_solution s[2],
 				   uint64_t seed);
-/* What a model consists of, and which of its resources have more work than they can do. */
+/*
+ * Describes what a model consists of, and which of its resources have more work than they can do.
+ */
 json_t *arch_check_json(const struct arch_model *m, const struct arch_load *l);
 /* Adds a number with four digits to a row, or a dash. */
 void arch_answer_ratio(struct answer_table *t, double v);

@@ -30,13 +30,13 @@
 
 #define ARCH_NONE UINT32_MAX
 
-/* The location of an item in a file, for errors and warnings. */
+/* This struct is the location of an item in a file, for errors and warnings. */
 struct arch_place {
 	uint32_t file; /* index of the file */
 	unsigned line;
 };
 
-/* An assignment of a value to a variable. */
+/* This struct assigns a value to a variable. */
 struct arch_set {
 	uint32_t name; /* index among the model's names */
 	struct stoex *value;
@@ -153,7 +153,7 @@ struct arch_behaviour {
 	uint32_t nr;
 };
 
-/* An operation of an interface. */
+/* This struct is an operation of an interface. */
 struct arch_signature {
 	char *name;
 	char *interface;
@@ -207,7 +207,7 @@ enum arch_policy {
 	ARCH_DELAY, /* delay: as many servers as there are jobs */
 };
 
-/* A kind of resource: "cpu", "delay", "hdd" and those that a model adds. */
+/* This struct is a kind of resource: "cpu", "delay", "hdd" or one that a model adds. */
 struct arch_type {
 	char *name;
 };

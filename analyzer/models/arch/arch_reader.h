@@ -53,7 +53,7 @@ extern const struct field arch_servers;
 extern const struct field arch_sets_field;
 /* A field for a list of actions. The member is a uint32_t, the index of the behaviour. */
 extern const struct field arch_actions;
-/* Fields for the maps of a model. */
+/* These are fields for the maps of a model. */
 extern const struct field arch_file_sets, arch_storages, arch_components, arch_containers,
 	arch_links, arch_assembly, arch_usage;
 

@@ -25,12 +25,12 @@
 
 /* After this number of actions at one instant, the simulation assumes that time stands still. */
 #define ARCH_SIM_MAX_STEPS 50000000
-/* With more threads than this, an open scenario is assumed to be unstable. */
+/* An open scenario with more threads than this is assumed to be unstable. */
 #define ARCH_SIM_MAX_THREADS 2000000
 
 struct arch_sim;
 
-/* Durations of one kind since the last collection. */
+/* This struct holds the durations of one kind since the last collection. */
 struct arch_times {
 	double sum, squares, nr;
 };

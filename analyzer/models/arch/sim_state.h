@@ -126,8 +126,8 @@ struct arch_sim {
 	struct frame *free_frames;
 
 	/*
-	 * For arch_load: the only open scenario of a simulation without waiting; otherwise
-	 * ARCH_NONE.
+	 * arch_load uses this member: it is the only open scenario of a simulation without waiting,
+	 * otherwise ARCH_NONE.
 	 */
 	uint32_t alone;
 	bool closed_doors; /* no more arrivals */
@@ -188,7 +188,7 @@ int passive_acquire(struct arch_sim *s, uint32_t passive, uint32_t thread);
 /* Returns the thread that gets the unit now, or ARCH_NONE. */
 uint32_t passive_release(struct arch_sim *s, uint32_t passive);
 
-/* Functions of arch_sim.c. */
+/* These functions are in arch_sim.c. */
 int sim_no_memory(struct arch_sim *s);
 /* Adds the location before the message of an error. Returns error. */
 int sim_at_place(struct arch_sim *s, struct arch_place at, int error);

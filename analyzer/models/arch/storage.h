@@ -47,7 +47,7 @@ struct arch_storage_model {
 
 #define STORAGE_MAX_LIST 4096 /* longest status list */
 
-/* The state of one storage in one simulation. */
+/* This struct is the state of one storage in one simulation. */
 struct storage_state;
 
 struct storage_request {

@@ -15,7 +15,7 @@
 #include "analyzer/models/arch/storage.h"
 #include "analyzer/models/net/stoex.h"
 
-/* A column of a fitted model, and its expression over the inputs. */
+/* This struct is a column of a fitted model, and its expression over the inputs. */
 struct storage_column {
 	const char *name;
 	const char *expression;

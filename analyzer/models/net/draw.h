@@ -10,7 +10,7 @@
 
 #include "analyzer/models/net/net.h"
 
-/* Errors of writing remain in the stream. */
+/* A write error remains in the stream, where the caller checks for it. */
 void net_draw(const struct net *n, FILE *out);
 
 #endif

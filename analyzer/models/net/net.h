@@ -135,7 +135,7 @@ int net_read(struct net **out, const char *path, const struct net_setting *setti
 int net_parse(struct net **out, const char *name, const char *text,
 	      const struct net_setting *settings, size_t nr_settings, struct err *err);
 void net_free(struct net *n);
-/* The keys of a YAML model. */
+/* This table holds the keys of a YAML model. */
 extern const struct fields net_table;
 
 /* Returns NET_NONE where there is no such place. */

@@ -31,9 +31,9 @@ struct net_reader {
 	char prefix[NET_READ_NAME_BYTES];
 };
 
-/* A number, or an expression over the parameters. */
+/* This field reads a number, or an expression over the parameters. */
 extern const struct field net_number;
-/* Read names and transitions, and names and probes. */
+/* The first field reads names and transitions; the second one reads names and probes. */
 extern const struct field net_transitions, net_probes;
 
 /* Returns the name with the prefix. */

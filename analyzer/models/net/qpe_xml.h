@@ -17,8 +17,9 @@
 #define QPE_PATH_BYTES (2 * QPE_NAME_BYTES + 64)
 
 /*
- * What an identifier of the file stands for. For a subnet and its colours, index is where tokens
- * enter and output where they leave, or NET_NONE where they do not; otherwise both are the same.
+ * This struct says what an identifier of the file stands for. For a subnet and its colours, index
+ * is where tokens enter and output where they leave, or NET_NONE where they do not; otherwise both
+ * are the same.
  */
 struct qpe_named {
 	const char *id; /* the importer's */

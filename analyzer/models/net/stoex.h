@@ -121,7 +121,7 @@ struct stoex_scope {
  */
 int stoex_eval(const struct stoex *e, const struct stoex_scope *s, struct stoex_value *v,
 	       struct err *err);
-/* These do the same and return a number or a truth value. */
+/* These do what stoex_eval() does, and return a number or a truth value. */
 int stoex_eval_number(const struct stoex *e, const struct stoex_scope *s, double *v,
 		      struct err *err);
 int stoex_eval_bool(const struct stoex *e, const struct stoex_scope *s, bool *v, struct err *err);

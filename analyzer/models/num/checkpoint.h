@@ -48,8 +48,9 @@ int checkpoint_add(struct checkpoint *c, struct checkpoint_key key, const double
 		   size_t nr);
 
 /*
- * The numbers of one result on their way to a record or from there. A function that names all
- * numbers of a result by the calls below, in a fixed order, serves for both.
+ * This struct holds the numbers of one result on their way to a record or from there. A function
+ * that names all numbers of a result by the calls below, in a fixed order, serves for both
+ * directions.
  */
 struct checkpoint_values {
 	double *items; /* owned */
@@ -60,7 +61,7 @@ struct checkpoint_values {
 };
 
 void checkpoint_values_put(struct checkpoint_values *v, double *numbers, size_t nr);
-/* Below 2^53. */
+/* The count must be below 2^53, because a record keeps it as a double. */
 void checkpoint_values_count(struct checkpoint_values *v, uint64_t *count);
 void checkpoint_values_flag(struct checkpoint_values *v, bool *flag);
 void checkpoint_values_release(struct checkpoint_values *v);

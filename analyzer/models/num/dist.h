@@ -32,7 +32,7 @@ enum dist_kind {
 	DIST_WEIBULL,
 	DIST_BETA,
 	DIST_LOGARITHMIC, /* 1, 2, 3, ... */
-	/* Defined on the whole line; a value below 0 counts as 0. */
+	/* The kinds below are defined on the whole line; a value below 0 counts as 0. */
 	DIST_CUT_NORMAL,
 	DIST_HYPERBOLIC,
 	DIST_EXPONENTIAL_POWER,
@@ -95,7 +95,10 @@ int dist_student_t(struct dist *d, double freedom, struct err *err); /* above 2 
 int dist_von_mises(struct dist *d, double k, struct err *err);
 /* A Cauchy distribution of width gamma, of which the part within mean +- cut is used. */
 int dist_breit_wigner(struct dist *d, double mean, double gamma, double cut, struct err *err);
-/* The same for X^2 about mean^2 with the width mean gamma, and X within mean +- cut. */
+/*
+ * Makes a Breit-Wigner distribution of X^2 about mean^2, of width mean * gamma. Its part with X
+ * within mean +- cut is used.
+ */
 int dist_breit_wigner_mean_square(struct dist *d, double mean, double gamma, double cut,
 				  struct err *err);
 
@@ -116,7 +119,10 @@ void dist_release(struct dist *d);
 double dist_sample_other(const struct dist *d, struct rng *r, uint32_t *phase);
 /* Samples the kinds that dist_line.c makes. */
 double dist_sample_line(const struct dist *d, struct rng *r);
-/* For the makers of kinds: refuse impossible moments, and a parameter that is not above 0. */
+/*
+ * Functions that make kinds call these to refuse impossible moments, and a parameter that is not
+ * above 0.
+ */
 int dist_finish(struct dist *d, struct err *err);
 int dist_expect_above_0(double value, const char *what, struct err *err);
 

@@ -19,7 +19,7 @@
 
 #include "base/text/err.h"
 
-/* The result of a chunk on its way to another process, or from there. */
+/* This struct is the result of a chunk on its way to another process, or from there. */
 struct parallel_bytes;
 
 /*

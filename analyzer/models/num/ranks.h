@@ -21,7 +21,10 @@
 
 #include "base/text/err.h"
 
-/* What the shared object provides; its one symbol is `struct ranks_transport ranks_transport`. */
+/*
+ * The shared object provides this struct; its one symbol is `struct ranks_transport
+ * ranks_transport`.
+ */
 struct ranks_transport {
 	uint32_t version;
 	/*
@@ -33,7 +36,10 @@ struct ranks_transport {
 	 * Collects `size` bytes of each rank in `all`, in the order of ranks. Returns 0 or -errno.
 	 */
 	int (*gather)(const void *mine, size_t size, void *all);
-	/* The same with sizes that differ; sizes[] has one item for each rank. */
+	/*
+	 * Collects bytes as gather() does, with sizes that differ: sizes[] has one item for each
+	 * rank.
+	 */
 	int (*gather_sizes)(const void *mine, const size_t *sizes, void *all);
 	void (*end)(void);
 };
@@ -61,7 +67,7 @@ int ranks_quiet(struct err *err);
  */
 bool ranks_works_alone(void);
 
-/* The bytes of all ranks, in their order. */
+/* This struct holds the bytes of all ranks, in the order of ranks. */
 struct ranks_bytes {
 	uint8_t *data; /* owned */
 	size_t *sizes; /* owned; one for each rank */

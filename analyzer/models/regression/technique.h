@@ -38,13 +38,13 @@ struct sweep_input {
 struct technique {
 	const char *name, *summary;
 	/*
-	 * Points from 1 (worst) to 5 in the comparison of Noorshams, Modeling and Prediction of
-	 * I/O Performance in Virtualized Environments, 2015, section 6.3.2.
+	 * These are points from 1 (worst) to 5 in the comparison of Noorshams, Modeling and
+	 * Prediction of I/O Performance in Virtualized Environments, 2015, section 6.3.2.
 	 */
 	int speed, simplicity;
 	/*
-	 * Time of a whole search divided by the time of one evaluation, measured on 960 rows of 5
-	 * variables.
+	 * This is the time of a whole search divided by the time of one evaluation, measured on 960
+	 * rows of 5 variables.
 	 */
 	double search_ratio;
 	bool bounded;	  /* a sum of terms, which struct limits keeps within bounds */

@@ -47,8 +47,8 @@ struct eventq {
 	bool is_heap;
 	bool hole; /* of a heap: items[0] has already happened */
 	/*
-	 * Where there is no heap: the slots, that of the latest event first. A move of bytes
-	 * reaches beyond the last slot.
+	 * If there is no heap, this array holds the slots, that of the latest event first. A move
+	 * of bytes reaches beyond the last slot.
 	 */
 	uint8_t order[2 * EVENTQ_FEW + 1];
 	uint8_t spare[EVENTQ_FEW]; /* from spare[nr] on: the free slots */
@@ -168,7 +168,10 @@ static inline const struct event *eventq_first(struct eventq *q)
 	return q->nr ? &q->items[q->order[q->nr - 1]] : NULL;
 }
 
-/* To be called after eventq_first() has returned an event, before any other change. */
+/*
+ * Removes the first event. Call this function after eventq_first() has returned an event, before
+ * any other change.
+ */
 static inline void eventq_pop(struct eventq *q)
 {
 	uint32_t slot;

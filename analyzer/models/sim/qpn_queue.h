@@ -38,7 +38,7 @@ static inline void qpn_queue_serve(struct qpn_sim *s, struct slot_state *x, uint
 		s->error = ret;
 }
 
-/* A token arrives at the queue of its slot x. */
+/* Lets a token arrive at the queue of its slot x. */
 static inline void qpn_queue_arrive(struct qpn_sim *s, struct slot_state *x, uint32_t token)
 {
 	struct queue_state *q = &s->queues[x->queue];
@@ -51,7 +51,7 @@ static inline void qpn_queue_arrive(struct qpn_sim *s, struct slot_state *x, uin
 	qpn_queue_serve(s, x, token);
 }
 
-/* A service of this slot ends without interruption; the queue goes on. */
+/* Ends a service of this slot that was not interrupted; the queue goes on. */
 static inline void qpn_queue_complete(struct qpn_sim *s, const struct slot_state *x)
 {
 	struct queue_state *q = &s->queues[x->queue];

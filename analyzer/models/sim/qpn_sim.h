@@ -29,14 +29,17 @@
 #include "analyzer/models/sim/qhist.h"
 #include "base/text/err.h"
 
-/* This many firings in one instant, plus 16 for each token, are taken to be endless. */
+/*
+ * A simulation assumes that more firings in one instant than this, plus 16 for each token, never
+ * end.
+ */
 #define QPN_SIM_MAX_FIRINGS 1000000
-/* With this many tokens a net is taken to be unstable; usually this is detected far earlier. */
+/* A net with this many tokens is assumed to be unstable; usually this is detected far earlier. */
 #define QPN_SIM_MAX_TOKENS (4 * NET_MAX_TOKENS)
 
 struct qpn_sim;
 
-/* What happened in one slot since the last collection. */
+/* This struct holds what happened in one slot since the last collection. */
 struct slot_sums {
 	double population; /* integral over time of the tokens in the place */
 	double in_queue;   /* the same for those in the queue alone */

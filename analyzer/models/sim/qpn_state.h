@@ -48,7 +48,7 @@ struct route {
 #define SLOT_DRAWS 8
 
 struct slot_state {
-	/* The members that each event touches. */
+	/* Each event touches these members. */
 	uint32_t nr_queued, nr_lying; /* in the queue, and in the depository or ordinary place */
 	double since;		      /* time up to which the sums are complete */
 	struct slot_sums sums;
@@ -81,7 +81,9 @@ struct ps_job {
 struct queue_state {
 	enum net_strategy strategy;
 	uint32_t servers;
-	/* of servers that serve until the end; 0 for processor sharing and preemption */
+	/*
+	 * number of free servers that serve until the end; 0 for processor sharing and preemption
+	 */
 	uint32_t nr_free;
 	uint32_t nr_busy; /* for a preemptive queue */
 	/* waiting tokens by priority; one list where there are no priorities */
@@ -139,7 +141,7 @@ struct transition_state {
 	uint32_t phase;
 };
 
-/* The enabled transitions of one priority. */
+/* This struct holds the enabled transitions of one priority. */
 struct level_state {
 	uint32_t *items;
 	uint32_t nr;
@@ -235,15 +237,18 @@ void qpn_marks_join(struct qpn_sim *s, const struct mode_state *m, const uint32_
 void qpn_marks_keep(struct qpn_sim *s, const struct mode_state *m, const uint32_t *taken);
 void qpn_marks_copy(struct qpn_sim *s, uint32_t token, uint32_t model);
 
-/* qpn_growth.c: 0, or -EOVERFLOW where tokens pile up without end. Call at growth.next tokens. */
+/*
+ * These functions are in qpn_growth.c. qpn_growth_look() returns 0, or -EOVERFLOW if tokens pile up
+ * without end; it is called when there are growth.next tokens.
+ */
 void qpn_growth_begin(struct qpn_sim *s);
 int qpn_growth_look(struct qpn_sim *s);
-/* Tokens of a slot that wait: all but those at servers that never run out. */
+/* Returns the tokens of a slot that wait: all but those at servers that never run out. */
 uint64_t qpn_growth_backlog(const struct qpn_sim *s, uint32_t slot);
 
-/* qpn_sim.c */
+/* These functions are in qpn_sim.c. */
 uint32_t qpn_token_new(struct qpn_sim *s);
-/* A token enters a place. */
+/* Lets a token enter a place. */
 void qpn_enter(struct qpn_sim *s, uint32_t token, uint32_t slot);
 /* Conditions of modes: a mode's count of those that do not hold went to 0, or from 0. */
 void qpn_mode_enable(struct qpn_sim *s, uint32_t mode);

@@ -37,7 +37,7 @@ struct product_form {
 	uint32_t *chain, *station; /* by slot; station is NET_NONE if no time passes in the slot */
 };
 
-/* The result of the recursion. */
+/* This struct is the result of the recursion. */
 struct mva_result {
 	double *throughput; /* owned: by chain, per visit ratio 1 */
 	double *population; /* owned: chain x station */

@@ -46,7 +46,7 @@ struct net_solve {
 	struct answer *answer; /* owned; NULL: none */
 	json_t *points;	       /* owned; the list of a sweep, or NULL */
 	bool unsteady;	       /* a point of a sweep has no steady state */
-	/* The members below belong to a sweep. */
+	/* These members belong to a sweep. */
 	struct sweeps values;
 	size_t point; /* the one that is solved now */
 	struct sweep_record record;

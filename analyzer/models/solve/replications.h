@@ -17,7 +17,7 @@
 #include "analyzer/models/num/parallel.h"
 #include "analyzer/models/solve/solve.h"
 
-/* What one run leaves beside its sample. */
+/* This struct holds what one run leaves beside its sample. */
 struct replication {
 	double warm_up; /* model time that was left out at the beginning */
 	/* mean number of waiting jobs before the half of the run and at its end, for judge() */

@@ -41,7 +41,7 @@ void solution_probe_cells(struct answer_table *t, const struct net *n, const str
 /* The bounds of the throughput at every place and colour; b has one item per chain of p. */
 struct answer *bounds_answer(const struct net *n, const struct product_form *p,
 			     const struct chain_bounds *b);
-/* The course of every place and colour over the model time. */
+/* Returns the course of every place and colour over the model time. */
 struct answer *transient_answer(const struct net *n, const struct transient *t,
 				const struct transient_options *o);
 

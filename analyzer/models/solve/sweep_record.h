@@ -41,7 +41,10 @@ int sweep_record_open(struct sweep_record *r, const char *path, const char *comm
 		      struct err *err);
 void sweep_record_release(struct sweep_record *r);
 
-/* Each adds to the question something that the answer depends on. NULL counts as no text. */
+/*
+ * Each of these functions adds to the question something that the answer depends on. NULL counts as
+ * no text.
+ */
 void sweep_record_bytes(struct sweep_record *r, const void *data, size_t size);
 void sweep_record_text(struct sweep_record *r, const char *text);
 void sweep_record_words(struct sweep_record *r, const struct word_list *words);

@@ -38,7 +38,7 @@ struct arch_ask {
 	json_t *points;	       /* owned; NULL: none */
 	struct buf csv;
 	bool overloaded; /* some solution has no steady state */
-	/* The members below belong to a sweep. */
+	/* These members belong to a sweep. */
 	struct sweeps sweeps;
 	struct answer_table *table; /* of the answer */
 	struct sweep_record record;

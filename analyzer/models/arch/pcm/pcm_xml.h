@@ -24,16 +24,19 @@ struct pcm_file {
 	uint32_t nr_applied;
 };
 
-/* The stereotypes of containers and of internal actions that the importer reads (pcm_storage.c). */
+/*
+ * These are the stereotypes of containers and of internal actions that the importer reads
+ * (pcm_storage.c).
+ */
 #define PCM_STORAGE "VirtualizedStorage"
 #define PCM_REQUEST "StorageRequest"
 
-/* Facts about a type of resource, in addition to those in the model's types. */
+/* This struct holds facts about a type of resource, in addition to those in the model's types. */
 struct pcm_type {
 	char *id;
 };
 
-/* An assembly context, or the system, as one piece of the running software. */
+/* This struct is an assembly context, or the system, as one piece of the running software. */
 struct pcm_part {
 	const xmlNode *context;	  /* NULL for the system */
 	const xmlNode *structure; /* the structure that it encapsulates */

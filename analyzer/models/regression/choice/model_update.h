@@ -8,7 +8,7 @@
 
 #include "analyzer/models/regression/model.h"
 
-/* With fewer new rows than this, a drift cannot be detected. */
+/* A drift cannot be detected with fewer new rows than this. */
 #define UPDATE_LEAST_ROWS 5
 #define UPDATE_DRIFT_P	  0.01
 

@@ -26,8 +26,8 @@ struct s3_config {
 	/* called zeta, eta and theta in the source */
 	unsigned int splits, explorations, iterations;
 	/*
-	 * A further stop rule: the search ends after an iteration that lowers the best cost by a
-	 * smaller share. 0 means no rule.
+	 * This member is a further stop rule: the search ends after an iteration that lowers the
+	 * best cost by a smaller share. 0 means no rule.
 	 */
 	double improvement;
 	unsigned int nr_axes;
@@ -42,7 +42,7 @@ struct s3_point {
 	unsigned int iteration; /* 0 for the corner */
 };
 
-/* All evaluated points, in order. */
+/* This struct holds all evaluated points, in the order of their evaluation. */
 struct s3_result {
 	struct s3_point *points; /* owned */
 	size_t nr, cap;

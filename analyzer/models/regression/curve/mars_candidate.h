@@ -25,7 +25,7 @@ struct forward_candidate {
 	 * y, and its squared length at first.
 	 */
 	double linear_left, linear_y, linear_length;
-	/* The same for h = b(x - t)+, and the product with bx. */
+	/* These are the same three values for h = b(x - t)+, and its product with bx. */
 	double *left, *with_y, *with_linear, *length;
 };
 

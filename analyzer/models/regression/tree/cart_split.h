@@ -24,7 +24,7 @@ struct cart_level {
 
 struct cart_split {
 	size_t min_bucket;
-	/* Scratch memory for factors, by level. */
+	/* These members are scratch memory for factors, by level. */
 	struct cart_level *levels;
 	size_t *sorted;
 	uint8_t *left;

@@ -26,7 +26,10 @@ struct m5_linear {
 	double *error, *best;
 	double *centre; /* like mean, but over the rows of the present fit */
 	uint32_t *all, *kept;
-	/* The rows of the present fit: the columns in use, nr_rows apart, the response, weights. */
+	/*
+	 * These are the rows of the present fit: the columns in use, nr_rows apart, then the
+	 * response and the weights.
+	 */
 	double *node_x, *node_y, *node_weight;
 };
 

@@ -21,7 +21,7 @@
 
 #define M5_LEAST_ROWS 3 /* rows of a branch, while the tree grows */
 
-/* Data that all trees of a committee share. */
+/* This struct holds the data that all trees of a committee share. */
 struct m5_ground {
 	const struct schema *schema;
 	const struct dataset *data; /* its y is the response itself */

@@ -47,7 +47,10 @@ struct weights_found {
 	size_t nr_steps;
 };
 
-/* The search alone. The caller provides the way to solve a net with the weights alpha and beta. */
+/*
+ * This struct is the search alone. The caller provides the way to solve a net with the weights
+ * alpha and beta.
+ */
 struct weights_search {
 	double read_time, write_time; /* measured mean response times, above 0 */
 	double phi_min, phi_max;

@@ -48,7 +48,10 @@ struct device_load {
 	double range_bytes;	 /* random requests have offsets below this value */
 };
 
-/* Response times by type, with the number of requests and the time that the simulation covered. */
+/*
+ * This struct holds response times by type, with the number of requests and the time that the
+ * simulation covered.
+ */
 struct device_times {
 	struct histogram response[DEVICE_NR_TYPES];
 	uint64_t nr[DEVICE_NR_TYPES];

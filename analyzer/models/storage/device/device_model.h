@@ -110,7 +110,7 @@ struct device_domain {
 	double concurrency; /* largest number of requests under way */
 };
 
-/* Prediction errors of held-out configurations. */
+/* This struct holds the prediction errors of held-out configurations. */
 struct device_error {
 	size_t nr;
 	double mean_ratio; /* mean of |simulated - measured| / measured; NaN where nr is 0 */
@@ -130,8 +130,8 @@ struct device_model {
 	/* bytes that one operation moves at most; a larger request is several; 0: any size */
 	double unit_bytes;
 	/*
-	 * Standard deviation of the logarithm of the factor by which waits differ; 0 means first
-	 * come first served.
+	 * This member is the standard deviation of the logarithm of the factor by which waits
+	 * differ; 0 means first come first served.
 	 */
 	double wait_sigma;
 	double wait_window; /* waiting requests that may overtake each other; 0 means all */
@@ -146,14 +146,20 @@ struct device_model {
 	struct device_cache cache;
 	struct device_domain domain;
 	struct device_error errors[DEVICE_NR_TYPES][DEVICE_NR_POINTS];
-	/* These describe the calibration. They are 0 and "" if the model was not calibrated. */
+	/*
+	 * These members describe the calibration. They are 0 and "" if the model was not
+	 * calibrated.
+	 */
 	size_t nr_configurations;
 	uint64_t seed;
 	char campaign[128];
 	char origin[DEVICE_ORIGIN_BYTES]; /* what was measured, in words; "" where unknown */
 };
 
-/* What a file of kind "device" holds; docs/model-device.schema.json is made from it. */
+/*
+ * This table holds the fields of a file of kind "device"; docs/model-device.schema.json is made
+ * from it.
+ */
 extern const struct fields device_model_table;
 extern const char *const device_type_names[DEVICE_NR_TYPES + 1];   /* "read", ... */
 extern const char *const device_point_names[DEVICE_NR_POINTS + 1]; /* "mean", "p50", ... */

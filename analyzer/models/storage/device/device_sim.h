@@ -47,7 +47,7 @@ struct device_request {
 	bool drained; /* set by the device: the flush has begun, and the cache drains for it */
 };
 
-/* The state of a token bucket. */
+/* This struct is the state of a token bucket. */
 struct device_bucket {
 	/* tokens is the number of tokens at the time at_s; a negative number is a debt */
 	double tokens, at_s;
@@ -76,7 +76,7 @@ struct device_sim {
 	double flush_begin_s, flush_end_s, flush_service_s;
 	bool draining;
 	uint64_t dirty_bytes; /* written since that flush began */
-	/* Sums from which device_sim_limit() finds the bottleneck. */
+	/* device_sim_limit() finds the bottleneck from these sums. */
 	double busy_s, flush_busy_s, cache_wait_s, end_s;
 	uint64_t nr;
 };
@@ -103,7 +103,7 @@ enum device_part {
 	DEVICE_PART_FLUSHES,
 	DEVICE_NR_PARTS,
 };
-/* Names of the parts: "operations per second" and so on. */
+/* These are the names of the parts: "operations per second" and so on. */
 extern const char *const device_part_names[DEVICE_NR_PARTS];
 /* Sets the share of time in which each part is busy, from time 0 to the last completion. */
 void device_sim_busy(const struct device_sim *d, double ratio[DEVICE_NR_PARTS]);

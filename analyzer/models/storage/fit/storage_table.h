@@ -15,7 +15,7 @@
 #include "base/data/table.h"
 #include "base/text/err.h"
 
-/* Limits of the clients of one row and of the VMs of one configuration. */
+/* These limit the clients of one row, and the VMs of one configuration. */
 #define STORAGE_CLIENTS_MAX 100000
 #define STORAGE_VMS_MAX	    32
 
@@ -37,7 +37,7 @@ enum storage_class {
 	STORAGE_NR_CLASSES,
 };
 
-/* A bucket of formats/histogram.h. */
+/* This struct is a bucket of formats/histogram.h. */
 struct storage_bucket {
 	int bucket;
 	uint64_t count;

@@ -32,7 +32,7 @@ struct storage_range {
 	double low, high;
 };
 
-/* Random reads beyond the cache at one level of load. */
+/* This struct is a fit of random reads beyond the cache at one level of load. */
 struct storage_load_case {
 	/* the case holds up to this number of clients; infinite in the last case */
 	double clients_max;
@@ -63,7 +63,7 @@ struct storage_class_model {
 	double mean_error, max_error; /* relative errors over the rows of several clients */
 };
 
-/* Service times of reads or of writes (equations 7.5, 7.6, 7.10). */
+/* This struct holds the service times of reads or of writes (equations 7.5, 7.6, 7.10). */
 struct storage_service {
 	struct storage_cases fit; /* a fit of the form STORAGE_FORM_7_5 */
 	double sd_s;
@@ -141,7 +141,9 @@ struct storage_model {
 	uint64_t seed;
 };
 
-/* What a file of kind "qpn" holds; docs/model-qpn.schema.json is made from it. */
+/*
+ * This table holds the fields of a file of kind "qpn"; docs/model-qpn.schema.json is made from it.
+ */
 extern const struct fields storage_model_table;
 
 void storage_model_release(struct storage_model *m);

@@ -30,7 +30,7 @@ enum storage_template {
 
 #define STORAGE_SHARED_MAX 2
 
-/* A server with gamma-distributed service times, in seconds. */
+/* This struct is a server with gamma-distributed service times, in seconds. */
 struct storage_server {
 	double mean_s, sd_s;
 };
@@ -45,8 +45,8 @@ struct storage_net {
 	double think_s; /* think time, above 0 */
 	double clients; /* number of clients; not used by mix and parts */
 	/*
-	 * The two servers: the cache and the array; cached and beyond the cache; or those of reads
-	 * and writes (in parts, each type's own server).
+	 * These are the two servers: the cache and the array; cached and beyond the cache; or those
+	 * of reads and writes (in parts, each type's own server).
 	 */
 	struct storage_server first, second;
 	/* probability of a miss, strictly between 0 and 1; for cache and raid only */

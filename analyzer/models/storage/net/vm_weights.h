@@ -16,7 +16,7 @@
 
 #include "analyzer/models/storage/net/storage_net.h"
 
-/* Weights of all VMs together, or of one VM. */
+/* This struct holds the weights of all VMs together, or those of one VM. */
 struct rw_weights {
 	double alpha, beta; /* above 0 */
 };
@@ -28,7 +28,10 @@ struct rw_weights {
  */
 size_t vm_weights_ordered(struct storage_vm *vms, size_t nr, struct rw_weights all);
 
-/* Coefficients of algorithm 5: how strongly the writes and reads of VMs influence each other. */
+/*
+ * These coefficients of algorithm 5 say how strongly the writes and reads of VMs influence each
+ * other.
+ */
 #define VM_WEIGHTS_EPSILON 0.3
 #define VM_WEIGHTS_C	   2
 
