@@ -279,7 +279,7 @@ void arch_answer_ratio(struct answer_table *t, double v)
 		answer_words(t, "-");
 }
 
-/* A time that both models know, by its name. */
+/* This struct is a time that both models know, by its name. */
 struct arch_pair {
 	const char *name; /* name of the first model's time; owned elsewhere */
 	const struct time_estimate *a, *b;

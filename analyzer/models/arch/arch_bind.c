@@ -12,7 +12,7 @@
 #define STANDARD_TYPE "hdd"
 #define NESTED_MAX    64 /* bodies inside bodies */
 
-/* Which demands become requests, and what requests they are. */
+/* This struct says which demands become requests, and what requests they are. */
 struct bind_entry {
 	char *container, *storage, *action, *resource, *size, *sequential, *file_set; /* owned */
 	int request; /* index in bind_words */
@@ -280,7 +280,7 @@ int arch_bind_containers(struct arch_model *m, const struct arch_binding *bindin
 	return ret;
 }
 
-/* Locations of what the side file made lead to the side file. */
+/* Makes the locations of what the side file adds lead to the side file. */
 static int bind_place(struct bind *b, const char *path, uint32_t first_storage)
 {
 	char **file = ARCH_ADD(b->m->files, b->m->nr_files);

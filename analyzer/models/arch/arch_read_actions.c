@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The table of a behaviour's actions. */
+/* This file holds the table of a behaviour's actions. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The tables of components (what they provide, require and contain) and of the instances made from
- * them.
+ * This file holds the tables of components (what they provide, require and contain) and of the
+ * instances made from them.
  */
 #include <errno.h>
 #include <math.h>
@@ -232,7 +232,7 @@ const struct field arch_components =
 	FIELD(MAP, "components", .item = &component_item, .low = 1, .banned = ARCH_NOT_IN_NAMES,
 	      .expected = "one component at least");
 
-/* The contents of an instance's mapping in the file. */
+/* This struct holds the contents of an instance's mapping in the file. */
 struct arch_instance_said {
 	uint32_t component, replicas;
 	const struct yaml_node *containers;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The tables of file sets, containers with their resources, links, and usage scenarios. */
+/*
+ * This file holds the tables of file sets, containers with their resources, links, and usage
+ * scenarios.
+ */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

@@ -18,7 +18,9 @@
 #define MAX_COLUMNS	64
 #define SAID(member)	offsetof(struct arch_storage_said, member)
 
-/* The contents of a storage's mapping, or of a model's mapping in a repository. */
+/*
+ * This struct holds the contents of a storage's mapping, or of a model's mapping in a repository.
+ */
 struct arch_storage_said {
 	/* owned paths, except for the expressions of a formula */
 	char *read, *write, *qpn, *repository;

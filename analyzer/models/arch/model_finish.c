@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Computes the derived members of a model, and checks the invariants of all models. */
+/* This file computes the derived members of a model, and checks the invariants of all models. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

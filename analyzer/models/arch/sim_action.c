@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The effect of each action of a behaviour on the thread that executes it. */
+/* This file holds the effect of each action of a behaviour on the thread that executes it. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -59,7 +59,7 @@ void frame_drop(struct arch_sim *s, struct frame *f)
 {
 	struct frame *dead = NULL;
 
-	/* This is not recursive, because chains of lazy values may be long. */
+	/* The release of a chain is not recursive, because chains of lazy values may be long. */
 	let_go(f, &dead);
 	while (dead) {
 		f = dead;

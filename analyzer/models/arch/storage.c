@@ -6,7 +6,7 @@
 
 #define PATTERN_THRESHOLD 0.5
 
-/* Sums over the requests of one type in the list. */
+/* This struct holds sums over the requests of one type in the list. */
 struct tally {
 	double nr, size, sequential;
 };

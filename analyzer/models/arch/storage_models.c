@@ -42,7 +42,7 @@ struct column {
 	enum input direct; /* set if the expression is this input alone; otherwise NR_INPUTS */
 };
 
-/* The regression or formula that predicts requests of one type. */
+/* This struct is the regression or formula that predicts requests of one type. */
 struct answer {
 	bool present;
 	struct stoex *formula; /* NULL means the regression */

@@ -203,7 +203,9 @@ static struct between size_between(double bytes)
 				 at - low };
 }
 
-/* The dimensions of the interpolation: readers, writers, size of reads, size of writes. */
+/*
+ * These are the dimensions of the interpolation: readers, writers, size of reads, size of writes.
+ */
 #define DIMENSIONS 4
 
 static double storage_qpn_interpolate(struct qpn *q, const struct point *p, bool write,

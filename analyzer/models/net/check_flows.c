@@ -241,7 +241,7 @@ static void check_queues(const struct flows *f, double *weight, flow_finding say
 	}
 }
 
-/* A row of Farkas' table: the rest of C' y, and y. */
+/* This struct is a row of Farkas' table: the rest of C' y, and y. */
 struct invariant {
 	int64_t *left, *y;
 };

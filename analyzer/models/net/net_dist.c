@@ -15,13 +15,16 @@
 	}
 #define SQUARE "square matrices of the same size, as lists of rows"
 
-/* The numbers of a list, or of a matrix by rows. */
+/* This struct holds the numbers of a list, or of a matrix by rows. */
 struct number_list {
 	double *values; /* owned */
 	size_t nr;	/* numbers of a list, or rows of a matrix */
 };
 
-/* The contents of one distribution's mapping; NaN and an empty list stand for missing values. */
+/*
+ * This struct holds the contents of one distribution's mapping. NaN and an empty list stand for
+ * missing values.
+ */
 struct dist_said {
 	double value, min, max, mean, rate, k, sd, shape, scale, mu, sigma, scv;
 	double alpha, beta, freedom, p, tau, gamma, cut;

@@ -84,7 +84,7 @@ static int net_read_colour(const struct fields_reader *r, const struct field *f,
 	return net_add_colour(reader->net, n->text) == NET_NONE ? fields_no_memory(r) : 0;
 }
 
-/* The contents of a queue's mapping. */
+/* This struct holds the contents of a queue's mapping. */
 struct net_queue_said {
 	enum net_strategy strategy;
 	uint64_t servers;
@@ -190,7 +190,7 @@ static int place_read_count(const struct fields_reader *r, const struct field *f
 static int place_read_service(const struct fields_reader *r, const struct field *f,
 			      const struct yaml_node *n, void *to);
 
-/* The contents of one colour's mapping in a place. */
+/* These fields read the contents of one colour's mapping in a place. */
 static const struct field place_tokens =
 	FIELD(COUNT, NULL, .computed = true, .high = UINT32_MAX, .read = place_read_count);
 static const struct field place_priority =
@@ -238,7 +238,7 @@ static int place_read_service(const struct fields_reader *r, const struct field 
 	return fields_read_value(r, &net_distribution, n, &slot->service);
 }
 
-/* The contents of a place's mapping except its colours. */
+/* This struct holds the contents of a place's mapping except its colours. */
 struct net_place_said {
 	uint32_t queue;
 	uint64_t capacity;

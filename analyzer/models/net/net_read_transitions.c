@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The tables of transitions, modes, arcs and probes of a net's YAML. */
+/* This file holds the tables of transitions, modes, arcs and probes of a net's YAML. */
 #include <errno.h>
 #include <string.h>
 
@@ -236,7 +236,10 @@ static const struct field transition_item =
 const struct field net_transitions =
 	FIELD(MAP, "transitions", .item = &transition_item, .expected = "names and transitions");
 
-/* The contents of one event of a probe: the place, and whether the token leaves it. */
+/*
+ * This struct holds the contents of one event of a probe: the place, and whether the token leaves
+ * it.
+ */
 struct net_event_said {
 	uint32_t place;
 	bool leave;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The numbers of a .qpe file by name (qpe_import.h), and their values from settings. */
+/*
+ * This file finds the numbers of a .qpe file by name (qpe_import.h), and takes their values from
+ * settings.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +11,10 @@
 #include "analyzer/models/net/qpe_xml.h"
 #include "base/memory/array.h"
 
-/* Space for the list of names in an error. A longer list ends with the number of names left out. */
+/*
+ * The list of names in an error has this much space. A longer list ends with the number of names
+ * left out.
+ */
 #define LIST_BYTES 280
 
 void qpe_path(struct qpe_importer *im, const char *fmt, ...)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Transitions of a .qpe file, of the net itself or of a subnet: modes and their connections. */
+/*
+ * This file imports the transitions of a .qpe file, of the net itself or of a subnet: modes and
+ * their connections.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "analyzer/models/net/stoex_tree.h"
 
-/* The state of one evaluation, which keeps the first error. */
+/* This struct is the state of one evaluation, which keeps the first error. */
 struct eval {
 	const struct stoex *e;
 	const struct stoex_scope *s;
@@ -145,7 +145,10 @@ static int stoex_eval_compare(const struct eval *v, enum stoex_op op, struct sto
 	return 0;
 }
 
-/* Draws by halving (Ahrens and Dieter, 1974): exact, with O(log n) draws. */
+/*
+ * Draws by halving, which is exact and needs O(log n) draws (Ahrens and Dieter, Computer Methods
+ * for Sampling from Gamma, Beta, Poisson and Binomial Distributions, Computing 12, 1974).
+ */
 static double stoex_eval_binomial(struct rng *r, double n, double p)
 {
 	double k = 0;
@@ -170,7 +173,10 @@ static double stoex_eval_binomial(struct rng *r, double n, double p)
 	return k;
 }
 
-/* Draws by gamma-distributed times of the 7/8 mean-th event (Ahrens and Dieter, 1974). */
+/*
+ * Draws by gamma-distributed times of the 7/8 mean-th event (Ahrens and Dieter, Computer Methods
+ * for Sampling from Gamma, Beta, Poisson and Binomial Distributions, Computing 12, 1974).
+ */
 static double stoex_eval_poisson(struct rng *r, double mean)
 {
 	double k = 0, time = 0;
@@ -385,7 +391,7 @@ int stoex_eval_node(const struct stoex *e, uint32_t node, const struct stoex_sco
 	for (uint32_t i = 0; i < n->nr_args; i++) {
 		int ret;
 
-		/* Only the branch of a choice that is taken is evaluated. */
+		/* A choice evaluates only the branch that is taken. */
 		if (n->op == OP_IF && i && (i == 1) != a[0].b)
 			continue;
 		ret = stoex_eval_node(e, n->args[i], s, &a[i], err);

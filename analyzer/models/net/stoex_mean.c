@@ -4,7 +4,7 @@
 
 #include "analyzer/models/net/stoex_tree.h"
 
-/* The mean, NaN if unknown, and a lower bound of all values. */
+/* This struct holds the mean, which is NaN if it is unknown, and a lower bound of all values. */
 struct law {
 	double mean, low;
 };

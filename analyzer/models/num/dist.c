@@ -195,7 +195,7 @@ int dist_hyperexponential_fit(struct dist *d, double mean, double scv, struct er
 	if (!(scv >= 1) || !isfinite(scv))
 		return err_set(err, EINVAL, "hyperexponential: scv: expected 1 or more, got %g",
 			       scv);
-	/* Balanced means: p1 * m1 = p2 * m2 (Tijms, Stochastic Models, 1994). */
+	/* The means are balanced: p1 * m1 = p2 * m2 (Tijms, Stochastic Models, 1994). */
 	p = 0.5 * (1 + sqrt((scv - 1) / (scv + 1)));
 	probabilities[0] = p;
 	probabilities[1] = 1 - p;

@@ -122,8 +122,9 @@ int dist_hyperbolic(struct dist *d, double alpha, double beta, struct err *err)
 }
 
 /*
- * Any log-concave density f with its mode m known lies below f(m) min(1, exp(1 - f(m) |x - m|)):
- * rejection with one try in four taken (Devroye, 1984).
+ * Draws by rejection, where one try in four is taken. Any log-concave density f whose mode m is
+ * known lies below f(m) min(1, exp(1 - f(m) |x - m|)) (Devroye, A Simple Algorithm for Generating
+ * Random Variates with a Log-Concave Density, Computing 33, 1984).
  */
 static double sample_hyperbolic(const struct dist *d, struct rng *r)
 {
@@ -197,7 +198,7 @@ int dist_von_mises(struct dist *d, double k, struct err *err)
 	*d = (struct dist){ 0 };
 	if (dist_expect_above_0(k, "von_mises: k", err))
 		return -EINVAL;
-	/* rho = (tau - sqrt(2 tau)) / 2k, in a form without cancellation. */
+	/* rho is (tau - sqrt(2 tau)) / 2k, in a form without cancellation. */
 	tau = 1 + hypot(1, 2 * k);
 	rho = 2 * k / (tau + sqrt(2 * tau));
 	*d = (struct dist){ .kind = DIST_VON_MISES, .a = k, .b = (1 + rho * rho) / (2 * rho) };
@@ -206,7 +207,10 @@ int dist_von_mises(struct dist *d, double k, struct err *err)
 				dist_line_integrate(d, von_mises_2, 0, M_PI) / all, err);
 }
 
-/* Rejection from a wrapped Cauchy (Best, Fisher, Appl. Statist. 28, 1979). */
+/*
+ * Draws by rejection from a wrapped Cauchy (Best and Fisher, Efficient Simulation of the von Mises
+ * Distribution, Applied Statistics 28, 1979).
+ */
 static double sample_von_mises(const struct dist *d, struct rng *r)
 {
 	for (;;) {
@@ -233,7 +237,7 @@ static int expect_cut(double gamma, double cut, const char *what, struct err *er
 		       what, cut);
 }
 
-/* X = a + b tan(theta), with theta uniform between -c and c. */
+/* A value is X = a + b tan(theta), with theta uniform between -c and c. */
 int dist_breit_wigner(struct dist *d, double mean, double gamma, double cut, struct err *err)
 {
 	double zero, width, tangent, square;
@@ -256,7 +260,7 @@ int dist_breit_wigner(struct dist *d, double mean, double gamma, double cut, str
 		err);
 }
 
-/* X^2 = a^2 + a b tan(theta), with theta uniform between c and e. */
+/* Returns the X with X^2 = a^2 + a b tan(theta); theta is uniform between c and e. */
 static double dist_line_root(const struct dist *d, double theta)
 {
 	return sqrt(fmax(0, d->a * d->a + d->a * d->b * tan(theta)));

@@ -96,7 +96,7 @@ static int dist_map_moments(struct dist *d, const double *d0, const double *d1)
 			rate += pi[i] * d1[i * n + k];
 	for (size_t i = 0; i < n; i++)
 		x[i] = 1;
-	/* With phi = pi D1 / rate and pi D1 = -pi D0 follows E[X^2] = 2 pi (-D0)^-1 1 / rate. */
+	/* From phi = pi D1 / rate and pi D1 = -pi D0 follows E[X^2] = 2 pi (-D0)^-1 1 / rate. */
 	if (!ret)
 		ret = apply_inverse(d0, x, n, work);
 	for (size_t i = 0; !ret && i < n; i++)

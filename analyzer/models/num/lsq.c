@@ -140,13 +140,13 @@ static void lsq_substitute(struct work *w, enum CBLAS_TRANSPOSE how, double *v)
 			    (int)w->n, v, 1);
 }
 
-/* Solution and residual together, with more precision than double. */
+/* This struct holds the solution and the residual, with more precision than double. */
 struct refined {
 	long double *x, *rest; /* nr_kept and n entries */
 	double *f, *g;	       /* n and nr_kept entries */
 };
 
-/* Computes the defects of both: f = y - rest - a x, g = -a'rest. */
+/* Computes the defects of solution and residual: f = y - rest - a x, g = -a'rest. */
 static void lsq_defects(const struct work *w, const struct lsq_problem *p, const struct refined *s)
 {
 	memset(s->g, 0, w->nr_kept * sizeof(*s->g));

@@ -33,7 +33,10 @@ double mmpp2_idc(const struct mmpp2 *m, double window_s)
 	return 1 + 2 * variance / (k * mmpp2_rate_per_s(m)) * mmpp2_rise(k * window_s);
 }
 
-/* The distribution of the state right after an arrival, and (-D0)^-1 of the two states. */
+/*
+ * This struct holds the distribution of the state right after an arrival, and (-D0)^-1 of the two
+ * states.
+ */
 struct mmpp2_embedded {
 	double phi[2], inverse[2][2];
 };
@@ -60,7 +63,10 @@ static void mmpp2_apply(const struct mmpp2_embedded *e, double x[2])
 	x[1] = e->inverse[1][0] * a + e->inverse[1][1] * b;
 }
 
-/* E[X^2] = 2 phi (-D0)^-2 1 (Neuts 1979). */
+/*
+ * E[X^2] is 2 phi (-D0)^-2 1 (Neuts, A Versatile Markovian Point Process, Journal of Applied
+ * Probability 16, 1979).
+ */
 static double mmpp2_second(const struct mmpp2_embedded *e)
 {
 	double x[2] = { 1, 1 };
@@ -78,7 +84,7 @@ double mmpp2_scv(const struct mmpp2 *m)
 	return mmpp2_second(&e) * rate * rate - 1;
 }
 
-/* E[X Y] = phi (-D0)^-2 D1 (-D0)^-1 1 for neighbours X and Y. */
+/* E[X Y] is phi (-D0)^-2 D1 (-D0)^-1 1 for neighbours X and Y. */
 double mmpp2_lag1(const struct mmpp2 *m)
 {
 	const struct mmpp2_embedded e = mmpp2_embed(m);

@@ -108,7 +108,10 @@ int parallel_piece(struct parallel_bytes *b, void *at, size_t size)
 	return cursor_get(&b->in, at, size);
 }
 
-/* How the work of one rank ended. The results of its chunks follow if no rank failed. */
+/*
+ * This struct says how the work of one rank ended. The results of its chunks follow if no rank
+ * failed.
+ */
 struct parallel_outcome {
 	uint64_t failed; /* the lowest chunk that failed */
 	int64_t error;

@@ -20,7 +20,7 @@
 
 enum ranks_step { RANKS_EXCHANGE = 1, RANKS_END, RANKS_APART };
 
-/* What each rank says of itself before bytes are exchanged. */
+/* Each rank sends this struct about itself before the ranks exchange bytes. */
 struct ranks_head {
 	uint32_t step;
 	int32_t status; /* the exit status, at the end */

@@ -112,7 +112,7 @@ struct t_test stats_paired_t(const double *a, const double *b, size_t nr)
 }
 
 /*
- * Q of Kolmogorov's distribution: 2 sum (-1)^(k-1) exp(-2 k^2 l^2) (Press et al., Numerical
+ * Q of Kolmogorov's distribution is 2 sum (-1)^(k-1) exp(-2 k^2 l^2) (Press et al., Numerical
  * Recipes, section 14.3).
  */
 static double kolmogorov_q(double lambda)

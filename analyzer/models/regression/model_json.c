@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads and writes a model as JSON; formats/model.md describes the format. */
+/* This file reads and writes a model as JSON; formats/model.md describes the format. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

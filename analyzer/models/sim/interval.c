@@ -7,7 +7,10 @@
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/models/sim/interval.h"
 
-/* Least gain of the best truncation, as a ratio of squared standard errors. */
+/*
+ * The best truncation counts only if it lowers the squared standard error below this ratio of the
+ * squared standard error without truncation.
+ */
 #define MSER_GAIN 0.75
 
 static const struct interval unknown = { NAN, NAN, NAN };

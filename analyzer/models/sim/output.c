@@ -231,11 +231,11 @@ bool estimate_has_name(const struct net *n, const char *name)
 
 /* From so many observations on, their own variance counts more than what is supposed of it. */
 #define LIMIT_FEW 100
-/* Half the width of a 95 % interval in standard deviations, squared. */
+/* This is half the width of a 95 % interval in standard deviations, squared. */
 #define LIMIT_DEVIATIONS (1.96 * 1.96)
 /*
- * The squared coefficient of variation of what one token adds to a population: 1 for its coming at
- * random, and 1 for an exponential time.
+ * This is the squared coefficient of variation of what one token adds to a population: 1 because
+ * the token comes at random, and 1 for an exponential time.
  */
 #define LIMIT_VARIATION 2
 

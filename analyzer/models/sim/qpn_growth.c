@@ -14,8 +14,8 @@
 #define FIRST_LEVEL 32768
 #define DOUBLINGS   3
 /*
- * Relative to the level before: the least that a random fall leaves; and the ratios of the times of
- * doublings.
+ * LEAST_LEFT is the share of the level before that a random fall leaves at least. The other two
+ * limit the ratio of the times of successive doublings.
  */
 #define LEAST_LEFT    0.75
 #define LEAST_RATIO   1.3

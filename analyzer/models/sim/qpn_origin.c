@@ -6,7 +6,7 @@
 
 #include "analyzer/models/sim/qpn_state.h"
 
-/* By token, in the order of the arcs. */
+/* Both arrays are by token, in the order of the arcs. */
 struct tokens {
 	uint32_t *taken; /* holds colours */
 	bool *goes_on;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Moves tokens, enables modes, fires transitions and advances the time. */
+/* This file moves tokens, enables modes, fires transitions and advances the time. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Builds the state of a simulation from its net: routes, conditions of modes, queues, the initial
- * marking.
+ * This file builds the state of a simulation from its net: routes, conditions of modes, queues, the
+ * initial marking.
  */
 #include <errno.h>
 #include <stdlib.h>

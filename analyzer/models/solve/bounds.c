@@ -3,7 +3,7 @@
 
 #include "analyzer/models/solve/bounds.h"
 
-/* The demands of one chain. */
+/* This struct holds the demands of one chain. */
 struct demands {
 	double sum, most, delay; /* sum over queues; largest demand; sum over infinite servers */
 	double fastest;		 /* largest rate of tokens that the slowest queue can serve */

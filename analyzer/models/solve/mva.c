@@ -12,7 +12,7 @@
  */
 #define FIXED_POINT 1e-10
 #define MAX_ROUNDS  100000
-/* Tolerated rounding error of the marginal probabilities. */
+/* This is the tolerated rounding error of the marginal probabilities. */
 #define NEGATIVE_PROBABILITY 1e-6
 
 /*
@@ -192,7 +192,7 @@ static int run_exact(struct mva_result *r, const struct product_form *p)
 	for (uint32_t s = 0; s < p->nr_stations; s++)
 		if (p->servers[s] > 1)
 			x.table[x.offset[s] + 1] = 1;
-	/* In the order of the index, every vector with one token fewer comes earlier. */
+	/* Every vector with one token fewer comes earlier in the order of the index. */
 	for (size_t v = 1; v < nr; v++) {
 		for (uint32_t c = 0; c < p->nr_chains; c++)
 			n[c] = v / x.stride[c] % (p->population[c] + 1);

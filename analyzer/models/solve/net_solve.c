@@ -60,7 +60,7 @@ static int net_solve_transient(struct net_solve *o, const struct net *n, struct 
 
 /* Runs that take fewer events than this end soon enough without a word. */
 #define NET_SOLVE_LONG_EVENTS 50e6
-/* So many values show whether a distribution is the same; its moments show the rest. */
+/* This many values show whether a distribution is the same; its moments show the rest. */
 #define NET_SOLVE_RECORD_DRAWS 1000
 
 /* The progress of a simulation as it is shown while the simulation runs. */
@@ -141,7 +141,7 @@ static int net_solve_take(struct net_solve *o, const struct net *n, struct estim
 	return o->answer ? 0 : -ENOMEM;
 }
 
-/* What the structure of a net says about its simulation. */
+/* This struct holds what the structure of a net says about its simulation. */
 struct prospects {
 	struct err unstable; /* a queue grows without bound, so a simulation is pointless */
 	struct err end; /* a place is never left, so it is unknown whether a run is long enough */
@@ -256,7 +256,7 @@ out:
 	return ret;
 }
 
-/* Simulates where the structure of the net lets it reach a steady state. */
+/* Simulates the net if its structure lets it reach a steady state. */
 static int net_solve_by_simulation(struct net_solve *o, const struct net *n, struct err *err)
 {
 	double model_time = o->run.model_time;

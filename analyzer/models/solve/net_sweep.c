@@ -56,7 +56,7 @@ static int net_sweep_put(struct net_solve *s, const struct net *n, const struct 
 	return 0;
 }
 
-/* A solution on its way to the record or from there. */
+/* This struct is a solution on its way to the record or from there. */
 struct net_recorded {
 	struct estimate *e;
 	struct solution_facts *f;

@@ -7,7 +7,7 @@
 #include "analyzer/models/num/rng.h"
 #include "analyzer/models/solve/replications.h"
 
-/* The runs of one round, which parallel_run() executes. */
+/* This struct holds the runs of one round, which parallel_run() executes. */
 struct round {
 	struct replications *r;
 	struct err *errs;

@@ -7,7 +7,7 @@
 #include "analyzer/models/num/parallel.h"
 #include "analyzer/models/solve/transient.h"
 
-/* The observations of one run for one slot in one interval. */
+/* This struct holds the observations of one run for one slot in one interval. */
 struct seen {
 	double population, left, residence;
 };

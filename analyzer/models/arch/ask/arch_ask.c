@@ -153,7 +153,7 @@ static int arch_ask_point(struct arch_ask *q, size_t point, struct err *err)
 	return ret;
 }
 
-/* The columns of the parameters that vary, and then those of the result. */
+/* The columns of the parameters that vary come first, and then those of the result. */
 static struct answer_table *arch_ask_table(struct answer *a, const struct sweeps *w)
 {
 	static const struct answer_column results[] = {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Basic components: roles, passive resources, and one behaviour per signature. */
+/*
+ * This file imports basic components: their roles, passive resources, and one behaviour per
+ * signature.
+ */
 #include <stddef.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Types of resources, containers with their resources, and links. */
+/* This file imports types of resources, containers with their resources, and links. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static const struct {
 	{ "lan", "_o3sScH2AEdyH8uerKnHYug", NULL },
 };
 
-/* The signatures of these interfaces. */
+/* These are the ids of the signatures of the interfaces above, and their directions. */
 static const struct {
 	const char *id;
 	enum arch_direction direction;

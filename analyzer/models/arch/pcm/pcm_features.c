@@ -18,7 +18,10 @@
 #define NR_FEATURES 5
 #define NAME_BYTES  64
 
-/* The features of arch_read.h, and other names of the same. */
+/*
+ * The key is the name of a feature in arch_read.h. A model may use any of the names for the
+ * feature.
+ */
 static const struct {
 	const char *key, *names[3];
 } dimensions[NR_FEATURES] = {

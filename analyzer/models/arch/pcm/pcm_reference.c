@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Resolves references to elements: an id in the same file, or "file#id". */
+/* This file resolves references to elements: an id in the same file, or "file#id". */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Behaviours of components: the actions between a Start and a Stop. */
+/* This file imports behaviours of components: the actions between a Start and a Stop. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Usage scenarios: who calls the system, how often, and in which order. */
+/* This file imports usage scenarios: who calls the system, how often, and in which order. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -147,7 +147,10 @@ out:
 	return ret;
 }
 
-/* The shares of the members in the mean: of each bag of MARS, of Cubist, and of the process. */
+/*
+ * These are the shares of the members in the mean: of each bag of MARS, of Cubist, and of the
+ * process.
+ */
 struct ensemble_shares {
 	size_t nr_bags;
 	double bag, cubist, gp;

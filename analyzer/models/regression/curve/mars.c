@@ -222,7 +222,7 @@ static uint64_t mars_nr_fits(const void *sweep)
 	return ((const struct mars *)sweep)->nr_fits;
 }
 
-/* The default of R's earth: min(200, max(20, 2n)) + 1. */
+/* The limit is the default of R's earth: min(200, max(20, 2n)) + 1. */
 static double standard_nnodes(size_t nr_columns, const double *p)
 {
 	(void)p;

@@ -17,8 +17,8 @@ struct backward {
 	double *dots; /* products with the row that is removed */
 	size_t *id;   /* term of each row */
 	/*
-	 * The triangle (by rows, m apart) and q'y of the remaining terms, in the order of the
-	 * forward pass.
+	 * These are the triangle (by rows, m apart) and q'y of the remaining terms, in the order of
+	 * the forward pass.
 	 */
 	size_t *order;
 	double *r, *z;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writes a forest as readable text and as C. */
+/* This file writes a forest as readable text and as C. */
 #include <math.h>
 #include <string.h>
 

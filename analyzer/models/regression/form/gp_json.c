@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads and writes a Gaussian process as JSON, and writes it as C; formats/model.md describes the
- * format.
+ * This file reads and writes a Gaussian process as JSON, and writes it as C; formats/model.md
+ * describes the format.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads and writes sets of rules as JSON. */
+/* This file reads and writes sets of rules as JSON. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writes rules as readable text and as C. */
+/* This file writes rules as readable text and as C. */
 #include <math.h>
 
 #include "analyzer/models/regression/form/rules.h"

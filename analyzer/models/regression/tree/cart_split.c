@@ -9,7 +9,10 @@
 /* A gain below this share of the node's spread comes from rounding (R's rpart uses 1e-10 too). */
 #define LEAST_GAIN 1e-10
 
-/* The rows on one side: their number, weight, and the sum of y minus the node's mean. */
+/*
+ * This struct sums the rows on one side: their number, weight, and the sum of y minus the node's
+ * mean.
+ */
 struct side {
 	size_t nr;
 	double weight, sum;

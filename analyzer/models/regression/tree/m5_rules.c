@@ -9,7 +9,7 @@
 
 #define WORD_BITS 64
 
-/* One test on the path to a leaf. */
+/* This struct is one test on the path to a leaf. */
 struct test {
 	const struct m5_node *node;
 	bool left;

@@ -10,7 +10,9 @@
 /* share of the best gain from which the preferred variable may be taken instead */
 #define NEAR 0.999
 
-/* Sums of x and y minus the node's means, over the rows on one side of a cut. */
+/*
+ * This struct holds the sums of x and y minus the node's means, over the rows on one side of a cut.
+ */
 struct side {
 	size_t nr;
 	double weight, x, xx, y, yy, xy;

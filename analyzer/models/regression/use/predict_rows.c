@@ -227,7 +227,7 @@ static void check_answer_model(const struct model *m, const struct validation *v
 	answer_number(t, v->bias);
 }
 
-/* Adds the table of the models' errors, for people. */
+/* Adds the table of the models' errors, which only people see. */
 static void check_answer_errors(const struct check *c, struct answer *a)
 {
 	static const struct answer_column columns[] = {

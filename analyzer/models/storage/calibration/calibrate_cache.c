@@ -8,7 +8,7 @@
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/models/storage/calibration/calibrate_cache.h"
 
-/* One measured configuration. */
+/* This struct is one measured configuration. */
 struct run {
 	double clients, size, response;
 };

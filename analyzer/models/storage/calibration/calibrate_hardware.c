@@ -17,7 +17,7 @@ struct run {
 	const struct storage_row *row;
 };
 
-/* The runs of one class, ascending by file set. */
+/* This struct holds the runs of one class, ascending by file set. */
 struct runs {
 	const struct storage_table *table;
 	enum storage_class class;
@@ -198,7 +198,7 @@ static int take_spreads(struct storage_class_model *c, const struct runs *r, str
 	return 0;
 }
 
-/* A run of random reads beyond the cache, divided by its humps. */
+/* This struct is a run of random reads beyond the cache, divided by its humps. */
 struct parted {
 	double t, s, f;
 	struct humps humps;

@@ -81,7 +81,10 @@ static int calibrate_mix_utilizations(const struct mixing *x, size_t config, dou
 	return 0;
 }
 
-/* Equation 7.10 by the utilization law: sum of U (delta0 + delta1 ln s) = sum of U - 1. */
+/*
+ * Fits equation 7.10 by the utilization law: the sum of U (delta0 + delta1 ln s) is the sum of U -
+ * 1.
+ */
 static int correct_service(struct mixing *x)
 {
 	size_t nr = x->nr_one;
@@ -157,7 +160,7 @@ static int learn_busy(struct mixing *x)
 	return ret;
 }
 
-/* One configuration as Algorithm 3 sees it. */
+/* This struct is one configuration as Algorithm 3 sees it. */
 struct one_net {
 	struct storage_net net;
 	const struct mix_options *o;

@@ -18,7 +18,7 @@
 #define SIMPLEX_SIZE  1e-5
 #define LEAST_RMS     1e-3 /* residuals of ln utilization; smaller ones come from rounding */
 
-/* The throughputs of one run, and the utilization of the own servers. */
+/* This struct holds the throughputs of one run, and the utilization of the own servers. */
 struct flow {
 	double rate[2], size[2], own;
 };
@@ -51,7 +51,7 @@ static void take_flow(struct parting *x, size_t config)
 								   f->size[w], STORAGE_FIT_UNIT));
 }
 
-/* Collects the mixes, and of the runs of one type alone those of the most clients. */
+/* Collects the mixes. Of the runs of one type alone, it collects those of the most clients. */
 static void take_flows(struct parting *x)
 {
 	const struct storage_table *t = x->task->t;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Fits service times of requests that hit the cache; see calibrate_hardware.h. */
+/* This file fits service times of requests that hit the cache; see calibrate_hardware.h. */
 #include <errno.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>

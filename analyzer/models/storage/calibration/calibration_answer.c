@@ -89,7 +89,10 @@ static void calibration_class(struct answer_table *t, const struct storage_class
 	}
 }
 
-/* The terms of fits; first names what they belong to. */
+/*
+ * Adds the table of the terms of fits. first is the title of the column that says what each term
+ * belongs to.
+ */
 static struct answer_table *calibration_terms(struct answer *a, const char *first)
 {
 	const struct answer_column columns[] = {

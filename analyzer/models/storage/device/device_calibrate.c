@@ -239,7 +239,7 @@ static int device_search_unit(struct device_search *s, struct device_model *m, d
 		ret = device_search_try(s, &from, STEPS_START, &best, &mine, 0);
 	}
 	s->service_only = false;
-	/* Where units take the place of a limit, the device has as many parts as before. */
+	/* If units take the place of a limit, the device has as many parts as before. */
 	if (!ret && mine < *loss * (m->bytes.rate_per_s > 0 ? 1 : 1 - WORTH_RATIO)) {
 		*m = best;
 		*loss = mine;
@@ -307,7 +307,7 @@ static int device_search_bursts(struct device_search *s, const struct device_mod
 	return ret ? ret : device_search_fit(s, m, STEPS_FINAL, loss);
 }
 
-/* What a search may begin with; the simplest device comes first. */
+/* This struct holds the devices that a search may begin with; the simplest device comes first. */
 struct device_starts {
 	struct device_model m[3];
 	double loss[3];

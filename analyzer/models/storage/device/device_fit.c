@@ -174,7 +174,7 @@ static double device_fit_sum(const struct device_fit *f, const double *residuals
 	return sum;
 }
 
-/* The memory of a fit, allocated as one block for each array. */
+/* This struct is the memory of a fit, allocated as one block for each array. */
 struct device_buffers {
 	struct device_held_out *scratch;
 	double *residuals, *moved, *x, *y;

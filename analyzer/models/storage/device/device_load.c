@@ -23,7 +23,7 @@ struct device_client {
 	uint64_t next[2]; /* offset of the next sequential read, write */
 };
 
-/* A request under way. */
+/* This struct is a request under way. */
 struct device_slot {
 	struct device_request request;
 	double begin_s;
@@ -75,7 +75,10 @@ int device_times_add(struct device_times *t, enum device_type type, double respo
 	return histogram_add(&t->response[type], ns > 0 ? (uint64_t)(ns + 0.5) : 0);
 }
 
-/* Of the difference of two runs: 1.645 standard deviations, times the square root of 2. */
+/*
+ * This is the limit for the difference of two runs: 1.645 standard deviations, times the square
+ * root of 2.
+ */
 #define TWO_RUNS_SIGMAS 2.326
 
 static const double times_quantiles[DEVICE_NR_POINTS] = { 0, 0.5, 0.95, 0.99 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads and writes a device model as JSON; formats/model.md describes the format. */
+/* This file reads and writes a device model as JSON; formats/model.md describes the format. */
 #include "analyzer/models/storage/device/device_model.h"
 
 #include <errno.h>

@@ -146,7 +146,7 @@ static double device_serve(struct device_sim *d, double at_s, double service_s)
 	return end_s;
 }
 
-/* A request's place in the queue of the servers, in the order of arrival. */
+/* This struct is a request's place in the queue of the servers, in the order of arrival. */
 struct device_place {
 	double wait_s, head_s; /* until its service begins; until the next request's begins */
 	size_t nr;	       /* earlier requests that wait */

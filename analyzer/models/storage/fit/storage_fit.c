@@ -58,7 +58,7 @@ double storage_fit_at(const struct storage_fit *f, double t, double s, double fi
 	return sum;
 }
 
-/* The memory of one fit. */
+/* This struct is the memory of one fit. */
 struct work {
 	const struct storage_point *points;
 	size_t nr;

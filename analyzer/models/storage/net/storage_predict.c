@@ -9,8 +9,8 @@
 #include "analyzer/models/storage/net/vm_weights.h"
 
 /*
- * Number of steps that adjust a net of two queues to the fitted response time, and the error at
- * which they stop.
+ * These are the number of steps that adjust a net of two queues to the fitted response time, and
+ * the error at which the steps stop.
  */
 #define CORRECTIONS	  4
 #define CORRECTION_ENOUGH 0.003

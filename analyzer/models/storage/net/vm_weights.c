@@ -89,8 +89,8 @@ size_t vm_weights_ordered(struct storage_vm *vms, size_t nr, struct rw_weights a
 }
 
 /*
- * Lines 24 - 51 of algorithm 5: sets read weights in ascending order of clients, outwards from the
- * VMs of the largest local write weight.
+ * Runs lines 24 - 51 of algorithm 5: sets read weights in ascending order of clients, outwards from
+ * the VMs of the largest local write weight.
  */
 static void adjust_reads(struct storage_vm *vms, size_t nr, const size_t *order, const double *t,
 			 const bool *top, double highest, double delta)
@@ -117,8 +117,8 @@ static void adjust_reads(struct storage_vm *vms, size_t nr, const size_t *order,
 }
 
 /*
- * Lines 52 - 66 of algorithm 5: corrects the write weights in two cases, in descending order of
- * clients.
+ * Runs lines 52 - 66 of algorithm 5: corrects the write weights in two cases, in descending order
+ * of clients.
  */
 static void adjust_writes(struct storage_vm *vms, size_t nr, const size_t *order, const double *t)
 {
