@@ -75,7 +75,7 @@ struct arch_fit {
 	unsigned max_rounds;
 	/* Results. */
 	unsigned rounds, solutions;
-	double rms; /* of ln (predicted / measured); the sum counts ten times */
+	double rms; /* RMS of ln (predicted / measured); the sum counts ten times */
 };
 
 /* Returns 0 or an error of predict(). parameters[].value holds the best parameters found. */

@@ -147,7 +147,7 @@ struct arch_sim {
 
 	void (*watch)(void *ctx, uint32_t index, double begin, double end);
 	void *watch_ctx;
-	struct err *err; /* of the present run; never NULL */
+	struct err *err; /* belongs to the present run; never NULL */
 	struct err own_err;
 };
 

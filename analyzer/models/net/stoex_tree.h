@@ -58,7 +58,7 @@ enum stoex_function {
 };
 
 struct stoex_sample {
-	struct stoex_value value; /* of a PDF: the upper bound, a double */
+	struct stoex_value value; /* in a PDF: the upper bound, a double */
 	double cumulative;
 };
 

@@ -25,8 +25,8 @@ struct crew {
 };
 
 struct parallel_bytes {
-	struct buf *out;  /* what is sent; NULL where the result is received */
-	struct cursor in; /* what was received */
+	struct buf *out;  /* the bytes to send; NULL if the result is received */
+	struct cursor in; /* the received bytes */
 };
 
 /* Whether this thread is working on a chunk. Work within work is not spread over ranks. */

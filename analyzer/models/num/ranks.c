@@ -15,7 +15,7 @@
 
 #define RANKS_PLUGIN	 "libblkcast-mpi.so"
 #define RANKS_FAILED	 3    /* exit status where the ranks cannot go on together */
-#define RANKS_LINE_BYTES 400  /* of the message that a rank leaves behind when it ends early */
+#define RANKS_LINE_BYTES 400  /* length of the message that a rank leaves when it ends early */
 #define RANKS_MAX	 4096 /* a larger number in the environment is taken for a mistake */
 
 enum ranks_step { RANKS_EXCHANGE = 1, RANKS_END, RANKS_APART };

@@ -53,7 +53,7 @@ struct model {
 	/* spread of these residuals; empty means unknown, and the same everywhere */
 	struct spread spread;
 	struct reach reach;   /* empty until model_take_reach(); a loaded model has it */
-	enum model_form form; /* which of the following members is used */
+	enum model_form form; /* selects which of the following members is used */
 	struct terms terms;
 	struct limits limits; /* limits of the sum of terms */
 	struct forest forest;
@@ -66,7 +66,7 @@ struct model {
 	 */
 	struct model *members;
 	size_t nr_members;
-	double share; /* of a member: its weight in the mean */
+	double share; /* weight of a member in the mean */
 };
 
 void model_release(struct model *m);

@@ -45,7 +45,7 @@ struct eventq {
 	uint32_t nr, cap;
 	uint32_t seq;
 	bool is_heap;
-	bool hole; /* of a heap: items[0] has already happened */
+	bool hole; /* the heap's items[0] has already happened */
 	/*
 	 * If there is no heap, this array holds the slots, that of the latest event first. A move
 	 * of bytes reaches beyond the last slot.

@@ -42,7 +42,7 @@ struct qpn_sim;
 /* This struct holds what happened in one slot since the last collection. */
 struct slot_sums {
 	double population; /* integral over time of the tokens in the place */
-	double in_queue;   /* the same for those in the queue alone */
+	double in_queue;   /* like the member above, for tokens in the queue alone */
 	double residence;  /* sum of the times in the place, over the tokens that left it */
 	/* sum of the times from entry to the end of service, over the tokens that were served */
 	double queueing;

@@ -38,7 +38,7 @@ struct watch_range {
 struct route {
 	double until; /* cumulative probability */
 	uint32_t mode;
-	uint32_t moves_to; /* that of the mode */
+	uint32_t moves_to; /* the moves_to of the mode */
 };
 
 /*

@@ -36,11 +36,11 @@ struct net_solve {
 	const struct teller *teller;
 	const char *path;	     /* of the net, YAML or .qpe of QPME */
 	struct word_list set, sweep; /* NAME=VALUE; NAME=FROM:TO:STEP */
-	struct word_list wanted;     /* whose precision counts (solve.h) */
+	struct word_list wanted;     /* names whose precision counts (solve.h) */
 	enum net_method method;
-	const char *checkpoint; /* of a sweep, or NULL */
+	const char *checkpoint; /* file of a sweep, or NULL */
 	struct solve_options run;
-	unsigned int nr_points; /* of the transient analysis */
+	unsigned int nr_points; /* points of the transient analysis */
 	bool as_list;		/* a sweep makes a list of solutions instead of one answer */
 	/* The members below are results. */
 	struct answer *answer; /* owned; NULL: none */
@@ -50,7 +50,7 @@ struct net_solve {
 	struct sweeps values;
 	size_t point; /* the one that is solved now */
 	struct sweep_record record;
-	struct answer_table *places, *probes; /* of the answer */
+	struct answer_table *places, *probes; /* parts of the answer */
 };
 
 /*

@@ -20,7 +20,7 @@
 
 enum arch_form {
 	ARCH_FORM_TEXT, /* one answer, which of a sweep is a table of its points */
-	ARCH_FORM_LIST, /* of a sweep a list of answers */
+	ARCH_FORM_LIST, /* a sweep gives a list of answers */
 	ARCH_FORM_CSV,	/* every time of every point as a line */
 };
 
@@ -28,9 +28,9 @@ struct arch_ask {
 	const struct teller *teller;
 	const char *path;	     /* of the model */
 	struct word_list set, sweep; /* NAME=VALUE; NAME=FROM:TO:STEP */
-	bool without_failures;	     /* of a Palladio model */
+	bool without_failures;	     /* for a Palladio model */
 	const char *storages;	     /* a side file of a Palladio model, or NULL */
-	const char *checkpoint;	     /* of a sweep, or NULL */
+	const char *checkpoint;	     /* file of a sweep, or NULL */
 	struct solve_options run;
 	enum arch_form form;
 	/* The members below are results. */
@@ -40,7 +40,7 @@ struct arch_ask {
 	bool overloaded; /* some solution has no steady state */
 	/* These members belong to a sweep. */
 	struct sweeps sweeps;
-	struct answer_table *table; /* of the answer */
+	struct answer_table *table; /* part of the answer */
 	struct sweep_record record;
 };
 

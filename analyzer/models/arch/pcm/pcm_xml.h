@@ -101,7 +101,7 @@ int pcm_allow(const struct pcm_importer *im, const xmlNode *node, const char *at
 struct pcm_field {
 	const char *name; /* NULL at the end of a table */
 	bool is_attribute, is_child, must_exist;
-	size_t offset; /* of the member */
+	size_t offset; /* offset of the member in its struct */
 	/* Reads the attributes or children of this name in a node. NULL: they are only allowed. */
 	int (*read)(struct pcm_importer *im, const xmlNode *node, const char *name, void *out);
 	/* Reads one child of this name. */

@@ -28,7 +28,7 @@ struct objective {
 	const double *points;
 	size_t nr_points;
 	double *rmse;
-	XXH128_hash_t origin; /* of all that determines errors, but for the parameters */
+	XXH128_hash_t origin; /* hash of all that determines errors except the parameters */
 };
 
 static int take_rows(struct dataset *out, const struct dataset *d, const size_t *rows, size_t nr)

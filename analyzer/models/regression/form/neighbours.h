@@ -32,7 +32,7 @@ struct neighbours {
 	unsigned int k;
 	size_t nr_rows, nr_vars;
 	double *rows;		       /* nr_rows x nr_vars, row-major */
-	double *ordered;	       /* the same in the order of the tree */
+	double *ordered;	       /* the points in the order of the tree */
 	uint32_t *row;		       /* by place in this order: the number of the row */
 	struct neighbours_node *nodes; /* the root is the first one */
 	/* per node: the lowest value of each variable, and then the highest one */

@@ -9,7 +9,7 @@
 
 /* number of parameters that a split of a number or of many levels counts as */
 #define SPLIT_COST	  4
-#define SPLIT_COST_BINARY 3	/* the same for a factor of two levels */
+#define SPLIT_COST_BINARY 3	/* number of parameters for a factor of two levels */
 #define SLACK		  1.005 /* factor by which the adjusted error may rise for a smaller tree */
 #define LEAST_EFFECT	  0.01	/* in deviations of y, per deviation of x */
 

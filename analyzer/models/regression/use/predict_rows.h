@@ -25,7 +25,7 @@ void predict_rows_release(struct predict_rows *p);
 
 struct predict_check {
 	const struct model *model;
-	const struct model *other; /* of the same response, beside it; may be NULL */
+	const struct model *other; /* another model of the same response; may be NULL */
 	double level;		   /* of the prediction interval */
 	const char *by;		   /* column that names the application of each row; may be NULL */
 };

@@ -16,7 +16,7 @@
 #define PHI_AROUND   8 /* the search begins within this factor of the ratio of throughputs */
 /* Mean relative error below which one server will do; parts take long to find. */
 #define ONE_SERVER_ENOUGH 0.1
-#define PHI_STEPS	  200 /* of phi, at least, are told apart */
+#define PHI_STEPS	  200 /* at least this many values of phi are told apart */
 /* Errors below this part of a solution's precision are its noise. */
 #define PHI_ENOUGH 0.3
 
@@ -25,10 +25,10 @@ struct mixing {
 	const struct mix_options *o;
 	struct storage_mix *mix;
 	size_t *one, nr_one;	     /* configurations of reads and writes on one VM */
-	size_t *many, nr_many;	     /* of several VMs */
-	struct weights_found *found; /* of each of `one` */
+	size_t *many, nr_many;	     /* indices of configurations of several VMs */
+	struct weights_found *found; /* one for each of `one` */
 	struct err *errors;
-	double (*errors_of)[2]; /* of each of `many`: reads, writes */
+	double (*errors_of)[2]; /* for each of `many`: reads, writes */
 	struct err *err;
 };
 

@@ -31,7 +31,7 @@ struct device_search {
 	struct device_fit fit;
 	const struct device_table *table;
 	const struct device_task *task;
-	struct device_guess guess; /* what the rows say at once */
+	struct device_guess guess; /* the first guess from the rows */
 	bool service_only;	   /* fits change service times and latencies alone */
 	double done, all;	   /* number of fits done and in all, for the progress */
 };

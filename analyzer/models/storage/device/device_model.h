@@ -54,7 +54,7 @@
 
 #include "base/data/fields.h"
 
-#define DEVICE_KIND	   "device" /* of blkcast.model/1 */
+#define DEVICE_KIND	   "device" /* the kind in a blkcast.model/1 */
 #define DEVICE_SERVERS_MAX 4096
 #define DEVICE_LEVEL	   0.9 /* probability of the prediction intervals */
 #define DEVICE_UNIT_LEAST  512 /* bytes: no block device moves less than a sector */
@@ -153,7 +153,7 @@ struct device_model {
 	size_t nr_configurations;
 	uint64_t seed;
 	char campaign[128];
-	char origin[DEVICE_ORIGIN_BYTES]; /* what was measured, in words; "" where unknown */
+	char origin[DEVICE_ORIGIN_BYTES]; /* the measured device in words; "" if unknown */
 };
 
 /*
