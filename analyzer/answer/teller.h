@@ -18,10 +18,10 @@
 struct teller {
 	void (*note)(void *ctx, const char *line); /* NULL: remarks are not told */
 	void *ctx;
-	const char *work;	 /* what progress is called: the name of the command */
+	const char *work;	 /* the title of the progress line: the command's name */
 	bool quiet;		 /* no remarks and no progress are wanted */
 	bool utc;		 /* times are told in UTC instead of local time */
-	struct page_maker maker; /* what stands at the foot of pages; has the origins */
+	struct page_maker maker; /* the foot of pages, with the origins */
 };
 
 /* Tells one remark, a sentence without a full stop. */

@@ -12,7 +12,7 @@
 struct device_learn {
 	const struct teller *teller;
 	const char *db, *output;       /* the measurement store, and the file that is written */
-	const char *campaign, *target; /* where there are several, or NULL */
+	const char *campaign, *target; /* names one if there are several, or NULL */
 	bool all_points;	       /* the answer has percentiles beside the means */
 	struct device_task task;       /* nr_requests, seed and nr_threads are the caller's */
 	struct answer *answer;	       /* a result, which the caller frees */

@@ -15,12 +15,12 @@ struct fit_update {
 	const char *table; /* path of the rows; NULL: the rows of db */
 	const char *db, *campaign;
 	const char *weight;	     /* column of the weights; may be NULL */
-	const char *where;	     /* which rows to take; may be NULL */
+	const char *where;	     /* condition on the rows to take; may be NULL */
 	const char *output, *report; /* files to write; may be NULL */
 	/* The members below are results. */
 	struct update_facts facts;
-	size_t nr_rows; /* of all rows */
-	double cv_rmse; /* of held-out rows */
+	size_t nr_rows; /* number of all rows */
+	double cv_rmse; /* error of held-out rows */
 };
 
 /* Returns 0, or -errno with a message. */

@@ -28,13 +28,13 @@ struct predict_ask {
 	const char *report;	   /* a page of the model instead, or NULL */
 	bool check;		   /* only the errors, beside `against` and by the column `by` */
 	const char *against, *by;  /* or NULL */
-	double level;		   /* of the interval */
+	double level;		   /* confidence level of the interval */
 	bool level_asked;	   /* an interval that cannot be given is an error */
 	bool json, for_person;	   /* the form of the rows; a person reads their first digits */
 	FILE *out;		   /* receives the rows */
 	/* The members below are results. */
-	struct answer *answer; /* of a check, which the caller frees */
-	struct buf text;       /* of show and c */
+	struct answer *answer; /* answer of a check; the caller frees this answer */
+	struct buf text;       /* output of show and c */
 	bool cannot_tell;
 	struct err err;
 	/* The members below are set while the model is asked. */

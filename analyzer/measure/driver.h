@@ -27,9 +27,9 @@ struct drive {
 
 struct driver {
 	const char *name;
-	const char *program; /* It must be in the target's PATH. NULL: no program is needed. */
+	const char *program; /* a program in the target's PATH, or NULL if none is needed */
 	bool needs_job, needs_command;
-	bool intervals; /* It prints a result per interval, which a stop rule needs. */
+	bool intervals; /* The program prints a result per interval, which a stop rule needs. */
 	/*
 	 * Each of these appends shell commands. prepare may be NULL. Returns an error where a text
 	 * cannot be expanded.

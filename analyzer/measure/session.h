@@ -19,7 +19,7 @@
 #include "base/text/err.h"
 
 #define SESSION_OUTPUT_MAX (64u << 20)
-#define SESSION_WORDS_MAX  (64u << 10) /* of standard error, so many bytes are kept */
+#define SESSION_WORDS_MAX  (64u << 10) /* so many bytes of standard error are kept */
 
 /* A zeroed struct is a session that was not started. */
 struct session {

@@ -40,8 +40,8 @@ struct target_times {
 	double cpu_ratio;      /* busy share of the target's CPUs from begin to end; may be NaN */
 	double memory_kib, memory_most_kib; /* memory in use on the target meanwhile: mean and most;
 					     * may be NaN */
-	int status;			    /* of the load */
-	const char *load;		    /* what the load printed */
+	int status;			    /* exit status of the load */
+	const char *load;		    /* output of the load */
 	size_t load_len;
 	bool ended;
 };

@@ -11,7 +11,7 @@
 
 struct cache_question {
 	struct question of;
-	uint64_t size_bytes;  /* of a cache for all loads; 0: the knees of all */
+	uint64_t size_bytes;  /* size of a cache for all loads; 0: the knees of all */
 	double hit_ratio;     /* the share of hits that is asked for; NaN: none */
 	double hit_s, miss_s; /* times of requests that hit and that miss; NaN: not given */
 	/* The members below are set while the question is answered. */

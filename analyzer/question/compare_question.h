@@ -15,7 +15,7 @@
 
 struct compare_question {
 	const struct teller *teller;
-	char **paths; /* of A and B */
+	char **paths; /* the files of A and B */
 	double tolerance_ratio;
 	bool json;
 	FILE *out;	     /* receives the tables, where json is not set */

@@ -16,7 +16,7 @@
 
 struct mimic_question {
 	const struct teller *teller;
-	struct selection *sel; /* which profile, or which requests */
+	struct selection *sel; /* selects the profile, or the requests */
 	struct mimic_options options;
 	const char *target, *output; /* output NULL: standard output */
 	struct word_list runs;	     /* profiles of the job's own runs, by which it is corrected */
@@ -25,7 +25,7 @@ struct mimic_question {
 	/* The members below are set while the job is made. */
 	char log[MIMIC_LOG_BYTES]; /* beside the output; "" where there is none */
 	uint64_t nr_logged;
-	struct buf text; /* of the job; the caller initializes and releases it */
+	struct buf text; /* text of the job; the caller initializes and releases this */
 };
 
 /* Takes what may differ, and the target, into the options. To be called first. */

@@ -8,8 +8,8 @@
 #include "analyzer/whatif/scenario/scenario_answer.h"
 
 struct scenario_question {
-	struct question of;	  /* of which the teller, the objectives and the verdict are used */
-	const char *const *paths; /* of the scenarios, at most SCENARIOS_MAX */
+	struct question of;	  /* only its teller, objectives and verdict are used */
+	const char *const *paths; /* files of the scenarios, at most SCENARIOS_MAX */
 	size_t nr;
 	/* "DEVICE.json" or "NAME=DEVICE.json": what is simulated in place of the files' storages */
 	struct word_list storages;

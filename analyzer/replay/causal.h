@@ -67,13 +67,13 @@ struct causal_request {
 	uint64_t others;     /* number of the other lanes' requests that completed before it */
 	uint64_t spacing_ns; /* time since the lane's previous request */
 	uint32_t done;	     /* number of the lane's requests that completed before it */
-	uint32_t room; /* so many must have completed that the burst's depth is not exceeded */
+	uint32_t room;	     /* this many must have completed, so that the burst's depth holds */
 	uint32_t bytes;
 	/* the gap counts from the completion of that request; UINT32_MAX: none */
 	uint32_t after_lane, after;
 	uint8_t operation; /* read, write, flush */
 	bool durable;	   /* forced unit access */
-	bool takes_lock;   /* it is sent while no other lane holds the lock of the lane */
+	bool takes_lock;   /* sent while no other lane holds the lock of the lane */
 	bool gives_lock;   /* its completion gives the lock back */
 	/* only in simulations: a cache serves the request in the plan's cached_s */
 	bool cached;
@@ -94,7 +94,7 @@ struct causal_lane {
 struct causal_plan {
 	struct causal_lane *lanes;
 	size_t nr_lanes;
-	uint32_t nr_locks; /* that lanes share */
+	uint32_t nr_locks; /* number of locks that lanes share */
 	/* requests, and requests left out because they cannot be sent or timed */
 	uint64_t nr, nr_left_out;
 	uint64_t end_bytes; /* the end of the last byte touched */

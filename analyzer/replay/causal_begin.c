@@ -11,7 +11,7 @@
  * (causal_depend.c).
  */
 #define EXPECTED_LEAST 20.0
-#define BEGIN_MOST     0.2 /* of those expected, where threads take places */
+#define BEGIN_MOST     0.2 /* at most this share of those expected, if threads take places */
 /* docs/studies compares this value with no other. */
 #define ALIKE_FACTOR 2
 /*

@@ -17,7 +17,7 @@
 #define CAUSAL_LANES_MAX 512
 
 struct causal_result {
-	struct device_times times; /* of what completed: reads, writes and flushes */
+	struct device_times times; /* times of completed reads, writes and flushes */
 	/* requests of the plan that were not sent because the duration was over */
 	uint64_t nr_not_sent;
 	uint64_t begin_real_ns; /* by CLOCK_REALTIME; nothing was sent before this time */

@@ -83,8 +83,8 @@ enum cli_kind {
 	CLI_KIND_DOUBLE,   /* double, finite */
 	CLI_KIND_SIZE,	   /* uint64_t, in bytes: "4k", "16MiB" */
 	CLI_KIND_DURATION, /* double, in seconds: "10ms", "1s", "5m" */
-	CLI_KIND_AGE,	   /* the same with its unit, where a wrong one destroys: "30d" */
-	CLI_KIND_TIME,	   /* uint64_t, CLOCK_REALTIME in ns: ISO 8601, or @seconds */
+	CLI_KIND_AGE,  /* double, in seconds, always with a unit (a wrong one destroys): "30d" */
+	CLI_KIND_TIME, /* uint64_t, CLOCK_REALTIME in ns: ISO 8601, or @seconds */
 	CLI_KIND_OPERANDS, /* no option: least to most operands are expected, which help names */
 	CLI_KIND_CHOICE,   /* no option: least to most of the options in help must be given */
 };
@@ -94,7 +94,7 @@ struct cli_option {
 	char letter;	  /* short form, or 0 for none */
 	uint8_t kind;
 	const char *arg; /* placeholder in the help; NULL for flags */
-	void *out;	 /* where the value goes; it is unchanged where the option is not given */
+	void *out;	 /* receives the value; unchanged if the option is not given */
 	const char *help;
 	/*
 	 * The members below may be left out. A value is text as a user writes it: "10ms". The

@@ -15,7 +15,7 @@ struct mirror {
 	double (*counts)[MIRROR_BINS]; /* [2]: up, down */
 	/* [2]: only the bins from the first to the last that has a count here are drawn */
 	double (*range)[MIRROR_BINS];
-	const char *of; /* what is counted: "requests" */
+	const char *of; /* the counted things: "requests" */
 	/* NULL: "reads" and "writes"; down "": there are no bars downwards */
 	const char *up, *down;
 	const char *title, *text, *x_name;

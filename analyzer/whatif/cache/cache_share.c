@@ -16,7 +16,7 @@
  */
 #define TIME_LEAST_S 1e-6
 #define TIME_MOST_S  1e15
-#define UNITS	     512 /* that a cache is parted into */
+#define UNITS	     512 /* a cache is divided into so many units */
 #define ROUNDING     1e-12
 
 struct cache_stream cache_stream_of(const struct profile_group *g)

@@ -39,7 +39,7 @@ struct headroom_point {
 
 struct headroom_bound {
 	double factor;
-	bool at_least; /* it holds to the end of the range */
+	bool at_least; /* the objective holds to the end of the range */
 	/* it is broken already at the begin of the range: the factor is below this */
 	bool below;
 };

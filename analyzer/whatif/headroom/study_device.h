@@ -26,7 +26,7 @@ struct study_device {
 	const double (*measured)[2];
 	const char *storage, *from;		 /* paths; from may be NULL */
 	const struct application_errors *errors; /* NULL: intervals cover configurations alone */
-	const struct study_slo *slo;		 /* of a migration; may be empty */
+	const struct study_slo *slo;		 /* objectives of a migration; may be empty */
 	/* The three are set by study_device_migrate(). */
 	bool cannot_tell, overloaded;
 	enum study_slo_verdict slo_verdict;

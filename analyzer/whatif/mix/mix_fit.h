@@ -40,7 +40,7 @@ struct mix_fit {
 	 * study_case), or NULL
 	 */
 	const char *outside;
-	const char *fits_outside; /* the same in a mix that is said to fit */
+	const char *fits_outside; /* such a variable in a mix that is said to fit */
 	char device_why[STUDY_WHY_BYTES];
 	/* the predictor does not give both means, and therefore no throughput */
 	bool carried_unknown;

@@ -10,7 +10,7 @@
 
 #define NET_ROUNDS    8 /* rounds of splitting clients into readers and writers */
 #define SEQUENTIAL    0.5
-#define LEAST_THINK_S 1e-9 /* the same as in STORAGE_ASK_DEFAULTS */
+#define LEAST_THINK_S 1e-9 /* STORAGE_ASK_DEFAULTS has the same value */
 /*
  * This is half the width of the 90 % range of normal errors, over their mean magnitude: 1.645
  * sqrt(pi / 2).

@@ -32,7 +32,7 @@ struct stored_lane {
 	double last_s;	 /* when the last request was sent */
 	double *done_s;	 /* owned: time of the n-th completion */
 	double *ended_s; /* owned: completion time by request; NaN: not yet completed */
-	bool waits;	 /* it waits for other lanes */
+	bool waits;	 /* the lane waits for other lanes */
 	bool *awaited;	 /* owned: by request, another lane waits for its completion */
 	bool wants_lock; /* its next request is due, and another lane holds the lock */
 	double wants_s;	 /* since when */

@@ -59,7 +59,7 @@ static void add_requests(struct replay_parts *p, const struct causal_lane *lane)
 
 int replay_parts_make(struct replay_parts *out, const struct causal_plan *plans, size_t nr)
 {
-	size_t room = 1; /* of the whole range, or of each request */
+	size_t room = 1; /* room of the whole range, or of each request */
 	bool is_whole;
 
 	*out = (struct replay_parts){ 0 };
