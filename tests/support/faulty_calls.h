@@ -19,7 +19,7 @@ enum calls_mode {
 	CALLS_KILL_BEFORE, /* at a call that changes files or seals a copy of the account */
 	CALLS_KILL_AFTER,
 	CALLS_FAIL_ONCE, /* any call, with its error number; with error 0 writes end halfway */
-	CALLS_FAIL_FROM, /* the same for this call and all later ones */
+	CALLS_FAIL_FROM, /* fails this call and all later ones */
 	CALLS_NO_MEMORY_ONCE,
 	CALLS_NO_MEMORY_FROM,
 };

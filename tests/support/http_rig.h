@@ -23,7 +23,7 @@ enum behaviour {
 	ANSWER_OTHER_HASH, /* 200, another hash */
 	ANSWER_500,
 	ANSWER_503, /* Retry-After: 1 */
-	ANSWER_507, /* likewise */
+	ANSWER_507, /* Retry-After: 1, as for 503 */
 	ANSWER_400,
 	ANSWER_401,
 	ANSWER_409,
@@ -36,7 +36,7 @@ enum behaviour {
 struct receiver {
 	struct MHD_Daemon *daemon;
 	unsigned int port;
-	enum behaviour script[8]; /* of the first requests; ANSWER_WELL afterwards */
+	enum behaviour script[8]; /* for the first requests; ANSWER_WELL afterwards */
 	unsigned int nr_script, nr_requests, nr_stored, nr_elsewhere;
 	unsigned int nr_connections; /* opened so far; guarded by the lock */
 	int fd;			     /* of the newest connection; guarded by the lock */
