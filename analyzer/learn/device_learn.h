@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device_learn: makes a simulated device of a campaign, and writes it (models/storage/device). */
+/*
+ * device_learn: makes a simulated device from a campaign of a measurement store, and writes the
+ * device to a file (models/storage/device). The caller fills the members above the results, calls
+ * device_learn(), and shows and frees the answer.
+ */
 #ifndef ANALYZER_LEARN_DEVICE_LEARN_H
 #define ANALYZER_LEARN_DEVICE_LEARN_H
 

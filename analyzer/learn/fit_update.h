@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fit_update: tests whether new rows fit a saved model, and fits the model to all rows
- * (model_update.h).
+ * fit_update: tests whether new rows fit a saved model, and fits the model again to old and new
+ * rows together, with the same technique and parameters (model_update.h). The results say how the
+ * new rows compare with the model.
  */
 #ifndef ANALYZER_LEARN_FIT_UPDATE_H
 #define ANALYZER_LEARN_FIT_UPDATE_H

@@ -47,7 +47,7 @@ static int calibration_solve(const struct net_calibration *task, const struct st
 	return ret;
 }
 
-/* Splits "NAME=VALUE" of each --set; words[] are the owned copies. */
+/* Splits "NAME=VALUE" of each setting. words[] are the copies, which the caller owns. */
 static int calibration_settings(const struct word_list *set, struct campaign_setting *settings,
 				char **words, struct err *err)
 {

@@ -265,7 +265,7 @@ static int predict_ask_check_set(struct predict_ask *p)
 	return ret;
 }
 
-/* Reads the rows to predict: from a measurement store, a table, or --set. */
+/* Reads the rows to predict: from a measurement store, a table, or the settings of the one row. */
 static int predict_ask_read_rows(struct predict_ask *p, const char *path, struct table *out)
 {
 	if (p->db)
