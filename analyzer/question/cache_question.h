@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cache_question: what a cache in front of a target is worth to some loads (whatif/cache). */
+/*
+ * cache_question: answers what a cache in front of a target is worth to some loads (whatif/cache).
+ * The answer has the hits of each load and, if the times of hits and misses are known, mean
+ * response times; it knows no percentiles. At most CACHE_LOADS_MAX loads are allowed.
+ */
 #ifndef ANALYZER_QUESTION_CACHE_QUESTION_H
 #define ANALYZER_QUESTION_CACHE_QUESTION_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * capacity_question: the throughput of a target for any mix of reads, writes and sizes, how much of
- * it some loads use, and whether they fit together (whatif/capacity).
+ * capacity_question: answers which throughput a target has for any mix of reads, writes and sizes,
+ * how much of this throughput some loads use, and whether the loads fit together (whatif/capacity).
+ * The throughputs come from the caller, from a measurement store, or from what predicts the target.
  */
 #ifndef ANALYZER_QUESTION_CAPACITY_QUESTION_H
 #define ANALYZER_QUESTION_CAPACITY_QUESTION_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * compare_question: compares the devices of two profiles or traces, dimension by dimension
- * (characterize/compare.h), and writes a table for each pair.
+ * (characterize/compare.h), and writes a table for each pair. compare_question_ask() comes first;
+ * if a page was asked for, compare_question_save() then writes the page.
  */
 #ifndef ANALYZER_QUESTION_COMPARE_QUESTION_H
 #define ANALYZER_QUESTION_COMPARE_QUESTION_H

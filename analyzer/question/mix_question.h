@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mix_question: how many of some loads fit together on a target (whatif/mix). */
+/*
+ * mix_question: answers how many of some loads fit together on a target (whatif/mix). The caller
+ * fills q.of and, if the target was measured, q.capacity with its throughputs; r.mix.most limits
+ * the counts that are tried. question.h shows the calls in order.
+ */
 #ifndef ANALYZER_QUESTION_MIX_QUESTION_H
 #define ANALYZER_QUESTION_MIX_QUESTION_H
 

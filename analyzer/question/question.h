@@ -6,7 +6,7 @@
  * A question is filled with what a person chose. One function answers it (study_question.h and the
  * others), and hands back an answer with its pictures. Remarks go to the teller.
  *
- *	struct mix_question q = { .of.teller = teller, .most = 64 };
+ *	struct mix_question q = { .of.teller = teller, .r.mix.most = 64 };
  *
  *	ret = mix_question_answer(&answer, &q, &err);
  *	...

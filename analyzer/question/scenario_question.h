@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenario_question: machines on storages as several files describe them (whatif/scenario). */
+/*
+ * scenario_question: answers how machines on storages behave, as several files describe them
+ * (whatif/scenario). Each file is a scenario, and the answer shows the scenarios side by side. The
+ * loads are named in the files; the caller chooses none.
+ */
 #ifndef ANALYZER_QUESTION_SCENARIO_QUESTION_H
 #define ANALYZER_QUESTION_SCENARIO_QUESTION_H
 
