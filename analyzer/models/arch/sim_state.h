@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_state: the state of a simulation, which the parts of arch_sim share. */
+/*
+ * sim_state: declares the state of a simulation, which the parts of arch_sim share. All others use
+ * arch_sim.h.
+ */
 #ifndef ANALYZER_ARCH_SIM_STATE_H
 #define ANALYZER_ARCH_SIM_STATE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dist_law: distributions that are given by a few named numbers, with their names in nets and in
- * QPME.
+ * dist_law: describes distributions that are given by a few named numbers, with their names in nets
+ * and in QPME.
  */
 #ifndef ANALYZER_DIST_LAW_H
 #define ANALYZER_DIST_LAW_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stoex_lex: the lexer of stochastic expressions: marks, words and literals. */
+/*
+ * stoex_lex: divides a stochastic expression into marks, words and literals for the parser
+ * (stoex.h).
+ */
 #ifndef ANALYZER_STOEX_LEX_H
 #define ANALYZER_STOEX_LEX_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stoex_tree: the tree that the parser of stoex.h makes for the evaluation. */
+/*
+ * stoex_tree: declares the tree that the parser of stochastic expressions makes and that the
+ * evaluation walks. All others use stoex.h.
+ */
 #ifndef ANALYZER_STOEX_TREE_H
 #define ANALYZER_STOEX_TREE_H
 

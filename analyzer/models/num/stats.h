@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stats: small statistics of arrays. Empty input gives NaN. */
+/*
+ * stats: computes small statistics of arrays: means, quantiles, and tests. An empty array gives
+ * NaN.
+ */
 #ifndef ANALYZER_NUM_STATS_H
 #define ANALYZER_NUM_STATS_H
 

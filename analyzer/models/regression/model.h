@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model: a fitted regression model, with the facts about its training. It is saved as JSON, which
- * formats/model.md describes.
+ * model: holds a fitted regression model and the facts about its training. A model is saved as
+ * JSON, which formats/model.md describes.
  */
 #ifndef ANALYZER_REGRESSION_MODEL_H
 #define ANALYZER_REGRESSION_MODEL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mars_candidate: the sums that the forward pass of MARS keeps for one candidate, which is a pair
+ * mars_candidate: keeps the sums of the forward pass of MARS for one candidate, which is a pair
  * (term, variable).
  */
 #ifndef ANALYZER_REGRESSION_MARS_CANDIDATE_H

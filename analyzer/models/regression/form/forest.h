@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * forest: one tree, or the average of several trees, with a constant in every leaf. A model of
- * CART is a forest of one tree.
+ * forest: represents one tree, or the average of several trees, with a constant in every leaf. A
+ * model of CART is a forest of one tree.
  */
 #ifndef ANALYZER_REGRESSION_FOREST_H
 #define ANALYZER_REGRESSION_FOREST_H

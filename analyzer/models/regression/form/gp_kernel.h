@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gp_kernel: distances and covariances of a Gaussian process, for its fit and its predictions. */
+/*
+ * gp_kernel: computes distances and covariances of a Gaussian process, for its fit and its
+ * predictions.
+ */
 #ifndef ANALYZER_REGRESSION_GP_KERNEL_H
 #define ANALYZER_REGRESSION_GP_KERNEL_H
 

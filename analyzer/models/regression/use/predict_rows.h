@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* predict_rows: the rows of a table in the form that a model takes, and its predictions. */
+/* predict_rows: brings the rows of a table into the form that a model takes, and predicts them. */
 #ifndef ANALYZER_PREDICT_ROWS_H
 #define ANALYZER_PREDICT_ROWS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_fit: one robust least-squares fit of chosen parameters of a device to chosen rows.
+ * device_fit: makes one robust least-squares fit of chosen parameters of a device to chosen rows.
  * device_calibrate.h repeats this step.
  */
 #ifndef ANALYZER_STORAGE_DEVICE_FIT_H

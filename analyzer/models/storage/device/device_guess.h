@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_guess: what the rows of a campaign say of a device at once, where a calibration
- * (device_calibrate.h) begins its search.
+ * device_guess: guesses the parameters of a device from the rows of a campaign, without a fit. A
+ * calibration (device_calibrate.h) begins its search there.
  */
 #ifndef ANALYZER_STORAGE_DEVICE_GUESS_H
 #define ANALYZER_STORAGE_DEVICE_GUESS_H

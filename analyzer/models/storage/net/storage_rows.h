@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* storage_rows: a table of configurations with the predictions of a storage model. */
+/*
+ * storage_rows: predicts every row of a table of configurations by a storage model, and writes the
+ * table with the predictions.
+ */
 #ifndef ANALYZER_MODELS_STORAGE_NET_STORAGE_ROWS_H
 #define ANALYZER_MODELS_STORAGE_NET_STORAGE_ROWS_H
 
