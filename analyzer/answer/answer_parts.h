@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer_parts: what an answer consists of, for its own files alone: see answer.h. */
+/*
+ * answer_parts: holds what an answer consists of, for the files that build and render answers. All
+ * others use answer.h.
+ */
 #ifndef ANALYZER_ANSWER_ANSWER_PARTS_H
 #define ANALYZER_ANSWER_ANSWER_PARTS_H
 

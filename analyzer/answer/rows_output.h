@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rows_output: writes a table with what a model says of each row, as CSV or JSON. */
+/* rows_output: writes a table as CSV or JSON and adds to each row what a model says of the row. */
 #ifndef ANALYZER_ANSWER_ROWS_OUTPUT_H
 #define ANALYZER_ANSWER_ROWS_OUTPUT_H
 

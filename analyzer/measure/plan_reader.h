@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan_reader: what the files of the reader of plans share. The context of every hook is a struct
- * plan_reader.
+ * plan_reader: declares what the files of the reader of plans share. The context of every hook is a
+ * struct plan_reader.
  */
 #ifndef ANALYZER_MEASURE_PLAN_READER_H
 #define ANALYZER_MEASURE_PLAN_READER_H

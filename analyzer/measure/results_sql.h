@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* results_sql: helpers that only the files of the measurement store use. */
+/*
+ * results_sql: gives the files of the measurement store their access to SQLite. All others use
+ * results.h.
+ */
 #ifndef ANALYZER_MEASURE_RESULTS_SQL_H
 #define ANALYZER_MEASURE_RESULTS_SQL_H
 

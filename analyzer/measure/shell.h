@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shell: the scripts of the folder shell/, which are included into the program when it is built. */
+/*
+ * shell: gives access to the scripts of the folder shell/, which are included into the program when
+ * it is built.
+ */
 #ifndef ANALYZER_MEASURE_SHELL_H
 #define ANALYZER_MEASURE_SHELL_H
 

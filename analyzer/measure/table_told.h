@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_told: tables that a person names or writes, read with remarks on what they may overlook. */
+/*
+ * table_told: reads tables that a person names or writes, and remarks on what the person may
+ * overlook.
+ */
 #ifndef ANALYZER_MEASURE_TABLE_TOLD_H
 #define ANALYZER_MEASURE_TABLE_TOLD_H
 

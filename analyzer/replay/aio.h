@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * aio: the four system calls of the kernel's asynchronous I/O (io_setup(2)), called without a
+ * aio: makes the four system calls of the kernel's asynchronous I/O (io_setup(2)) without a
  * library.
  */
 #ifndef ANALYZER_AIO_H

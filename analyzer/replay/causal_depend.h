@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * causal_depend: this module finds which lanes of a window stop while another lane is stuck
- * (causal.h).
+ * causal_depend: finds which lanes of a window stop while another lane is stuck (causal.h). It
+ * looks at the first CAUSAL_DEPEND_LANES lanes; further lanes depend on none.
  */
 #ifndef ANALYZER_CAUSAL_DEPEND_H
 #define ANALYZER_CAUSAL_DEPEND_H

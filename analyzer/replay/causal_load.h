@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* causal_load: this module makes the plan (causal.h) from a scan's requests. */
+/* causal_load: makes the plan (causal.h) from the requests of a scan. */
 #ifndef ANALYZER_CAUSAL_LOAD_H
 #define ANALYZER_CAUSAL_LOAD_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mimic_target: this module finds out what the target of a mimicked load is. */
+/*
+ * mimic_target: finds out what the target of a mimicked load is: a block device, a folder or a
+ * file.
+ */
 #ifndef ANALYZER_MIMIC_TARGET_H
 #define ANALYZER_MIMIC_TARGET_H
 

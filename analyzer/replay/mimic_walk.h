@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mimic_walk: the offsets and sizes of a mimic's requests in one direction, drawn in the same way
+ * mimic_walk: draws the offsets and sizes of a mimic's requests in one direction, in the same way
  * as fio draws them.
  */
 #ifndef ANALYZER_MIMIC_WALK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* commands: the commands of blkcast, one line each, in the order in which help lists them. */
+/* commands: lists the commands of blkcast, one line each, in the order in which help shows them. */
 #ifndef ANALYZER_COMMANDS_H
 #define ANALYZER_COMMANDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* retain_options: the options of retention that `serve` and `retain` share. */
+/* retain_options: declares the options of retention that `serve` and `retain` share. */
 #ifndef ANALYZER_CMD_CLI_RETAIN_OPTIONS_H
 #define ANALYZER_CMD_CLI_RETAIN_OPTIONS_H
 

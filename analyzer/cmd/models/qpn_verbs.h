@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* qpn_verbs: the verbs of blkcast qpn that have files of their own. Each returns an exit code. */
+/*
+ * qpn_verbs: declares the verbs of blkcast qpn that have files of their own. Each function returns
+ * an exit code.
+ */
 #ifndef ANALYZER_CMD_MODELS_QPN_VERBS_H
 #define ANALYZER_CMD_MODELS_QPN_VERBS_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_options: the options of simulations of nets and architectures (struct solve_options). */
+/*
+ * run_options: declares the options that simulations of nets and of architectures share (struct
+ * solve_options).
+ */
 #ifndef ANALYZER_CMD_MODELS_RUN_OPTIONS_H
 #define ANALYZER_CMD_MODELS_RUN_OPTIONS_H
 

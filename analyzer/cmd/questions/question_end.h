@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* question_end: how the commands that answer questions about loads begin and end. */
+/*
+ * question_end: begins and ends the commands that answer questions about loads, in the way that all
+ * of them share.
+ */
 #ifndef ANALYZER_CMD_QUESTIONS_QUESTION_END_H
 #define ANALYZER_CMD_QUESTIONS_QUESTION_END_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * study_verbs: the verbs of blkcast study that have files of their own. Each function returns an
- * exit code.
+ * study_verbs: declares the verbs of blkcast study that have files of their own. Each function
+ * returns an exit code.
  */
 #ifndef ANALYZER_CMD_QUESTIONS_STUDY_VERBS_H
 #define ANALYZER_CMD_QUESTIONS_STUDY_VERBS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report: the collected data, complete and ready to be drawn: profiles, peaks and the common
+ * report: holds the collected data, complete and ready to be drawn: profiles, peaks and the common
  * period.
  */
 #ifndef ANALYZER_REPORT_COLLECT_REPORT_H

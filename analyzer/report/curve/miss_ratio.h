@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * miss_ratio: the miss-ratio curve of a profile, with its knee marked, which shows how much cache
- * is useful.
+ * miss_ratio: draws the miss-ratio curve of a profile, and marks its knee, which shows how much
+ * cache is useful.
  */
 #ifndef ANALYZER_REPORT_CURVE_MISS_RATIO_H
 #define ANALYZER_REPORT_CURVE_MISS_RATIO_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* frame: the parts that all pictures share: the period, the axes, the legend. */
+/* frame: draws the parts that all pictures share: the period, the axes, the legend. */
 #ifndef ANALYZER_REPORT_DRAW_FRAME_H
 #define ANALYZER_REPORT_DRAW_FRAME_H
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fleet_week: the rhythm of day and week: a rate for each hour of the week, and its picture. */
+/*
+ * fleet_week: computes and draws the rhythm of day and week, as a rate for each hour of the week.
+ */
 #ifndef ANALYZER_REPORT_FLEET_FLEET_WEEK_H
 #define ANALYZER_REPORT_FLEET_FLEET_WEEK_H
 

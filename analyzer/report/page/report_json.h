@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_json: what `report --json` prints about a page, a blkcast.report/1 (docs/blkcast.1). */
+/*
+ * report_json: makes the JSON that `report --json` prints about a page, a blkcast.report/1
+ * (docs/blkcast.1).
+ */
 #ifndef ANALYZER_REPORT_PAGE_REPORT_JSON_H
 #define ANALYZER_REPORT_PAGE_REPORT_JSON_H
 

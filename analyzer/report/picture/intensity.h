@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* intensity: how many requests and bytes arrived, over time, by size class and direction. */
+/*
+ * intensity: counts and draws how many requests and bytes arrived over time, by size class and
+ * direction.
+ */
 #ifndef ANALYZER_REPORT_PICTURE_INTENSITY_H
 #define ANALYZER_REPORT_PICTURE_INTENSITY_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache_answer: the gain of a cache for one load or for several loads, as an answer that can be
- * shown.
+ * cache_answer: shows the gain of a cache for one load or for several loads as an answer
+ * (answer.h).
  */
 #ifndef ANALYZER_WHATIF_CACHE_CACHE_ANSWER_H
 #define ANALYZER_WHATIF_CACHE_CACHE_ANSWER_H

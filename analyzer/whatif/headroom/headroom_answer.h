@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * headroom_answer: how much the load may grow for each objective, as an answer that can be shown.
- */
+/* headroom_answer: shows how much the load may grow for each objective as an answer (answer.h). */
 #ifndef ANALYZER_WHATIF_HEADROOM_HEADROOM_ANSWER_H
 #define ANALYZER_WHATIF_HEADROOM_HEADROOM_ANSWER_H
 

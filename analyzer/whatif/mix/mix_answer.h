@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mix_answer: how many loads fit together on a target, as an answer that can be shown. */
+/* mix_answer: shows how many loads fit together on a target as an answer (answer.h). */
 #ifndef ANALYZER_WHATIF_MIX_MIX_ANSWER_H
 #define ANALYZER_WHATIF_MIX_MIX_ANSWER_H
 

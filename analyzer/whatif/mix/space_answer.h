@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space_answer: the response times of a load beside a neighbour of any size and mix, as an answer
- * that can be shown.
+ * space_answer: shows the response times of a load beside a neighbour of any size and mix as an
+ * answer (answer.h).
  */
 #ifndef ANALYZER_WHATIF_MIX_SPACE_ANSWER_H
 #define ANALYZER_WHATIF_MIX_SPACE_ANSWER_H

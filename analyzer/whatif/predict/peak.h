@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * peak: this module aligns the windows of several loads in time, adds them second by second, and
- * finds when their sum was highest.
+ * peak: aligns the windows of several loads in time, adds them second by second, and finds when
+ * their sum was highest.
  */
 #ifndef ANALYZER_PEAK_H
 #define ANALYZER_PEAK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenario_answer: scenarios side by side, as an answer that can be shown. */
+/* scenario_answer: shows scenarios side by side as an answer (answer.h). */
 #ifndef ANALYZER_WHATIF_SCENARIO_SCENARIO_ANSWER_H
 #define ANALYZER_WHATIF_SCENARIO_SCENARIO_ANSWER_H
 

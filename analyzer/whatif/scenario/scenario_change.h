@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scenario_change: the declarations that the parts of the scenario reader share, and the list of
- * changes.
+ * scenario_change: declares what the parts of the scenario reader share, and the list of changes.
  */
 #ifndef ANALYZER_SCENARIO_CHANGE_H
 #define ANALYZER_SCENARIO_CHANGE_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenario_files: the profiles and predictors that scenarios name. Each file is read only once. */
+/*
+ * scenario_files: opens the profiles and predictors that scenarios name. Each file is read only
+ * once.
+ */
 #ifndef ANALYZER_SCENARIO_FILES_H
 #define ANALYZER_SCENARIO_FILES_H
 
