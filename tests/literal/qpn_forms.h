@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * qpn_forms: nets whose answers are known in closed form, and a count of how often a confidence
+ * qpn_forms: has nets whose answers are known in closed form, and counts how often a confidence
  * interval contains the answer.
  */
 #ifndef TESTS_SLOW_QPN_FORMS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slow_arrivals: statistics of arrival times computed by their definitions, over complete arrays.
+ * slow_arrivals: computes statistics of arrival times by their definitions, over complete arrays.
  */
 #ifndef TESTS_SLOW_ARRIVALS_H
 #define TESTS_SLOW_ARRIVALS_H

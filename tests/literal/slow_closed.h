@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slow_closed: clients, requests in flight and think times computed by their definitions, over
+ * slow_closed: computes clients, requests in flight and think times by their definitions, over
  * complete lists.
  */
 #ifndef TESTS_SLOW_CLOSED_H

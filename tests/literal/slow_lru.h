@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* slow_lru: exact LRU stack distances of a complete list of references. */
+/* slow_lru: computes exact LRU stack distances of a complete list of references. */
 #ifndef TESTS_SLOW_LRU_H
 #define TESTS_SLOW_LRU_H
 

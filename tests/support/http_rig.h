@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_rig: a sink of the agent that sends to a receiver in this process, which answers as a script
- * says.
+ * http_rig: sets up a sink of the agent that sends to a receiver in this process, which answers as
+ * a script says.
  */
 #ifndef TESTS_HTTP_RIG_H
 #define TESTS_HTTP_RIG_H

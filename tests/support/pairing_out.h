@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pairing_out.h: a pairing together with the requests that it handed over, for the tests of the
+ * pairing_out: holds a pairing together with the requests that it handed over, for the tests of the
  * pairing.
  */
 #ifndef TESTS_PAIRING_OUT_H

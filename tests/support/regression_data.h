@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* regression_data: generated data for the tests of regression, the same on every machine. */
+/* regression_data: generates data for the tests of regression, the same on every machine. */
 #ifndef TESTS_SLOW_REGRESSION_DATA_H
 #define TESTS_SLOW_REGRESSION_DATA_H
 

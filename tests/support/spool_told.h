@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spool_told.h: a spool in a folder of its own, which records the calls of its callbacks, for the
+ * spool_told: makes a spool in a folder of its own and records the calls of its callbacks, for the
  * tests of the spool.
  */
 #ifndef TESTS_SPOOL_TOLD_H
