@@ -32,5 +32,5 @@ exec "\$lib/$(basename "${libraries##*$'\n'}")" --library-path "\$lib" "\$lib/bl
 START
 chmod 755 "$work/$name/blkcast-agent"
 mkdir -p "$(dirname "$out")"
-# The same bytes from the same files.
+# The same files give the same bytes.
 tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -C "$work" -c "$name" | gzip -9n >"$out"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The case studies of Noorshams et al., Enriching Software Architecture Models with Statistical Models for Performance Prediction in Modern Storage Environments, 2014, section 5, on a volume of this machine: file server and mail server as
-# real processes (tests/system/fileops.c), predicted by docs/examples/{fileserver,mailserver,
-# both-servers,fileserver-queue}.yaml with models of the volume inside. As root:
+# Repeats the case studies of Noorshams et al., Enriching Software Architecture Models with Statistical Models for
+# Performance Prediction in Modern Storage Environments, 2014, section 5, on a volume of this machine. File server and
+# mail server run as real processes (tests/system/fileops.c), and are predicted by
+# docs/examples/{fileserver,mailserver,both-servers,fileserver-queue}.yaml with models of the volume inside. As root:
 #
 #	scripts/case-arch.sh [OUT]
 #
@@ -154,7 +155,7 @@ volume_models() {
 }
 
 # The status list is no shorter than the clients: all of them may be in service at once.
-# What calibrate found, as --set options on one line.
+# Prints what calibrate found, as --set options on one line.
 found() { sed -n '/^--set /p' "$OUT/$1.txt"; }
 
 demands() { printf -- '--fit %s=1e-7:0.05 ' "$@"; }

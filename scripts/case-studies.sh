@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Case studies of Noorshams, Modeling and Prediction of I/O Performance in Virtualized Environments, 2015, sections 9.3: real applications are characterized while they run,
-# replayed from the stored trace (blkcast mimic --replay --run), reproduced from the profile (blkcast
-# mimic), migrated to another volume, and consolidated in pairs. Applications run there again, too: no
-# replay can be nearer to one run than another run is. As root:
+# Repeats case studies of Noorshams, Modeling and Prediction of I/O Performance in Virtualized Environments, 2015,
+# section 9.3: real applications are characterized while they run, replayed from the stored trace (blkcast mimic
+# --replay --run), reproduced from the profile (blkcast mimic), migrated to another volume, and consolidated in pairs.
+# Applications run there again, too: no replay can be nearer to one run than another run is. As root:
 #
 #	scripts/case-studies.sh [OUT [APPLICATION...]]
 #

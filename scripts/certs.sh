@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # scripts/certs.sh DIR SERVER-NAME [HOST]...
-# Certificates for `blkcast serve` and its agents in DIR: ca.crt and ca.key (made where missing),
-# server.crt for SERVER-NAME (a DNS name or an address), and HOST.crt for each agent, 825 days.
-# Those that are there stay. The CA's key signs who may write: keep it off the analyzer.
+# Makes certificates for `blkcast serve` and its agents in DIR: ca.crt and ca.key, server.crt for
+# SERVER-NAME (a DNS name or an address), and HOST.crt for each agent. They are valid for 825 days.
+# Files that exist already stay. The CA's key signs who may write: keep it off the analyzer.
 set -euo pipefail
 [ $# -ge 2 ] || {
 	sed -n '2,5s/^# //p' "$0" >&2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What of docs/style.md a script can see: layout by clang-format, lengths, calls that hide errors.
-# Speaks TAP.
+# Checks those rules of docs/style.md that a script can see: layout by clang-format, lengths, calls that hide errors.
+# The output is TAP.
 cd "$(dirname "$0")/.." || exit 2
 n=0 bad=0
 say() { # NAME FINDINGS
@@ -26,7 +26,7 @@ say "no file is over 600 lines" \
 	"$(for f in $files; do l=$(wc -l <"$f"); [ "$l" -gt 600 ] && echo "$f: $l"; done)"
 say "no function is over 60 lines" \
 	"$(for f in $files; do awk -v f="$f" '/^{/{s=NR} /^}/{if(s&&NR-s>61)print f ":" s ": " NR-s-1; s=0}' "$f"; done)"
-# Where a string needs the width, the line may be wider. The blanks before the backslash of a macro do not count.
+# A line may be wider if a string needs the width. The blanks before the backslash of a macro do not count.
 say "no line is wider than 100 columns where a tab is 8 wide" \
 	"$(for f in $files; do expand -t 8 "$f" |
 		awk -v f="$f" '{sub(/ *\\$/, "")} length > 100 && !/"/ {print f ":" NR ": " length}'; done)"

@@ -68,7 +68,7 @@ update() {
 cmp -s "$apt/sources.list.new" "$apt/sources.list" && [ -e "$apt/updated" ] || rm -f "$apt/updated"
 mv "$apt/sources.list.new" "$apt/sources.list"
 [ -n "$(find "$apt/updated" -mtime -7 2>/dev/null)" ] || update
-# What was answered out of these lists before needs no apt.
+# An answer that was found in these lists before needs no apt.
 answer="$apt/answer-${closure:+closure-}$(printf '%s\n' "$@" | sha256sum | cut -c 1-16)"
 if [ "$answer" -nt "$apt/updated" ] && xargs -d '\n' ls >/dev/null 2>&1 <"$answer"; then
 	cat "$answer"

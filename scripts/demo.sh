@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/demo.sh: the main job on real I/O, in under three minutes (see `make demo`).
+# scripts/demo.sh shows the main job on real I/O, in under three minutes (see `make demo`).
 #
 # A loop device in memory, three different fio workloads on it, the agent on the device, an analyzer
 # that it streams to over loopback, then what fio was told beside what blkcast measured, and a

@@ -46,7 +46,7 @@ fi
 
 missing=""
 for p in $packages; do
-	# Where nodejs is not Debian's own it brings npm, and Debian's npm cannot be installed beside it.
+	# A nodejs that is not Debian's own brings npm, and Debian's npm cannot be installed beside it.
 	if [ "$p" = npm ] && command -v npm >/dev/null; then continue; fi
 	dpkg-query -W -f '${db:Status-Status}\n' "$p" 2>/dev/null | grep -qx installed ||
 		missing="$missing $p"

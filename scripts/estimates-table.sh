@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tables of scripts/estimates.sh, from what it measured: estimates beside what was really run.
+# Prints the tables of scripts/estimates.sh from its measurements: the estimates beside the figures of the real runs.
 #
 #	scripts/estimates-table.sh OUT
 set -euo pipefail

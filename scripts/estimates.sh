@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How far estimates of migrations, consolidations, scenarios and headroom are off, by running what was
-# estimated. Loads are characterized on one throttled volume; another is measured with the README's
+# Measures how far estimates of migrations, consolidations, scenarios and headroom are off, by really running
+# the estimated cases. Loads are characterized on one throttled volume; another is measured with the README's
 # plan, made smaller; models of both are learned; then everything is really run. As root:
 #
 #	scripts/estimates.sh [OUT]

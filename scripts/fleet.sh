@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # scripts/fleet.sh [AGENTS [SECONDS [INTERVAL_MS [REQUESTS]]]]
-# A fleet on one machine: so many agents' senders (200), each with its own spool and its own
-# certificate or token, over real TLS against one `blkcast serve`, each making a segment of REQUESTS
-# (1500) every INTERVAL_MS (1000) for so many SECONDS (10). Half of them come with certificates, half
+# Runs a fleet on one machine: AGENTS (200) senders, each with its own spool and its own certificate
+# or token, send over real TLS to one `blkcast serve`. Each makes a segment of REQUESTS (1500)
+# requests every INTERVAL_MS (1000) for SECONDS (10). Half of them come with certificates, half
 # with tokens, which are replaced while it runs, as is the server's certificate. Prints segments/s,
 # the 99th percentile of the acknowledgement as the server saw it, and the memory of both sides;
 # exits 1 where a segment is missing, twice, or another's.

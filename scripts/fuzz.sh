@@ -18,7 +18,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 BUILD=${BUILD:-build/fuzz}
-# What is freed is kept for 1 MiB of allocations: a second-level cache, and more than nearly all inputs
+# Freed memory is kept for 1 MiB of allocations: this fits a second-level cache, and is more than nearly all inputs
 # free. A report has the stack of the use; its input, run again without these, tells where it was allocated.
 export ASAN_OPTIONS=malloc_context_size=1:quarantine_size_mb=1:thread_local_quarantine_size_kb=64
 ASAN_OPTIONS+=:max_malloc_fill_size=64:allocator_release_to_os_interval_ms=-1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# scripts/mkdeb.sh: the Debian packages of what `make` built, in $BUILD. Called by `make deb`.
-# The same bytes every time for the same programs: times are $SOURCE_DATE_EPOCH, else the last
+# scripts/mkdeb.sh makes Debian packages of the programs that `make` built, in $BUILD. `make deb` calls it.
+# The same programs always give the same bytes: times are $SOURCE_DATE_EPOCH, else the last
 # commit's. MAINTAINER="Name <address>" signs the packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -34,7 +34,7 @@ blkcast ($VERSION) bookworm; urgency=medium
  -- $MAINTAINER  $(date -u -R -d "@$SOURCE_DATE_EPOCH")
 END
 chmod 755 "$work/debian/rules"
-# Not ours to pass on: the flags of the make that called this.
+# The flags of the make that called this script must not reach the make of the packages.
 (cd "$work" && env -u MAKEFLAGS -u MAKELEVEL ./debian/rules binary) >"$BUILD/deb/log" 2>&1 || {
 	tail -n 20 "$BUILD/deb/log" >&2
 	exit 1

@@ -78,7 +78,7 @@ one() {
 	local t=$1 log=$2 status=0 by=()
 	case $t in *.sh) by=(bash) ;; esac # whether its file may be executed or not
 	timeout -k 10 "$limit" "${by[@]}" "$t" >"$log" 2>&1 </dev/null || status=$?
-	# What a test program's lines say; a death or a missing plan is one more failure.
+	# Counts what a test program's lines say; a death or a missing plan is one more failure.
 	awk -v t="$t" -v status="$status" -v limit="$limit" '
 		/^ok .*# SKIP/ { s++; print "  skipped: " t ": " $0; next }
 		/^ok /         { p++; next }
@@ -124,7 +124,7 @@ counted() {
 		name=$(source_of "$t")
 		why=$(awk -v name="$name" '$2 == name { $2 = ""; print; exit }' <<<"$listed")
 		unsteady+=("$name:${why:- it counts as failed}")
-		# Its tests all passed in the end: one of them is taken back.
+		# The program's tests all passed in the end, so one of the passes is taken back.
 		[ -n "$why" ] || p=$((p - 1)) f=$((f + 1))
 	fi
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))

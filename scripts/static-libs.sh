@@ -42,7 +42,7 @@ cp -r "$work/usr/include/openssl" "$work/usr/include/$triplet/openssl" "$new/inc
 build() {
 	local dsc=$1 folder=$2 dir=$work/$(basename "$1" .dsc)
 	shift 2
-	# Its hash was checked when it was fetched; the keys of who uploaded it need not be here.
+	# The hash of the source was checked at its download; the keys of its uploader need not be here.
 	dpkg-source -q --no-check -x "$dsc" "$dir" >"$work/log" 2>&1 &&
 		(cd "$dir" && ./configure --quiet --prefix="$new" --disable-shared --enable-static "${host[@]}" "$@" \
 			CC="$cc" CFLAGS="-O2 -g -fPIE" CPPFLAGS="-I$new/include" LDFLAGS="-L$new/lib" &&

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Models of a storage system's response times and throughput, of interference on it, and its capacity,
-# from the tables in docs/studies, or from new ones measured here:
+# Makes models of a storage system's response times and throughput, of interference on the storage system, and of its
+# capacity, from the tables in docs/studies or from new tables that are measured here:
 #
 #	scripts/studies.sh [OUT]                       refits the tables of docs/studies
 #	scripts/studies.sh OUT DIRECTORY DEVICE        measures first, in DIRECTORY on /dev/DEVICE; as root
@@ -143,7 +143,7 @@ law() { # STUDY RESPONSE VARIABLES OFFSET
 	say "least held-out RMSE: $best, unseen $(percent "$(from "$d/$best.check" .model.mean_error)")"
 }
 
-# What blkcast capacity is told of a table: every size's mean throughput at every mix.
+# Prints what blkcast capacity gets of a table: every size's mean throughput at every mix.
 measured() { # TABLE
 	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	{ key = $(at["size"]) " " $(at["read"]); sum[key] += $(at["read_per_s"]) + $(at["write_per_s"]); nr[key]++ }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How far predictions of real applications by a simulated device are off, by really running them there. As root,
-# on a machine on which nothing else runs:
+# Measures how far predictions of real applications by a simulated device are off, by really running the applications
+# on such a device. Run the script as root, on a machine on which nothing else runs:
 #
 #	scripts/study-applications.sh [OUT [APPLICATION...]]
 #

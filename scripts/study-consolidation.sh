@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How far the answers of blkcast study consolidate --storage are off, by really running applications side by side. As
-# root, on a machine on which nothing else runs:
+# Measures how far the answers of blkcast study consolidate --storage are off, by really running applications side by
+# side. Run the script as root, on a machine on which nothing else runs:
 #
 #	scripts/study-consolidation.sh [OUT [APPLICATION...]]
 #
@@ -11,10 +11,10 @@
 # build/study-consolidation) gets the recordings, the answers, consolidation.md, which is printed, and consolidation.csv.
 # It takes about eight minutes. SHORT=1: twelve minutes at most, since no pair is begun a second time after LIMIT_S=480.
 #
-# What is in OUT already is not measured again. LIMIT_S= seconds after which no run is begun: the script then ends with
-# exit status 4 and goes on when it is called again. RECORD_ONLY=1 measures and records, and leaves calibration and
-# predictions to a later call, which needs no quiet machine. SECONDS_EACH=, INTERVAL= and EVERY= (n: every n-th
-# configuration) of the campaign, SOURCES= the storages of the recordings.
+# The script does not measure again what OUT already holds. LIMIT_S= seconds after which no run is begun: the script
+# then ends with exit status 4 and goes on when it is called again. RECORD_ONLY=1 measures and records, and leaves
+# calibration and predictions to a later call, which needs no quiet machine. SECONDS_EACH=, INTERVAL= and EVERY= (n:
+# every n-th configuration) of the campaign, SOURCES= the storages of the recordings.
 #
 # The storages serve in memory by a known law (scripts/volume/study_volume.c):
 #	old	four requests at a time, reads take 2 ms, writes 3 ms

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How far the answers of blkcast headroom --storage are off, by really running an application with more and more clients.
-# As root, on a machine on which nothing else runs:
+# Measures how far the answers of blkcast headroom --storage are off, by really running an application with more and
+# more clients. Run the script as root, on a machine on which nothing else runs:
 #
 #	scripts/study-headroom.sh [OUT [APPLICATION...]]
 #
@@ -11,8 +11,9 @@
 # objective really breaks lies between two of them, by linear interpolation of the means of the rounds. OUT (default
 # build/study-consolidation) gets the recordings, the answers, headroom.md, which is printed, and headroom.csv.
 #
-# What is in OUT already is not measured again: the campaign is that of scripts/study-consolidation.sh, without which it
-# takes six minutes and not three. LIMIT_S=, RECORD_ONLY=, SECONDS_EACH=, INTERVAL= and EVERY= are those of that script.
+# The script does not measure again what OUT already holds. The campaign is that of scripts/study-consolidation.sh;
+# with its OUT the script takes three minutes, otherwise six. LIMIT_S=, RECORD_ONLY=, SECONDS_EACH=, INTERVAL= and
+# EVERY= are those of that script.
 # The storage serves one request at a time in memory; reads take 1 ms, writes 2 ms (scripts/study-volumes.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# scripts/study-ranks.sh [PROGRAM]: what two and four ranks under mpirun gain beside one process, as a table for
-# docs/studies/ranks/results.md. S3 searches four techniques for four responses, and 8 hosts of 1.2 million requests each
-# are characterized. The machine has to be idle.
+# scripts/study-ranks.sh [PROGRAM] measures what two and four ranks under mpirun gain beside one process, and prints a
+# table for docs/studies/ranks/results.md. S3 searches four techniques for four responses, and 8 hosts of 1.2 million
+# requests each are characterized. The machine has to be idle.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$(realpath "${1:-build/blkcast}")

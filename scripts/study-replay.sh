@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# How far the answers of blkcast study migrate --run are off: replays what scripts/study-applications.sh recorded. As
-# root, on a machine on which nothing else runs, after that script:
+# Measures how far the answers of blkcast study migrate --run are off, by replaying the recordings of
+# scripts/study-applications.sh. Run the script after that one, as root, on a machine on which nothing else runs:
 #
 #	scripts/study-replay.sh [OUT [APPLICATION...]]
 #
 # OUT (default build/study-applications) has the recordings of each application on two volumes, old and new, and says
-# what it met on the new one. Here the requests of both are replayed on a device that is like the new volume: those of
-# the old volume are a migration, those of the new one an identity. OUT gets the answers, replay.md, which is printed,
-# and replay.csv, from which the intervals of replays come. Five minutes; what is there already is not measured again.
-# PIECE_S= seconds after which no replay is begun: the script then ends with exit status 4, and goes on when it is called
-# again.
+# what the application met on the new one. Here the requests of both are replayed on a device that is like the new
+# volume: those of the old volume are a migration, those of the new one an identity. OUT gets the answers, replay.md,
+# which is printed, and replay.csv, from which the intervals of replays come. Five minutes; what is there already is
+# not measured again. PIECE_S= seconds after which no replay is begun: the script then ends with exit status 4, and
+# goes on when it is called again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 OUT=${1:-build/study-applications}

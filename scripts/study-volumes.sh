@@ -1,8 +1,9 @@
 # Volumes with a known time for each request, applications that run on them, and campaigns that measure them: what
-# scripts/study-applications.sh, study-consolidation.sh and study-headroom.sh share. They source this file, as root, with
-# OUT (a folder for what stays), SECONDS_EACH (the length of a run) and INTERVAL (of a campaign) set. All volumes and
-# devices go when the script ends. With PIECE_S= seconds nothing is begun that would end later than that: the script ends
-# with exit status 4, and the same command goes on where it stopped, campaigns included.
+# This file holds the functions that scripts/study-applications.sh, study-consolidation.sh and study-headroom.sh
+# share. They source this file, as root, with OUT (a folder for what stays), SECONDS_EACH (the length of a run) and
+# INTERVAL (of a campaign) set. All volumes and devices go when the script ends. With PIECE_S= seconds nothing is
+# begun that would end later than that: the script ends with exit status 4, and the same command goes on where it
+# stopped, campaigns included.
 # shellcheck shell=bash
 EVERY=${EVERY:-1}
 BACKING=${BACKING:-/dev/shm}
@@ -207,7 +208,7 @@ begin_pgbench() {
 }
 # All runs draw the same accounts in the same order.
 run_pgbench() { runuser -u postgres -- pgbench -h "$work" -n -c 4 -j 2 --random-seed=1 -T "$2" postgres; }
-# What is thrown away need not be written: it would be while the next application runs.
+# Data that is thrown away need not be written, which would happen while the next application runs.
 end_pgbench() {
 	local database=${postmaster%/*}
 	stop_postgres QUIT

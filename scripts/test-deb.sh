@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# scripts/test-deb.sh: the packages of `make deb` as a Debian 12 sees them that has nothing else of
-# ours: checked by lintian, made twice, installed, started, upgraded, purged, in a chroot. Needs root and a
+# scripts/test-deb.sh tests the packages of `make deb` in a chroot with a fresh Debian 12: they are checked by
+# lintian, made twice, installed, started, upgraded and purged. The script needs root and a
 # mirror ($BLKCAST_DEBIAN); the fresh system is kept in the cache ($BLKCAST_CACHE). No services are
 # started there: policy-rc.d notes what would have been, the units are judged by systemd-analyze, and
 # the programs are started by hand as their users.
@@ -64,7 +64,7 @@ like "$(in_root sh -c 'cd /etc/systemd/system/multi-user.target.wants && ls | pa
 cp "$root"/lib/systemd/system/blkcast-*.service "$T/"
 is "$(cmp "$T/blkcast-agent.service" scripts/package/blkcast-agent.service 2>&1)" "" "the unit is the one judged above"
 
-# As their users: a segment in the spool, another acknowledged by serve.
+# The programs run as their users: one segment lies in the spool, and serve acknowledges another one.
 in_root install -d -o _blkcast -g _blkcast -m 700 /var/lib/blkcast/store
 in_root install -d -o _blkcast-agent -g _blkcast-agent -m 700 /var/lib/blkcast/spool
 user=$(in_root id -u _blkcast)

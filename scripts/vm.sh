@@ -28,7 +28,7 @@
 #	scripts/vm.sh --arch s390x --disk 64M --run /tmp/s
 #
 # In the guest /proc, /sys, /dev and /tmp are mounted; debugfs, tracefs and the cgroups are not.
-# The host's 127.0.0.1:PORT is 10.0.2.2:PORT there. Needs the packages of "scripts/deps.sh vm" and no
+# The host's 127.0.0.1:PORT is 10.0.2.2:PORT in the guest. The script needs the packages of "scripts/deps.sh vm" and no
 # root; kernels are fetched once, see scripts/debs.sh.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
