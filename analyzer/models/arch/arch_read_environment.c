@@ -110,8 +110,8 @@ static int resource_read(const struct fields_reader *r, const struct field *f,
 }
 
 /*
- * Adds a delay resource to every container if some action is a delay. It has as many servers as
- * there are jobs.
+ * Adds a delay resource to every container if some action is a delay. The resource has as many
+ * servers as there are jobs.
  */
 static int resource_add_delay(const struct fields_reader *r, const struct yaml_node *at,
 			      uint32_t container)

@@ -62,9 +62,9 @@ struct arch_sample {
 /* Returns 0, -ENOMEM, or -EINVAL if a rate or a population is impossible. The model is borrowed. */
 int arch_sim_new(struct arch_sim **out, const struct arch_model *m, uint64_t seed, struct err *err);
 /*
- * Creates a simulation for arch_load.h. It has one open scenario and no queues: every resource
- * serves at once, passive resources have as many units as needed, and requests to storages take no
- * time.
+ * Creates a simulation for arch_load.h. The simulation has one open scenario and no queues: every
+ * resource serves at once, passive resources have as many units as needed, and requests to storages
+ * take no time.
  */
 int arch_sim_new_alone(struct arch_sim **out, const struct arch_model *m, uint32_t scenario,
 		       uint64_t seed, struct err *err);

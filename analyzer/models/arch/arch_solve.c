@@ -16,8 +16,8 @@
 #define MAX_GROWTH	   4 /* factor by which one round may raise the number of replications */
 #define MAX_CONTROLS	   8
 /*
- * Ratio of the jobs that wait at the end to those that waited at the half. It is 2 for linear
- * growth, and 1.4 for growth with the square root of time.
+ * GROWTH is a limit of the ratio of the jobs that wait at the end to those that waited at the half.
+ * The ratio is 2 for linear growth, and 1.4 for growth with the square root of time.
  */
 #define GROWTH	      1.6
 #define GROWTH_ERRORS 4	 /* number of standard errors by which the ratio must be exceeded */

@@ -145,8 +145,8 @@ uint32_t net_find_queue(const struct net *n, const char *name);
 uint32_t net_find_slot(const struct net *n, uint32_t place, uint32_t colour);
 
 /*
- * For readers of model files. They take over nothing and copy names; they return NET_NONE where
- * memory is short.
+ * Readers of model files use these functions. The functions take over nothing and copy names; they
+ * return NET_NONE if memory is short.
  */
 struct net *net_new(const char *file);
 uint32_t net_add_colour(struct net *n, const char *name);

@@ -99,8 +99,8 @@ int qpe_count(struct qpe_importer *im, const xmlNode *node, const char *name, do
 void qpe_path(struct qpe_importer *im, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void qpe_path_end(struct qpe_importer *im);
 /*
- * Remembers that this number can be set, and replaces *value where the settings do so. *set
- * receives whether they did; it may be NULL.
+ * Remembers that this number can be set, and replaces *value if the settings contain the number.
+ * *set receives whether they do; set may be NULL.
  */
 int qpe_parameter(struct qpe_importer *im, const char *attribute, double *value, bool *set);
 /* Returns whether the settings have a value for this number. */

@@ -69,8 +69,8 @@ int dist_hyperexponential_fit(struct dist *d, double mean, double scv, struct er
 /* mu and sigma are those of the logarithm. */
 int dist_lognormal(struct dist *d, double mu, double sigma, struct err *err);
 /*
- * mean and sd are those before the truncation at 0. It is refused where half of the distribution
- * would be cut off.
+ * mean and sd are those before the truncation at 0. Returns an error if the truncation would cut
+ * off half of the distribution.
  */
 int dist_normal(struct dist *d, double mean, double sd, struct err *err);
 int dist_uniform(struct dist *d, double min, double max, struct err *err);

@@ -29,7 +29,10 @@ struct parallel_bytes {
 	struct cursor in; /* the received bytes */
 };
 
-/* Whether this thread is working on a chunk. Work within work is not spread over ranks. */
+/*
+ * This flag says whether this thread is working on a chunk. Work within work is not spread over
+ * ranks.
+ */
 static _Thread_local bool parallel_inside;
 
 unsigned parallel_cpus(void)

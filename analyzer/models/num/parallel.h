@@ -38,8 +38,8 @@ struct parallel {
 	 */
 	int (*work)(void *ctx, size_t chunk, size_t begin, size_t end);
 	/*
-	 * May be NULL. Returns 0, or -errno, which ends the reduction. It is not called at all
-	 * where work() failed.
+	 * reduce may be NULL. Returns 0, or -errno, which ends the reduction. The function is not
+	 * called at all if work() failed.
 	 */
 	int (*reduce)(void *ctx, size_t chunk);
 	/*

@@ -90,8 +90,8 @@ void __attribute__((noreturn)) ranks_apart(void);
 void ranks_bytes_release(struct ranks_bytes *b);
 
 /*
- * Gives the value of rank 0 to all ranks: for decisions that depend on the clock or on a file that
- * only rank 0 has. It does nothing for one process alone. Returns 0 or -errno.
+ * Gives the value of rank 0 to all ranks, for decisions that depend on the clock or on a file that
+ * only rank 0 has. For one process alone the function does nothing. Returns 0 or -errno.
  */
 int ranks_agree(void *value, size_t size);
 

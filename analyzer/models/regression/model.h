@@ -93,8 +93,8 @@ double model_measured(const struct model *m, size_t i);
 double model_half_width(const struct model *m, double level);
 /*
  * Computes the interval around the prediction of a row that holds a new response with that
- * probability. Its width follows the errors of the model near that prediction (spread.h). It is a
- * ratio if the logarithm was learned. It is NaN if too few residuals are known.
+ * probability. The width follows the errors of the model near that prediction (spread.h); it is a
+ * ratio if the logarithm was learned, and NaN if too few residuals are known.
  */
 void model_interval(const struct model *m, double level, const double *row, double predicted,
 		    double *low, double *high);

@@ -71,8 +71,8 @@ struct technique {
 	/* Extracts the model itself: sets the form of m, such as its terms or its forest. */
 	int (*extract)(void *sweep, const double *p, struct model *m);
 	/*
-	 * Returns the number of models fitted so far. It is less than the number of sets asked
-	 * for, since sets share models.
+	 * Returns the number of models fitted so far. This number is less than the number of sets
+	 * asked for, since sets share models.
 	 */
 	uint64_t (*nr_fits)(const void *sweep);
 	void (*close)(void *sweep);

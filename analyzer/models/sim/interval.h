@@ -35,7 +35,7 @@ struct samples {
 
 /*
  * Returns the ratio of two sums with its interval from the residuals (Law, Simulation Modeling and
- * Analysis, section 9.5; Student's t). It is unknown where the lower sum is 0.
+ * Analysis, section 9.5; Student's t). The ratio is unknown if the lower sum is 0.
  */
 struct interval interval_ratio(const struct samples *x, sample_value top, sample_value bottom);
 

@@ -229,7 +229,7 @@ bool estimate_has_name(const struct net *n, const char *name)
 	return net_find_place(n, name) != NET_NONE;
 }
 
-/* From so many observations on, their own variance counts more than what is supposed of it. */
+/* From this many observations on, their own variance counts more than the assumed variance. */
 #define LIMIT_FEW 100
 /* This is half the width of a 95 % interval in standard deviations, squared. */
 #define LIMIT_DEVIATIONS (1.96 * 1.96)

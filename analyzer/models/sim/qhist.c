@@ -106,7 +106,7 @@ double qhist_share(const struct qhist *h, double x)
 	}
 	count = h->octaves[octave] ? h->octaves[octave][bucket] : 0;
 	low = qhist_edge(octave, bucket);
-	/* The lowest bucket stands for 0, and the highest ends below the largest values. */
+	/* The lowest bucket stands for 0, and the highest bucket ends below the largest values. */
 	if ((octave || bucket) && x < qhist_edge(octave, bucket + 1.0))
 		count = count * (x - low) / (qhist_edge(octave, bucket + 1.0) - low);
 	return ((double)below + count) / (double)h->nr;

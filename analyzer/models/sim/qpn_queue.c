@@ -188,7 +188,7 @@ static void preempt_arrive(struct qpn_sim *s, struct queue_state *q, uint32_t to
 		struct token_list *l = &q->levels[s->slots[s->tokens[out].slot].level];
 
 		s->tokens[out].rest = eventq_time(&s->events, q->clock + worst) - s->now;
-		/* The token came before all that wait at its level. */
+		/* The token came before all other tokens that wait at its level. */
 		s->tokens[out].next = l->head;
 		if (l->head == NO_TOKEN)
 			l->tail = out;

@@ -73,8 +73,8 @@ struct net_watch {
 };
 
 /*
- * Says which result makes the run long and how long that will be. It is said again when there are
- * twice as many events and the estimate has changed by half.
+ * Tells which result makes the run long, and how long the run will be. The message comes again when
+ * there are twice as many events and the estimate has changed by half.
  */
 static void net_solve_say(struct net_watch *w, const struct solve_progress *now)
 {

@@ -18,7 +18,7 @@ enum solve_method {
 	SOLVE_REPLICATIONS,
 };
 
-/* How far a simulation is. */
+/* This struct says how far a simulation is. */
 struct solve_progress {
 	uint64_t events;
 	double precision; /* the precision that was reached */

@@ -39,7 +39,7 @@ void sweep_record_bytes(struct sweep_record *r, const void *data, size_t size)
 
 	if (!r->hash)
 		return;
-	/* The size keeps two texts apart from one that consists of both. */
+	/* The size keeps two texts apart from one text that consists of both. */
 	XXH3_128bits_update(r->hash, &nr, sizeof(nr));
 	XXH3_128bits_update(r->hash, data, size);
 }

@@ -36,7 +36,7 @@ bool pcm_is_palladio(const char *path);
 struct pcm_options {
 	/*
 	 * Failure probabilities, MTTF and retries are left out, as the reference simulator does in
-	 * its standard configuration. They are counted in nr_left_out of the model.
+	 * its standard configuration. nr_left_out of the model counts them.
 	 */
 	bool without_failures;
 	/* a side file that gives containers storages (arch_bind.h), or NULL */

@@ -31,7 +31,7 @@ int pcm_read_environment(struct pcm_importer *im);
 
 /*
  * Reads the stereotypes of containers: storages, file sets, and which container has which storage.
- * It must be called after the containers were read, and before the components are.
+ * Call this function after the containers were read, and before the components are.
  */
 int pcm_read_storages(struct pcm_importer *im);
 /* Makes a request of the demand of an internal action if a stereotype of the action says so. */

@@ -82,7 +82,10 @@ static int read_step(struct pcm_importer *im, const xmlNode *node, const struct 
 	return a ? pcm_read(im, node, steps->ignored, "", s->fields, a) : -ENOMEM;
 }
 
-/* Finds the step after a step. It is NULL at the Stop, which must come after all the others. */
+/*
+ * Finds the step after a step. The result is NULL at the Stop, which must come after all the
+ * others.
+ */
 static int follow_step(struct pcm_importer *im, const xmlNode *node, const struct pcm_steps *steps,
 		       uint32_t nr_left, const xmlNode **at)
 {

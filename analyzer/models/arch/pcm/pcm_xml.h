@@ -174,7 +174,7 @@ int pcm_expression(struct pcm_importer *im, const xmlNode *node, const char *chi
 /* Does the same with a text before and after the expression, such as "Trunc(" and ")". */
 int pcm_expression_in(struct pcm_importer *im, const xmlNode *node, const char *child,
 		      const char *before, const char *after, struct stoex **out);
-/* Reads the variables that the children of this name set. They are added to a struct arch_sets. */
+/* Reads the variables that the children of this name set, and adds them to a struct arch_sets. */
 int pcm_variables(struct pcm_importer *im, const xmlNode *node, const char *child, void *out);
 
 #endif

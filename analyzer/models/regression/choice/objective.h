@@ -35,8 +35,8 @@ uint32_t objective_nr_splits(const struct objective *o);
 int objective_eval(struct objective *o, const double *points, size_t nr, double *rmse,
 		   double *cost);
 /*
- * Computes the held-out prediction of every row, by the folds: predicted[nr_rows]. It does not
- * work for bootstrap samples.
+ * Computes the held-out prediction of every row, by the folds: predicted[nr_rows]. The function
+ * does not work for bootstrap samples.
  */
 int objective_predict(struct objective *o, const double *p, double *predicted);
 /* Returns the number of models fitted so far. */

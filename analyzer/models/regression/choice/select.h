@@ -21,8 +21,8 @@ struct select_config {
 	unsigned int nr_bootstraps, nr_threads;
 	struct checkpoint *checkpoint; /* borrowed; may be NULL */
 	/*
-	 * May be NULL. It is called before a search with its bound, after each batch, and at the
-	 * end.
+	 * May be NULL. The function is called before a search with its bound, after each batch, and
+	 * at the end.
 	 */
 	void (*progress)(void *ctx, const struct technique *t, uint64_t done, uint64_t bound);
 	void *ctx;

@@ -13,8 +13,8 @@
  */
 #define LINEAR_SHARE 1e-7
 /*
- * The share of a hinge's squared length around the mean that must be new, as in R's earth. It is
- * stricter while the model is small, so that its knots lie apart.
+ * This is the share of a hinge's squared length around the mean that must be new, as in R's earth.
+ * The share is stricter while the model is small, so that its knots lie apart.
  */
 #define NEW_SHARE_FEW 0.01
 #define NEW_SHARE     1e-5

@@ -35,8 +35,8 @@ struct mix_options {
 	unsigned int nr_threads;   /* 0 means all processors; any number gives the same model */
 	enum storage_vm_rule rule; /* STORAGE_NR_RULES chooses the best rule */
 	/*
-	 * May be NULL. It is told how many nets have been solved, and about how many there are in
-	 * all.
+	 * May be NULL. The function gets how many nets have been solved, and about how many there
+	 * are in all.
 	 */
 	void (*progress)(void *ctx, uint64_t done, uint64_t of);
 	void *ctx;

@@ -14,7 +14,7 @@
 struct answer *storage_model_answer(const struct storage_model *m);
 /* A cache that is a net of its own; path is the file that has it. */
 struct answer *cache_model_answer(const struct cache_model *m, const char *path);
-/* The steps of a search for the weights of reads and writes, and the best ones. */
+/* Returns the steps of a search for the weights of reads and writes, and the best ones. */
 struct answer *weights_answer(const struct weights_found *f, uint64_t seed);
 
 #endif

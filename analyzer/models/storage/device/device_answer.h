@@ -18,7 +18,9 @@ struct answer *device_model_answer(const struct device_model *m);
  */
 void device_answer_held_out(struct answer *a, const struct device_table *rows,
 			    const struct device_held_out *held_out, bool all_points);
-/* The response times of one synthetic load, and which part of the device limits it. */
+/*
+ * Returns the response times of one synthetic load, and which part of the device limits the load.
+ */
 struct answer *device_times_answer(const struct device_times *times);
 
 #endif

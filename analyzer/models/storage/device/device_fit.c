@@ -158,9 +158,10 @@ static int device_fit_residuals(const struct device_fit *f, const struct device_
 }
 
 /*
- * The loss of all residuals. It is quadratic for small ones, and grows with the logarithm of large
- * ones: a configuration that no device of this kind can give back must not bend all others
- * (a redescending M-estimator: Huber and Ronchetti, Robust Statistics, 2009, section 4.8).
+ * Returns the loss of all residuals. The loss is quadratic for small residuals, and grows with the
+ * logarithm of large ones: a configuration that no device of this kind can give back must not bend
+ * all others (a redescending M-estimator: Huber and Ronchetti, Robust Statistics, 2009, section
+ * 4.8).
  */
 static double device_fit_sum(const struct device_fit *f, const double *residuals)
 {

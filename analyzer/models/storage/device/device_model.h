@@ -67,7 +67,7 @@ enum device_type {
 	DEVICE_NR_TYPES,
 };
 
-/* The statistics of response times that a prediction reports. */
+/* This enum lists the statistics of response times that a prediction reports. */
 enum device_point {
 	DEVICE_MEAN,
 	DEVICE_P50,

@@ -30,7 +30,7 @@ enum column {
 	NR_COLUMNS,
 };
 
-/* Names of each column; the current name comes first. */
+/* These are the names of each column; the current name comes first. */
 static const char *const names[NR_COLUMNS][4] = {
 	{ "configuration" },
 	{ "clients", "threads", "jobs" },

@@ -26,8 +26,8 @@ struct row_filter {
 };
 
 /*
- * Request classes of Noorshams, Modeling and Prediction of I/O Performance in Virtualized
- * Environments, 2015, section 7.4: r_r, r_s, w_r, w_s.
+ * These are the request classes of Noorshams, Modeling and Prediction of I/O Performance in
+ * Virtualized Environments, 2015, section 7.4: r_r, r_s, w_r, w_s.
  */
 enum storage_class {
 	STORAGE_RANDOM_READ,

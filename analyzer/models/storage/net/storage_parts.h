@@ -28,7 +28,7 @@ static inline double storage_shared_at(const struct storage_shared *s, int write
 
 /*
  * Returns the response time of one client alone, in seconds: the latency plus all service times.
- * It is above 0 unless the size is beyond the range of the fit.
+ * The result is above 0 unless the size is beyond the range of the fit.
  */
 double storage_parts_alone(const struct storage_parts *p, int write, double size_bytes);
 

@@ -16,7 +16,7 @@ struct storage_ask {
 	double precision; /* relative precision of every mean response time */
 	uint64_t seed;
 	unsigned int nr_threads; /* 0 means all processors; any number gives the same results */
-	/* May be NULL. It is told the number of configurations that are done. */
+	/* May be NULL. The function gets the number of configurations that are done. */
 	void (*progress)(void *ctx, uint64_t done);
 	void *ctx;
 };
@@ -26,7 +26,7 @@ struct storage_ask {
 		.think_s = 1e-9, .precision = 0.01, .seed = 1 \
 	}
 
-/* The prediction for one row of the table. */
+/* This struct is the prediction for one row of the table. */
 struct storage_answer {
 	/* response time in seconds; the intervals are those of the simulation */
 	struct time_estimate time;
