@@ -130,9 +130,9 @@ static int retired_add_sequence(struct collect *c, const struct retired *r)
 static void retired_count(struct collect *c, struct collect_device *d, const struct retired *r)
 {
 	/*
-	 * Each end of a period may be read PROFILE_TOUCH_S early or late (profile_merge.h). This is
-	 * taken off again where it is below a hundredth of the period, so that a period of an hour
-	 * does not count as longer than an hour.
+	 * Each end of a period may be read PROFILE_TOUCH_S early or late (profile_merge.h). This
+	 * time is taken off again if it is below a hundredth of the period, so that a period of an
+	 * hour does not count as longer than an hour.
 	 */
 	uint64_t nr = 0, touch_ns = (uint64_t)(2e9 * PROFILE_TOUCH_S);
 	uint64_t length_ns = r->end_ns - r->begin_ns;

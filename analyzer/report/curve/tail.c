@@ -15,7 +15,7 @@ static const struct frame tail_frame = { .width = SVG_WIDTH,
 					 .right = 748,
 					 .bottom = 296 };
 
-/* The stages in the order of drawing; the total lies on top. */
+/* The stages stand in the order of drawing; the total lies on top. */
 static const enum stage stages[NR_STAGES] = { STAGE_QUEUE, STAGE_DEVICE, STAGE_TOTAL };
 
 static const struct histogram *tail_of(const struct profile *p, bool write, enum stage stage)

@@ -196,7 +196,8 @@ static void course_busiest_words(const struct report *r, struct buf *out)
 
 /*
  * Finds the highest row of a column of response times such that SLOW_RATIO of its requests are in
- * this row or above. *ratio is their share; it is 0 where the column has too few requests.
+ * this row or above. *ratio becomes the share of these requests, or 0 if the column has too few
+ * requests.
  */
 static unsigned int course_slow_row(const uint64_t *column, double *ratio)
 {

@@ -102,9 +102,9 @@ struct capacity_part {
 	double read_iops, write_iops;
 };
 /*
- * Computes the throughput of several sizes together, by parts. Shares sum to 1. They are shares of
- * the capacity (eq. 7), or, with of_requests, of the requests: then the total is 1 / sum(share x
- * cost). Returns 0 or -ENOMEM.
+ * Computes the throughput of several sizes together, by parts. The shares sum to 1. They are shares
+ * of the capacity (eq. 7) or, if of_requests is set, of the requests; in this case the total is 1 /
+ * sum(share x cost). Returns 0 or -ENOMEM.
  */
 int capacity_mix(const struct capacity *c, struct capacity_part *parts, size_t nr, bool of_requests,
 		 struct capacity_value *total);

@@ -8,15 +8,15 @@
 #include "analyzer/models/storage/device/device_load.h"
 
 /*
- * Each throughput is simulated with this many requests, and at least with so many of each client.
- * The first fifth warms up.
+ * Each throughput is simulated with this many requests, and with at least PER_CLIENT of each
+ * client. The first fifth warms up.
  */
 #define REQUESTS   20000
 #define PER_CLIENT 5
 /* Sizes are this factor apart; capacity.h interpolates between them. */
 #define SIZE_FACTOR 4
 #define BYTES_MOST  1073741824.0 /* larger requests are asked of no capacity */
-/* Half the width of a 90 % interval of a normal distribution is so many standard deviations. */
+/* Half the width of a 90 % interval of a normal distribution is this many standard deviations. */
 #define HALF_SIGMAS 1.6449
 
 /* A storage that is asked for response times of one size and direction. */

@@ -64,8 +64,8 @@ struct headroom {
 };
 
 /*
- * rows: today's load as the model's input; it is changed and restored. own: the service of the
- * objective's direction (load_model.h); borrowed. Returns 0, -ENOMEM or -EINVAL.
+ * rows holds today's load as the model's input; the function changes and restores it. own is the
+ * service of the objective's direction (load_model.h); borrowed. Returns 0, -ENOMEM or -EINVAL.
  */
 int headroom_find(struct headroom *h, struct load_rows *rows, const struct load_own *own,
 		  int scaled, double limit, struct err *err);

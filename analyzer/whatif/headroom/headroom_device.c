@@ -111,8 +111,9 @@ out:
 }
 
 /*
- * Simulates the loads times a factor, and sets *factor to what they could be multiplied by. It is 0
- * if a load would have no requests, and if no simulation is left.
+ * Simulates the loads times a factor, and sets *factor to the factor by which the loads could
+ * really be multiplied. *factor becomes 0 if a load would have no requests, and if no simulation is
+ * left.
  */
 static int device_search_run(struct device_search *s, double *factor, struct err *err)
 {

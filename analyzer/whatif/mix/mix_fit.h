@@ -57,9 +57,11 @@ struct mix_fit {
  */
 int mix_fits(struct mix_fit *m, const size_t *counts, bool upper, bool *fits,
 	     char why[MIX_WHY_BYTES], struct err *err);
-/* Finds the largest count of load `which` beside the others' counts, starting at 0. why says
- * which limit one more would break; it is "" if `most` fit. *none: the others do not fit even
- * without it. */
+/*
+ * Finds the largest count of load `which` beside the others' counts, starting at 0. why says which
+ * limit one more copy would break, or is "" if `most` copies fit. *none becomes true if the others
+ * do not fit even without this load.
+ */
 int mix_largest(struct mix_fit *m, size_t *counts, size_t which, bool upper, size_t *out,
 		bool *none, char why[MIX_WHY_BYTES], struct err *err);
 /*

@@ -100,8 +100,8 @@ int load_model_own(struct load_own *out, const struct model *m, const struct loa
 double load_own_factor(const struct load_own *o, double all_s);
 
 /*
- * Returns whether the model was measured with clients that never think: it has a variable of
- * clients, but none of think time.
+ * Returns whether the model was measured with clients that never think. Such a model has a variable
+ * of clients, but none of think time.
  */
 bool load_model_is_busy(const struct model *m);
 /*

@@ -40,8 +40,8 @@ int loads_read_path(const struct load_choice *o, const struct teller *t, const c
 }
 
 /*
- * Returns whether this = belongs to a parameter of a cluster's URL ("pg://db?objects=http://..."):
- * it is the first one after the ? or & before it.
+ * Returns whether this = belongs to a parameter of a cluster's URL ("pg://db?objects=http://...").
+ * Such a = is the first one after the ? or & before it.
  */
 static bool load_operand_is_parameter(const char *text, const char *equals)
 {

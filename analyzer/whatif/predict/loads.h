@@ -72,7 +72,7 @@ void loads_release(struct loads *l);
  */
 void loads_note_missing(const struct teller *t, const char *name, unsigned int missing);
 
-/* How a target is predicted. All is borrowed. */
+/* This struct says how a target is predicted. All members are borrowed. */
 struct predictor_options {
 	struct word_list models, set;
 	const char *db, *campaign, *target;

@@ -37,7 +37,7 @@
 
 struct scenario_storage {
 	char name[SCENARIO_NAME_BYTES];
-	/* Exactly one of the two is set; it is borrowed from the files. */
+	/* Exactly one of these two members is set; it is borrowed from the files. */
 	struct predictor *predictor;
 	const struct device_model *device;
 	double cache_bytes, hit_s; /* bytes 0: no cache */

@@ -13,7 +13,7 @@ struct scenario_result {
 	struct scenario *scenarios; /* owned by the caller; solved; the first one is the baseline */
 	size_t nr;
 	struct study_slo slo; /* objectives of means, of every VM in every scenario */
-	/* results of scenario_judge() */
+	/* These members are results of scenario_judge(). */
 	enum study_slo_verdict slo_verdict;
 	char slo_words[384];
 };

@@ -57,7 +57,7 @@ struct device_study {
 	const struct device_study_load *loads;
 	size_t nr;
 	uint64_t seed;
-	/* The results of device_study_solve(): */
+	/* The members below are results of device_study_solve(). */
 	struct device_study_row *rows; /* owned */
 	size_t nr_rows;
 	struct device_study_result *results; /* owned, one per load */

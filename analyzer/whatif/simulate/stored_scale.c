@@ -97,8 +97,8 @@ static void stored_scale_anchor(const struct stored_scale *s, size_t copy, struc
 }
 
 /*
- * Copies a closed lane. Whole copies complete at least so many times as many requests by the
- * recorded time of a request, so that no lane waits for completions that never come.
+ * Copies a closed lane. By the recorded time of a request, n whole copies complete at least n times
+ * as many requests, so that no lane waits for completions that never come.
  */
 static void stored_scale_closed(const struct stored_scale *s, size_t copy,
 				const struct causal_lane *from, struct causal_lane *to,

@@ -50,7 +50,7 @@ struct study_result {
 	const double (*measured)[2]; /* per load: times measured in its last case; NaN none */
 	bool has_peak;
 	struct align_sum peak;
-	/* The results of study_conclude(). */
+	/* The members below are results of study_conclude(). */
 	struct study_row *rows; /* owned */
 	size_t nr_rows;
 	char conclusion[STUDY_WORDS_BYTES];
