@@ -38,7 +38,7 @@
 
 #include "base/memory/buf.h"
 
-/* How a number is shown to people. Machines get it as it is, in SI base units. */
+/* This enum says how people see a number. Machines get the number itself, in SI base units. */
 enum answer_unit {
 	ANSWER_NONE,	    /* words, or a number with five digits */
 	ANSWER_COUNT,	    /* "1.2 k" */
@@ -117,8 +117,8 @@ void answer_number(struct answer_table *t, double value);
 void answer_interval(struct answer_table *t, double value, double low, double high);
 
 /*
- * Adds a picture for the page, with a sentence that says what it shows. svg is taken over and left
- * empty; it holds a whole <svg> element, whose text has been escaped by who drew it.
+ * Adds a picture for the page, with a sentence that says what the picture shows. The answer takes
+ * svg over and leaves it empty. svg holds a whole <svg> element, whose text its author has escaped.
  */
 void answer_picture(struct answer *a, const char *title, const char *about, struct buf *svg);
 
@@ -135,8 +135,8 @@ int answer_print(const struct answer *a, enum answer_form form, FILE *out);
  */
 json_t *answer_json(const struct answer *a);
 /*
- * The page, appended to out: it needs nothing else, runs no script and asks no network. maker
- * stands at its foot; it may be NULL.
+ * Appends the page to out. The page needs no other file, runs no script and asks no network. maker
+ * stands at the foot of the page, and may be NULL.
  */
 int answer_html(const struct answer *a, const struct page_maker *maker, struct buf *out);
 /* The tables and pictures alone, for a page that has a head of its own. */

@@ -58,13 +58,13 @@ const char *answer_column_text(const struct answer_cell *c, const struct answer_
 bool answer_shows_interval(const struct answer_column *column);
 /* Writes one end of an interval in the same way. */
 const char *answer_number_text(double value, enum answer_unit unit, char out[ANSWER_CELL_BYTES]);
-/* Whether a column has numbers alone, which align right. */
+/* Tells whether a column has numbers alone, which align right. */
 bool answer_is_number(const struct answer_table *t, size_t column);
 /*
  * Counts the columns that people see, at most GRID_COLUMNS. An interval counts as two more columns.
  */
 unsigned int answer_shown_columns(const struct answer_table *t);
-/* Whether the item is a table that has something to show to people. */
+/* Tells whether the item is a table that has something to show to people. */
 bool answer_is_shown(const struct answer_item *item);
 /* 0, or -EINVAL where some table has an incomplete row, or the failure kept while it was filled. */
 int answer_check(const struct answer *a);

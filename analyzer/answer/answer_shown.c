@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * This file renders an answer for a page that draws it itself: it has the texts that people see,
- * and the remaining values beside them.
+ * This file renders an answer for a page that draws the answer itself: it has the texts that people
+ * see, and the remaining values beside them.
  */
 #include <errno.h>
 #include <stdlib.h>

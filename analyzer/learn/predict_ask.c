@@ -204,8 +204,8 @@ static int predict_ask_unknown_variable(struct predict_ask *p, const char *item,
 }
 
 /*
- * Converts "32k" to 32768 and "10ms" to 0.01, as everywhere on the command line. This is not done
- * where the variable's name ends in a unit, because such a number would have another meaning there.
+ * Converts "32k" to 32768 and "10ms" to 0.01, as everywhere on the command line. Variables whose
+ * names end in a unit are left alone, because such a number would have another meaning there.
  */
 static int predict_ask_plain_value(struct predict_ask *p, size_t i, const char *value, size_t len)
 {

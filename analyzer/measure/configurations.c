@@ -47,8 +47,8 @@ static bool configurations_contains(const struct configurations *c, const double
 }
 
 /*
- * Returns the number of combinations. It is 0 where a factor is a range, and stops growing once it
- * is above CONFIGURATIONS_MAX.
+ * Returns the number of combinations. The number is 0 if a factor is a range, and stops growing
+ * once it is above CONFIGURATIONS_MAX.
  */
 static uint64_t nr_combinations(const struct factors *f)
 {

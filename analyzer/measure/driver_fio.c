@@ -176,8 +176,8 @@ static int put_interval(struct readings *r, unsigned int interval, const struct 
 }
 
 /*
- * Adds the percentiles and the standard deviation where they come from one group of jobs alone.
- * They are of reads, writes or flushes, which fio calls "sync". key is fio's name of the direction,
+ * Adds the percentiles and the standard deviation if they come from one group of jobs alone. They
+ * belong to reads, writes or flushes, which fio calls "sync". key is fio's name of the direction,
  * side the name that the metrics use.
  */
 static int put_percentiles(struct readings *r, const char *key, const char *side,

@@ -162,9 +162,9 @@ static bool runner_is_lasting(const struct campaign *c, const char *why)
 }
 
 /*
- * A campaign takes hours, so it ends early where every run is going to fail. This is assumed after
- * an error of the target itself, or when two configurations fail with the same message and no run
- * has been done yet.
+ * A campaign takes hours, so it ends early if every run is going to fail. The runner assumes this
+ * after an error of the target itself, or when two configurations fail with the same message and no
+ * run has been done yet.
  */
 static int stop_if_repeated(struct campaign *c, size_t number, const struct err *why,
 			    struct err *err)

@@ -23,9 +23,9 @@ static bool compare_question_same_device(const struct profile *a, const struct p
 }
 
 /*
- * Returns the group of b with which g is compared. This is the only one where each side has one
- * group. Otherwise it is the same device of the same host, or, where no host matches, the same
- * device of another host if b has it only once.
+ * Returns the group of b with which g is compared. If each side has one group, the two are
+ * compared. Otherwise g is compared with the same device of the same host or, if no host matches,
+ * with the same device of another host if b has this device only once.
  */
 static const struct profile_group *compare_question_partner(const struct profile_set *a,
 							    const struct profile_group *g,

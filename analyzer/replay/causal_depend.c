@@ -60,7 +60,10 @@ static void causal_depend_take(struct walk *w, bool sends)
 		w->nr_done++;
 }
 
-/* The time of a lane with nothing under way, and the number of requests sent in that time. */
+/*
+ * This struct holds the time of a lane with nothing under way, and the number of requests sent in
+ * that time.
+ */
 struct thinking {
 	double ns, nr;
 };
@@ -191,7 +194,10 @@ int causal_depends(const struct causal_times *t, size_t l, uint64_t *depends, bo
 	return ret;
 }
 
-/* The pauses of a lane that exceed CAUSAL_FOLLOW_NS, and the requests that end them. */
+/*
+ * This struct holds the pauses of a lane that exceed CAUSAL_FOLLOW_NS, and the requests that end
+ * them.
+ */
 struct following {
 	double nr, nr_follow; /* requests; those that follow a completion */
 	double ns;	      /* length of the pauses, without the first CAUSAL_FOLLOW_NS of each */

@@ -237,8 +237,10 @@ static void wait_for_others(struct lane *l)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Does the same for a request of a burst: it is also due when the recorded time since the
- * previous request has passed and there is room. */
+/*
+ * Does what the function above does, for a request of a burst. Such a request is also due when the
+ * recorded time since the previous request has passed and there is room.
+ */
 static uint64_t burst_due_ns(const struct lane *l)
 {
 	const struct causal_request *r = &l->plan->requests[l->nr_sent];

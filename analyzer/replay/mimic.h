@@ -132,8 +132,8 @@ int mimic_job(const struct mimic *m, struct buf *out);
 /*
  * Writes the log that the job of a bursty mimic reads: duration_s of requests at the rate of the
  * mimic; *nr is their number. Writes into flushes (NULL if m->fsync is 0) one flush after every
- * m->fsync writes. This is a separate log, because fio lets the requests of one log wait for a
- * flush. Returns 0, -ENOMEM, or -EIO if a write fails.
+ * m->fsync writes. The flushes have a separate log, because fio lets the requests of one log wait
+ * for a flush. Returns 0, -ENOMEM, or -EIO if a write fails.
  */
 int mimic_log(const struct mimic *m, FILE *out, FILE *flushes, uint64_t *nr);
 /* Writes the same to m->log and, if there are flushes, to that path with MIMIC_FLUSHES appended.

@@ -9,7 +9,10 @@
 #include "analyzer/store/ask/store_ask.h"
 #include "base/system/clock.h"
 
-/* How the period is said: in minutes around now, or by its begin and end (0: not given). */
+/*
+ * This struct holds the period as the person gives it: in minutes around now, or by its begin and
+ * end (0: not given).
+ */
 struct cmd_ask_period {
 	unsigned int minutes;
 	uint64_t begin_ns, end_ns;

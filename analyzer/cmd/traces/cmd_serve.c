@@ -54,7 +54,7 @@ static void cmd_serve_stop(struct serve_parts *parts)
 	page_server_stop(parts->page);
 }
 
-/* The page starts before the server, which reports to it what it stores. */
+/* The page starts before the server, because the server reports to the page what it stores. */
 static int cmd_serve_start(struct serve_parts *parts, struct store *store,
 			   struct server_config *config, const struct page_config *page,
 			   const struct retain_beside_config *retention, struct err *err)
