@@ -364,7 +364,7 @@ struct answer *arch_compare_answer(const struct arch_model m[2], const struct ar
 	return a;
 }
 
-/* Takes the name over; NULL: not overloaded. */
+/* Takes the name over. A NULL name means that nothing is overloaded. */
 static void arch_check_add(json_t *list, char *name, double load, double capacity)
 {
 	if (name)

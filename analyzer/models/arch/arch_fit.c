@@ -193,8 +193,8 @@ static void arch_fit_move(const struct search *s, struct arch_fit_parameter *p)
 }
 
 /*
- * Makes one round: slopes, then steps with more and more damping until one is better. *gain is
- * relative; 0: no step was better.
+ * Makes one round: computes slopes, then tries steps with more and more damping until one is
+ * better. *gain is relative; 0 means that no step was better.
  */
 static int arch_fit_improve(struct search *s, double *damp, double *gain, struct err *err)
 {

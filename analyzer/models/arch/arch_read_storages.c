@@ -156,7 +156,7 @@ static const struct field entry_fields[] = {
 };
 static const struct fields entry_table = { .fields = entry_fields };
 
-/* Notes a file whose content is part of the model; NULL: there is none. */
+/* Notes a file whose content is part of the model. A NULL path means that there is none. */
 static int storage_note_source(struct arch_model *m, const char *path)
 {
 	char *copy = path ? strdup(path) : NULL;

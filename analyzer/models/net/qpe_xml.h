@@ -39,7 +39,10 @@ struct qpe_importer {
 	char prefix[QPE_NAME_BYTES]; /* "outer/inner/" while subnets are read */
 	const struct net_setting *settings;
 	size_t nr_settings;
-	/* The names of the numbers that are read now begin so: "queue.cpu"; "": they have no name. */
+	/*
+	 * The names of the numbers that are read now begin with this text, such as "queue.cpu". ""
+	 * means that they have no name.
+	 */
 	char path[QPE_PATH_BYTES];
 	char **parameters; /* owned: the names of all numbers that can be set */
 	size_t nr_parameters, cap_parameters;

@@ -102,7 +102,7 @@ int dist_breit_wigner(struct dist *d, double mean, double gamma, double cut, str
 int dist_breit_wigner_mean_square(struct dist *d, double mean, double gamma, double cut,
 				  struct err *err);
 
-/* nr values with weights (NULL: equal weights) */
+/* Makes a distribution of nr values with weights. NULL means equal weights. */
 int dist_values(struct dist *d, const double *values, const double *weights, size_t nr,
 		struct err *err);
 /* nr buckets: bucket i reaches from edges[i] to edges[i + 1] */

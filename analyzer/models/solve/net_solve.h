@@ -60,7 +60,10 @@ struct net_solve {
 int net_solve(struct net_solve *s, struct err *err);
 void net_solve_release(struct net_solve *s);
 
-/* net_sweep: the points of a sweep. Makes the tables, or the list. Returns 0 or -ENOMEM. */
+/*
+ * These functions are in net_sweep.c and solve the points of a sweep. The first one makes the
+ * tables, or the list. Returns 0 or -ENOMEM.
+ */
 int net_sweep_begin(struct net_solve *s);
 /* Adds the values of a point to the settings. Returns 0 or -ENOMEM. */
 int net_sweep_set(const struct net_solve *s, size_t point, struct net_settings *settings);

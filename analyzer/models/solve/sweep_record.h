@@ -48,9 +48,12 @@ void sweep_record_release(struct sweep_record *r);
 void sweep_record_bytes(struct sweep_record *r, const void *data, size_t size);
 void sweep_record_text(struct sweep_record *r, const char *text);
 void sweep_record_words(struct sweep_record *r, const struct word_list *words);
-/* The options but for the number of threads, which the answer does not depend on. */
+/*
+ * Adds the options to the question except the number of threads, on which the answer does not
+ * depend.
+ */
 void sweep_record_run(struct sweep_record *r, const struct solve_options *run);
-/* The content of a file, NULL: none. Returns 0 or -errno. */
+/* Adds the content of a file to the question; a path of NULL adds nothing. Returns 0 or -errno. */
 int sweep_record_file(struct sweep_record *r, const char *path, struct err *err);
 /*
  * Ends the question. Returns 0, or -EINVAL with one line where the file belongs to another

@@ -86,7 +86,7 @@ static json_t *arch_beside_times(const struct arch_beside *q)
 	return list;
 }
 
-/* f: NULL where nothing was fitted. */
+/* f is NULL if nothing was fitted. */
 static struct answer *arch_beside_answer(const struct arch_beside *q, const struct arch_fit *f)
 {
 	static const struct answer_column columns[] = {

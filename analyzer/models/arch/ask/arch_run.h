@@ -35,9 +35,9 @@ int arch_open(struct arch_model *m, const char *path, const struct arch_settings
 void arch_say_left_out(const struct teller *t, const struct arch_model *m);
 
 /*
- * Solves the model, or takes the solution of this point from the record, in which it is saved
- * otherwise; record NULL: there is none. *seconds receives the time that it took. Tells what lies
- * outside of the valid range and what stopped early.
+ * Solves the model, or takes the solution of this point from the record; a new solution is saved
+ * there. record is NULL if there is none. *seconds receives the time that the solution took. Tells
+ * what lies outside of the valid range and what stopped early.
  */
 int arch_run(struct arch_solution *out, double *seconds, const struct arch_model *m,
 	     const struct solve_options *o, struct sweep_record *record, size_t point,

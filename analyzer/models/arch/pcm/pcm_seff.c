@@ -83,8 +83,7 @@ static int read_step(struct pcm_importer *im, const xmlNode *node, const struct 
 }
 
 /*
- * Finds the step after a step. The result is NULL at the Stop, which must come after all the
- * others.
+ * Finds the step after a step. *at becomes NULL at the Stop, which must come after all the others.
  */
 static int follow_step(struct pcm_importer *im, const xmlNode *node, const struct pcm_steps *steps,
 		       uint32_t nr_left, const xmlNode **at)

@@ -102,7 +102,10 @@ struct pcm_field {
 	const char *name; /* NULL at the end of a table */
 	bool is_attribute, is_child, must_exist;
 	size_t offset; /* offset of the member in its struct */
-	/* Reads the attributes or children of this name in a node. NULL: they are only allowed. */
+	/*
+	 * Reads the attributes or children of this name in a node. NULL means that they are only
+	 * allowed.
+	 */
 	int (*read)(struct pcm_importer *im, const xmlNode *node, const char *name, void *out);
 	/* Reads one child of this name. */
 	int (*element)(struct pcm_importer *im, const xmlNode *child, void *out);

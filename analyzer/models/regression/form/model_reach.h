@@ -58,7 +58,7 @@ struct reach_finding {
 /* Learns the reach. The cost is O(rows x questions x variables). Returns 0 or -ENOMEM. */
 int reach_init(struct reach *r, const struct schema *s, const struct dataset *d);
 void reach_release(struct reach *r);
-/* row: nr_vars values. O(rows x variables). */
+/* row has nr_vars values. Costs O(rows x variables). */
 struct reach_finding reach_look(const struct reach *r, const struct schema *s, const double *row);
 /*
  * Writes the finding as the end of a sentence whose subject is the row: "'threads' is 12, between

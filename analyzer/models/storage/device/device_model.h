@@ -171,8 +171,9 @@ extern const char *const device_law_names[DEVICE_NR_LAWS + 1];
  */
 void device_model_init(struct device_model *m);
 /*
- * Returns the bound of |ln(simulated / measured)| of held-out configurations. Where too few
- * configurations had a point, the nearest lower point stands for it. NaN: the model has no errors.
+ * Returns the bound of |ln(simulated / measured)| of held-out configurations. If too few
+ * configurations had a point, the nearest lower point stands for this one. NaN means that the model
+ * has no errors.
  */
 double device_model_held_out(const struct device_model *m, enum device_type type,
 			     enum device_point point);

@@ -24,7 +24,8 @@ struct storage_rows {
 int storage_rows_predict(struct storage_rows *r, const struct storage_model *m,
 			 const struct storage_ask *ask, struct err *err);
 /*
- * Tells how many rows lie outside of the training range. strict: returns -ERANGE for the first.
+ * Tells how many rows lie outside of the training range. If strict is set, returns -ERANGE for the
+ * first of them.
  */
 int storage_rows_check(const struct storage_rows *r, const struct teller *t, bool strict,
 		       struct err *err);
