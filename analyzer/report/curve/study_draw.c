@@ -190,8 +190,8 @@ int study_draw_space(const struct space_result *r, int side, struct buf *out)
 }
 
 /*
- * Returns the hits of all loads with a cache of this size; which is 0: shared, 1: in equal parts,
- * 2: in the best parts.
+ * Returns the hits of all loads with a cache of this size. which selects how the loads use the
+ * cache: 0 shared, 1 in equal parts, 2 in the best parts.
  */
 static double study_draw_cache_way(const struct cache_result *r, int which, double bytes,
 				   double *part)

@@ -42,8 +42,9 @@ struct scale frame_time(const struct frame *f, const struct view *v);
 struct scale frame_linear(const struct frame *f, double to, enum unit unit);
 
 /*
- * Draws grid lines, tick labels and the names of the axes. The name of the y axis stands above it;
- * that of a time axis is made here (x_name NULL). x may be NULL: there are no ticks below.
+ * Draws grid lines, tick labels and the names of the axes. The name of the y axis stands above the
+ * axis. For a time axis x_name is NULL, and the function makes the name. x may be NULL if there are
+ * no ticks below.
  */
 void frame_axes(struct buf *out, const struct frame *f, const struct scale *x,
 		const struct scale *y, const char *x_name, const char *y_name);

@@ -36,8 +36,8 @@ int fleet_add(struct fleet *f, struct scan *scan, const struct scan_request *r, 
 int fleet_profile(struct fleet *f, struct profile *p);
 bool fleet_is_empty(const struct fleet *f);
 /*
- * The answer: facts, tables and a picture; the table `first` is the one that CSV has. NULL: out of
- * memory.
+ * Returns the answer: facts, tables and a picture. The table `first` is the one that CSV has.
+ * Returns NULL if memory is short.
  */
 struct answer *fleet_answer(struct fleet *f, const struct scan *scan, enum fleet_table first,
 			    bool utc);

@@ -33,7 +33,7 @@ struct fleet_index {
 /* Returns 0 or -ENOMEM. Release *x whatever this returns. */
 int fleet_index_init(struct fleet_index *x, const struct scan *scan);
 void fleet_index_release(struct fleet_index *x);
-/* Returns the size of the profile's device; NaN: unknown. */
+/* Returns the size of the profile's device, or NaN if the size is unknown. */
 double fleet_index_size_bytes(const struct fleet_index *x, const struct profile *p);
 /*
  * Appends the intervals of [begin_ns, end_ns) in which the host was watched. Where the scan has no

@@ -30,7 +30,7 @@ struct figure {
 extern const struct figure figures[];
 extern const size_t nr_figures;
 
-/* Returns what stands in place of a figure that cannot be drawn; NULL: nothing. */
+/* Returns what stands in place of a figure that cannot be drawn, or NULL if nothing does. */
 const char *figure_absent(const struct report *r, const struct figure *f);
 /* Returns NULL where there is no figure of that name. */
 const struct figure *figure_find(const char *name);

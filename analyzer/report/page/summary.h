@@ -24,7 +24,10 @@ enum verdict {
 #define SUMMARY_BUSY 0.7
 enum verdict summary_verdict(const struct profile *p, double in_device);
 
-/* Returns the share of the total response time that is spent before the device; NaN: unknown. */
+/*
+ * Returns the share of the total response time that is spent before the device, or NaN if it is
+ * unknown.
+ */
 double summary_queue_ratio(const struct profile *p);
 
 /*

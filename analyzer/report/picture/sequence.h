@@ -31,8 +31,8 @@ int sequence_add(struct sequence *s, struct sequence_device *d, uint64_t arrival
 		 const struct request *r);
 
 /*
- * Adds reads and writes (in that order) of a period of which only the shares are known that
- * continue another request; NaN: unknown. Returns 0 or -ENOMEM.
+ * Adds reads and writes (in that order) of a period. Only the shares that continue another request
+ * are known; NaN means an unknown share. Returns 0 or -ENOMEM.
  */
 int sequence_spread(struct sequence *s, uint64_t begin_ns, uint64_t end_ns,
 		    const uint64_t requests[2], const double ratio[2]);

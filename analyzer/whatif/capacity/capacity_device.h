@@ -25,13 +25,14 @@ struct capacity_limits {
 	const struct headroom_objective *objectives; /* borrowed */
 	size_t nr;
 	/*
-	 * The smallest and the largest request that the caller asks for; 0: all that were measured.
-	 * An objective need not hold at other sizes.
+	 * These are the smallest and the largest request that the caller asks for; 0 means all that
+	 * were measured. An objective need not hold at other sizes.
 	 */
 	double low_bytes, high_bytes;
 	/*
-	 * Where no size is asked for: the first size that is left out because a single request
-	 * of it breaks an objective, while smaller ones keep all; 0: none.
+	 * If no size is asked for, this is the first size that is left out, because a single
+	 * request of this size breaks an objective while smaller ones keep all. 0 means that no
+	 * size is left out.
 	 */
 	uint64_t left_out_bytes;
 	/*

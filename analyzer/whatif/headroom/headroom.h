@@ -69,13 +69,16 @@ struct headroom {
  */
 int headroom_find(struct headroom *h, struct load_rows *rows, const struct load_own *own,
 		  int scaled, double limit, struct err *err);
-/* Does the same with the net of p, which must have one, for nr loads side by side. */
+/*
+ * Does what headroom_find() does, with the net of p, which must have one, for nr loads side by
+ * side.
+ */
 int headroom_find_net(struct headroom *h, struct predictor *p, const struct load_facts *f,
 		      size_t nr, const struct headroom_objective *o, struct err *err);
 /*
- * Does the same for clients that think, with the curves of m's response; the objective's side must
- * have curves. by_think: the load is 1 / think time. m, own (its service, as above) and c are
- * borrowed. Returns 0, -ENOMEM or -EINVAL.
+ * Does what headroom_find() does, for clients that think, with the curves of m's response; the
+ * objective's side must have curves. by_think says that the load is 1 / think time. m, own (its
+ * service, as above) and c are borrowed. Returns 0, -ENOMEM or -EINVAL.
  */
 int headroom_find_busy(struct headroom *h, const struct busy_curves *c, const struct model *m,
 		       const struct load_own *own, const struct load_facts *f, size_t nr,

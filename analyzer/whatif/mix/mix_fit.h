@@ -66,7 +66,8 @@ int mix_largest(struct mix_fit *m, size_t *counts, size_t which, bool upper, siz
 		bool *none, char why[MIX_WHY_BYTES], struct err *err);
 /*
  * Finds the frontier of loads a and b: most[k] is the largest count of a beside k of b, for k from
- * 0 to *nr - 1; most has room for m->most + 1. *nr 0: the other loads alone do not fit.
+ * 0 to *nr - 1. most has room for m->most + 1 counts. *nr becomes 0 if the other loads alone do not
+ * fit.
  */
 int mix_frontier(struct mix_fit *m, size_t *counts, size_t a, size_t b, bool upper, size_t *most,
 		 size_t *nr, struct err *err);

@@ -15,7 +15,10 @@ struct space_result {
 	struct neighbour_space space;
 };
 
-/* Returns the load's mean time without this neighbour; NaN: unknown. side: 0 reads, 1 writes. */
+/*
+ * Returns the load's mean time without this neighbour, or NaN if it is unknown. side is 0 for reads
+ * and 1 for writes.
+ */
 double space_before(const struct space_result *r, int side);
 /* Returns whether the answer allows no conclusion. */
 bool space_cannot_tell(const struct space_result *r);

@@ -24,7 +24,10 @@ void busy_curves_release(struct busy_curves *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* Returns the largest number of busy clients that the model covers; 0: the model cannot be used. */
+/*
+ * Returns the largest number of busy clients that the model covers, or 0 if the model cannot be
+ * used.
+ */
 static size_t most_of(const struct predictor *p, const struct model *m)
 {
 	int clients = m && load_model_is_busy(m) ? load_model_clients(m) : -1;

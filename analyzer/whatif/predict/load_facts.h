@@ -71,8 +71,8 @@ struct load_facts {
 	double forced_ratio;  /* share of writes with FUA (forced unit access) */
 	unsigned int missing; /* enum load_missing */
 	/*
-	 * Arrivals in bursts, if the dispersion is known. arrivals_met: enum mmpp2_moment; 0
-	 * without bursts.
+	 * These are arrivals in bursts, if the dispersion is known. arrivals_met has bits of enum
+	 * mmpp2_moment; 0 means no bursts.
 	 */
 	struct mmpp2 arrivals;
 	unsigned int arrivals_met;

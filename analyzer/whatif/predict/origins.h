@@ -22,8 +22,8 @@
 #include "base/text/err.h"
 
 /*
- * Adds a line for each group of the set from number `from` on. path: where it was read from.
- * Returns 0 or -ENOMEM.
+ * Adds a line for each group of the set from number `from` on. path is the file from which the set
+ * was read. Returns 0 or -ENOMEM.
  */
 int origins_loads(struct page_origins *o, const char *path, const struct profile_set *set,
 		  size_t from, bool utc);

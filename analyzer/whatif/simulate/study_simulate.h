@@ -37,8 +37,8 @@ struct study_simulate {
 	 */
 	bool errors_given;
 	/*
-	 * Borrowed: how many copies each load stands for, whose plan has the requests of all of
-	 * them; NULL: one of each.
+	 * These numbers are borrowed. They say how many copies each load stands for; the load's
+	 * plan has the requests of all its copies. NULL means one copy of each.
 	 */
 	const size_t *copies;
 	/* These are the answers of loads alone, which study_simulate_cases() keeps. */

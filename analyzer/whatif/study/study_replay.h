@@ -27,8 +27,8 @@ struct study_replay {
 int study_replay_load(struct study_replay *r, const struct study *s, const char *const *paths,
 		      struct err *err);
 /*
- * Makes the plan of one load, as study_replay_load() does. duration_s 0: of all that is stored.
- * Release the plan whatever this returns; it must be zeroed before.
+ * Makes the plan of one load, as study_replay_load() does. A duration_s of 0 means all that is
+ * stored. The plan must be zeroed before; release it whatever this function returns.
  */
 int study_replay_plan(struct causal_plan *plan, const struct profile *p, const char *path,
 		      double duration_s, struct err *err);
