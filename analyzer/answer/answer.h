@@ -64,7 +64,10 @@ struct answer;
 struct answer_table;
 struct page_maker; /* page_shell.h */
 
-/* schema: "blkcast.study/1"; title: of the page. NULL where memory is out. */
+/*
+ * Makes an empty answer. schema is like "blkcast.study/1"; title is the title of the page. Returns
+ * NULL if memory is short.
+ */
 struct answer *answer_new(const char *schema, const char *title);
 void answer_free(struct answer *a);
 /* Returns 0, or the first -errno that the answer kept. */
@@ -75,7 +78,7 @@ void answer_fail(struct answer *a, int ret);
 
 /* Sets the conclusion, one sentence with its full stop. A later call replaces an earlier one. */
 void answer_conclude(struct answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* NULL where there is none. Valid until the answer changes. */
+/* Returns the conclusion, or NULL if there is none. The text is valid until the answer changes. */
 const char *answer_conclusion(const struct answer *a);
 /*
  * Adds a remark of one sentence. People see the remark below the conclusion; JSON has it in the

@@ -66,7 +66,10 @@ bool answer_is_number(const struct answer_table *t, size_t column);
 unsigned int answer_shown_columns(const struct answer_table *t);
 /* Tells whether the item is a table that has something to show to people. */
 bool answer_is_shown(const struct answer_item *item);
-/* 0, or -EINVAL where some table has an incomplete row, or the failure kept while it was filled. */
+/*
+ * Returns 0, -EINVAL if some table has an incomplete row, or the failure that the answer kept while
+ * it was filled.
+ */
 int answer_check(const struct answer *a);
 
 int answer_print_text(const struct answer *a, FILE *out);

@@ -62,9 +62,9 @@ int fit_read_data(struct fit *f, const char *path);
 
 struct fit *fit_new(const struct teller *teller);
 /*
- * Fits the responses. path is the path of the table, NULL: a measurement store. answers receives
- * one answer for each response, which the caller frees, also on failure. Returns 0, or -errno with
- * the reason in f->err.
+ * Fits the responses. path is the path of the table; NULL means a measurement store. answers
+ * receives one answer for each response, which the caller frees, also on failure. Returns 0, or
+ * -errno with the reason in f->err.
  */
 int fit_responses(struct fit *f, const char *path, struct answer **answers);
 void fit_free(struct fit *f);

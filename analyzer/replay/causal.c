@@ -336,7 +336,7 @@ static void causal_open_lane(struct causal_lane *lane)
 	lane->depth = CAUSAL_OPEN_DEPTH;
 }
 
-/* before: the lane whose place this one takes, or CAUSAL_NO_LANE. */
+/* before is the lane whose place this lane takes, or CAUSAL_NO_LANE. */
 static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 		     const struct causal_span *s, size_t nr_all, uint32_t before)
 {

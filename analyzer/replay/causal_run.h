@@ -30,8 +30,8 @@ struct causal_run {
 	const char *target;
 	double duration_s; /* nothing is sent after this time; 0: the whole plan is sent */
 	/*
-	 * When *stop is set, nothing more is sent, and the run ends with -EINTR. NULL: the run
-	 * cannot be stopped.
+	 * When *stop is set, nothing more is sent, and the run ends with -EINTR. NULL means that
+	 * the run cannot be stopped.
 	 */
 	const volatile sig_atomic_t *stop;
 };

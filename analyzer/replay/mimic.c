@@ -164,7 +164,7 @@ static int make_sizes(struct mimic *m, const struct direction_profile *from, int
 	return 0;
 }
 
-/* Returns the index of dispersion over the longest window that has one; NaN: unknown. */
+/* Returns the index of dispersion over the longest window that has one, or NaN if it is unknown. */
 static double widest_idc(const struct profile *p)
 {
 	double idc = NAN;

@@ -21,8 +21,8 @@ struct mimic_walk {
 };
 
 /*
- * side: 0 reads, 1 writes; m was filled by mimic_make(). Returns 0 or -ENOMEM; release it in both
- * cases.
+ * side is 0 for reads and 1 for writes; mimic_make() has filled m. Returns 0 or -ENOMEM; release w
+ * in both cases.
  */
 int mimic_walk_begin(struct mimic_walk *w, const struct mimic *m, int side, uint64_t seed);
 /* Gives the next request; *offset is in bytes from the begin of the mimic's range. */

@@ -64,9 +64,9 @@ struct command {
 	 */
 	bool has_one_heap;
 	/*
-	 * The verbs whose work several processes share (ranks.h), with a blank before and behind
-	 * each; "" where the whole command does. NULL: rank 0 does everything alone. See also
-	 * ranks_works_alone().
+	 * The text lists the verbs whose work several processes share (ranks.h), with a blank
+	 * before and behind each. "" means that the whole command is shared, and NULL that rank 0
+	 * does everything alone. See also ranks_works_alone().
 	 */
 	const char *rank_verbs;
 };

@@ -10,8 +10,8 @@
 #include "analyzer/question/question.h"
 
 /*
- * Parses the options, and takes the loads and the target that they choose; there are least to most
- * loads, most 0: any number. Returns false with cli->status set where the command ends.
+ * Parses the options, and takes the loads and the target that they choose. There are least to most
+ * loads; most 0 means any number. Returns false with cli->status set if the command ends here.
  */
 bool question_parse(struct cli *cli, struct question *q, const struct cli_option *options,
 		    size_t least, size_t most);
