@@ -27,8 +27,8 @@ struct life_segment {
 	uint64_t lost; /* losses in its ledger, as far as their number is known */
 	bool has_gap;  /* one of its losses has an unknown number */
 	/*
-	 * The number of calls recorded (faulty_calls.h) at that event, plus 1. 0: it did not
-	 * happen.
+	 * These are the numbers of calls recorded (faulty_calls.h) at that event, plus 1. 0 means
+	 * that the event did not happen.
 	 */
 	size_t appended, dropping, received;
 };
