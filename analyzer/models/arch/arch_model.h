@@ -357,7 +357,7 @@ void arch_release(struct arch_model *m);
  * it, or ARCH_NONE.
  */
 uint32_t arch_resource_for(const struct arch_model *m, uint32_t container, uint32_t type);
-/* Does the same for the storage that serves io. */
+/* Finds the storage that serves io in a container, as arch_resource_for() finds a resource. */
 uint32_t arch_storage_for(const struct arch_model *m, uint32_t container);
 
 #endif

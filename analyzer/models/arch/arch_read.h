@@ -26,7 +26,7 @@ struct arch_setting {
  */
 int arch_read(struct arch_model *m, const char *path, const struct arch_setting *settings,
 	      size_t nr_settings, struct err *err);
-/* Does the same with a text in memory. name replaces the path. */
+/* Reads a text in memory as arch_read() reads a file. name replaces the path. */
 int arch_parse(struct arch_model *m, const char *name, const void *data, size_t len,
 	       const struct arch_setting *settings, size_t nr_settings, struct err *err);
 /* The keys of a model, and the values that they may have. */

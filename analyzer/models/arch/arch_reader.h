@@ -64,7 +64,7 @@ extern const struct field arch_file_sets, arch_storages, arch_components, arch_c
 field_hook reader_expression;
 /* Reads a number that contains no distribution and no variable. The member is a double. */
 field_hook reader_number;
-/* Does the same for a whole number. The member is a uint32_t. */
+/* Reads a whole number that contains no distribution and no variable. The member is a uint32_t. */
 field_hook reader_whole;
 /* Leaves the node for a later pass. */
 field_hook reader_later;

@@ -131,7 +131,7 @@ struct net_setting {
  */
 int net_read(struct net **out, const char *path, const struct net_setting *settings,
 	     size_t nr_settings, struct err *err);
-/* Does the same for a string; name stands for the path in errors. */
+/* Reads a net from a string as net_read() does from a file. name stands for the path in errors. */
 int net_parse(struct net **out, const char *name, const char *text,
 	      const struct net_setting *settings, size_t nr_settings, struct err *err);
 void net_free(struct net *n);

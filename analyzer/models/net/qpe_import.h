@@ -32,7 +32,7 @@
  */
 int qpe_import_set(struct net **out, const char *path, const struct net_setting *settings,
 		   size_t nr_settings, struct err *err);
-/* Does the same without settings. */
+/* Imports the net as qpe_import_set() does, without settings. */
 int qpe_import(struct net **out, const char *path, struct err *err);
 
 #endif

@@ -91,7 +91,7 @@ int qpe_need_type(struct qpe_importer *im, const xmlNode *node, const char **typ
 /* Reads a finite number, or fallback where the attribute is absent or empty. */
 int qpe_number(struct qpe_importer *im, const xmlNode *node, const char *name, double fallback,
 	       double *value);
-/* Does the same for a whole number from 0 to high. */
+/* Reads a whole number from 0 to high, as qpe_number() reads a finite number. */
 int qpe_count(struct qpe_importer *im, const xmlNode *node, const char *name, double fallback,
 	      double high, uint32_t *value);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Distributions on the whole line, cut at 0 as QPME's simulator cuts them: a value below 0 counts
- * as 0. Their moments are those of max(0, X): closed where they can be, else by double exponential
- * quadrature (Takahasi, Mori, 1974), which puts its points where an end or a peak is.
+ * This file holds distributions on the whole line, cut at 0 as QPME's simulator cuts them: a value
+ * below 0 counts as 0. Their moments are those of max(0, X). They have a closed form where there is
+ * one; otherwise they come from double exponential quadrature (Takahasi and Mori, Double
+ * Exponential Formulas for Numerical Integration, 1974), which puts its points where an end or a
+ * peak is.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Markovian arrival processes: their tables for sampling, and their stationary moments.
+ * This file holds Markovian arrival processes: their tables for sampling, and their stationary
+ * moments.
  *
  * phi, the phase right after an event, solves phi P = phi with P = (-D0)^-1 D1; the k-th moment of
- * the time between events is k! phi (-D0)^-k 1 (Neuts, 1979).
+ * the time between events is k! phi (-D0)^-k 1 (Neuts, A Versatile Markovian Point Process, Journal
+ * of Applied Probability 16, 1979).
  */
 #include <errno.h>
 #include <math.h>

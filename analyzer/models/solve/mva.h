@@ -59,8 +59,8 @@ int mva_run(struct mva_result *r, const struct product_form *p, bool approximate
 void mva_result_release(struct mva_result *r);
 
 /*
- * Does both, and returns estimates for the slots of the net: means without intervals. Probes stay
- * unknown.
+ * Makes the product form and solves it, and returns estimates for the slots of the net: means
+ * without intervals. Probes stay unknown.
  */
 int mva_solve(struct estimate *e, bool *exact, const struct net *n, bool approximate,
 	      struct err *err);

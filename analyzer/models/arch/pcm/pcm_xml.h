@@ -159,7 +159,7 @@ int pcm_refuse_above_0(struct pcm_importer *im, const xmlNode *node, const char 
  */
 int pcm_follow(struct pcm_importer *im, const xmlNode *node, const char *name, const char *element,
 	       const xmlNode **target);
-/* Does the same for any number of references. The caller frees *targets. */
+/* Follows any number of references, as pcm_follow() follows one. The caller frees *targets. */
 int pcm_follow_ids(struct pcm_importer *im, const xmlNode *node, const char *name,
 		   const xmlNode ***targets, uint32_t *nr);
 /* Returns the part after the # in "file#id", or an id alone; NULL if there is no reference. */
@@ -174,7 +174,10 @@ void pcm_set_index(const xmlNode *node, uint32_t index);
  * caller owns it.
  */
 int pcm_expression(struct pcm_importer *im, const xmlNode *node, const char *child, void *out);
-/* Does the same with a text before and after the expression, such as "Trunc(" and ")". */
+/*
+ * Reads an expression as pcm_expression() does, with a text before and after the expression, such
+ * as "Trunc(" and ")".
+ */
 int pcm_expression_in(struct pcm_importer *im, const xmlNode *node, const char *child,
 		      const char *before, const char *after, struct stoex **out);
 /* Reads the variables that the children of this name set, and adds them to a struct arch_sets. */

@@ -84,8 +84,8 @@ int forward_candidate_order(const double *x, size_t n, uint32_t *order)
 
 /*
  * Computes the distances between knots and from the ends that keep the model from following a run
- * of noise (Friedman 1991, equations 43 and 45, alpha 0.05). A term of higher degree stays two
- * more spans away from the ends, as in R's earth.
+ * of noise (Friedman, Multivariate Adaptive Regression Splines, 1991, equations 43 and 45, alpha
+ * 0.05). A term of higher degree stays two more spans away from the ends, as in R's earth.
  */
 static void mars_candidate_spans(const struct forward *f, size_t nr_rows, size_t degree,
 				 size_t *least, size_t *end)

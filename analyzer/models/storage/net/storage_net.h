@@ -85,8 +85,8 @@ int storage_net_solve(struct storage_times *out, const struct storage_net *n, do
 void storage_raid_invert(double t, double miss, double hit_s, double beyond_s, double *cache_s,
 			 double *raid_s);
 /*
- * Does the same when the service time of the cache and the mean response time of all requests are
- * known.
+ * Inverts the formula as storage_raid_invert() does, if the service time of the cache and the mean
+ * response time of all requests are known.
  */
 void storage_raid_behind(double t, double miss, double cache_s, double response_s, double *raid_s);
 
