@@ -51,7 +51,10 @@ struct answer {
  */
 const char *answer_cell_text(const struct answer_cell *c, enum answer_unit unit,
 			     char out[ANSWER_CELL_BYTES]);
-/* Does the same for a cell of a table, and adds the spread if the column asks for it. */
+/*
+ * Does what answer_cell_text() does for a cell of a table, and adds the spread if the column asks
+ * for it.
+ */
 const char *answer_column_text(const struct answer_cell *c, const struct answer_column *column,
 			       char out[ANSWER_CELL_BYTES]);
 /* Tells whether people see the ends of the column's intervals in columns of their own. */

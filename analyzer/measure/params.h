@@ -39,7 +39,10 @@ void params_release(struct params *p);
  * and word is false. Returns -EINVAL for an invalid name.
  */
 int params_set(struct params *p, const char *name, const char *text, bool word, struct err *err);
-/* Does the same for a number, which is printed so that it reads back as the same value. */
+/*
+ * Sets a number as params_set() does. The number is printed so that it reads back as the same
+ * value.
+ */
 int params_set_number(struct params *p, const char *name, double value, struct err *err);
 /* Returns NULL where no value has that name. */
 struct param *params_find(const struct params *p, const char *name);
@@ -48,7 +51,7 @@ struct param *params_find(const struct params *p, const char *name);
  * where the text stands.
  */
 int params_expand(struct params *p, const char *text, struct buf *out, struct err *err);
-/* Does the same and returns the result as an owned string. */
+/* Expands the text as params_expand() does, and returns the result as an owned string. */
 int params_expand_text(struct params *p, const char *text, char **out, struct err *err);
 
 /*

@@ -29,7 +29,10 @@ int results_prepare(struct results *r, sqlite3_stmt **s, struct err *err, const 
 		    const char *types, ...);
 /* Runs the statement once and finalizes it. */
 int results_finish(struct results *r, sqlite3_stmt *s, struct err *err);
-/* Does both for a statement that returns no rows. *id, unless NULL, becomes that of the new row. */
+/*
+ * Prepares and runs a statement that returns no rows. *id, unless NULL, becomes that of the new
+ * row.
+ */
 int results_insert(struct results *r, int64_t *id, struct err *err, const char *sql,
 		   const char *types, ...);
 /* Commits a transaction if ret is 0, and otherwise rolls it back. Returns ret, or the error. */

@@ -136,8 +136,10 @@ int mimic_job(const struct mimic *m, struct buf *out);
  * for a flush. Returns 0, -ENOMEM, or -EIO if a write fails.
  */
 int mimic_log(const struct mimic *m, FILE *out, FILE *flushes, uint64_t *nr);
-/* Writes the same to m->log and, if there are flushes, to that path with MIMIC_FLUSHES appended.
- * After an error neither file remains. */
+/*
+ * Writes the logs of mimic_log() to m->log and, if there are flushes, to that path with
+ * MIMIC_FLUSHES appended. After an error neither file remains.
+ */
 int mimic_save_logs(const struct mimic *m, uint64_t *nr, struct err *err);
 
 /*

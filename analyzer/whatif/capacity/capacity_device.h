@@ -51,8 +51,8 @@ struct capacity_limits {
 int capacity_of_device(struct capacity *c, const struct device_model *m,
 		       struct capacity_limits *limits, struct err *err);
 /*
- * Does the same with a predictor, whose models must know the size and the requests under way, or
- * with its net. Returns the errors of predictor_ask() as well.
+ * Does what capacity_of_device() does, with a predictor, whose models must know the size and the
+ * requests under way, or with the predictor's net. Returns the errors of predictor_ask() as well.
  */
 int capacity_of_models(struct capacity *c, struct predictor *p, struct capacity_limits *limits,
 		       struct err *err);

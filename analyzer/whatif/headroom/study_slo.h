@@ -50,7 +50,7 @@ void study_slo_judge(const struct study_slo *s, size_t k, const char *name, doub
  * objectives surely hold. */
 enum study_slo_verdict study_slo_check(const struct study_slo *s, const struct study_result *r,
 				       char *out, size_t size);
-/* Does the same for a migration to a simulated device. */
+/* Checks the objectives as study_slo_check() does, for a migration to a simulated device. */
 enum study_slo_verdict study_slo_check_device(const struct study_slo *s,
 					      const struct device_study *d, char *out, size_t size);
 

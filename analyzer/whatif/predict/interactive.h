@@ -4,9 +4,10 @@
  * measured with clients that never think.
  *
  * A storage on which n clients that never think wait R(n) completes n / R(n) requests/s. Seen from
- * outside it is one station of that rate while n requests are under way (flow equivalence: Chandy,
- * Herzog, Woo 1975, exact if the storage is of product form). With N clients that think Z each, j
- * requests are under way with a probability proportional to
+ * outside the storage is one station of that rate while n requests are under way (flow equivalence:
+ * Chandy, Herzog and Woo, Parametric Analysis of Queuing Networks, 1975; exact if the storage is of
+ * product form). With N clients that think Z each, j requests are under way with a probability
+ * proportional to
  *	prod over i = 1..j of (N - i + 1) / Z * R(i) / i
  * (a machine repairman model with load-dependent service). A request finds the system as N - 1
  * clients leave it (arrival theorem). Therefore, if f(j) is the probability that a request is the
@@ -47,9 +48,9 @@ void interactive_release(struct interactive *a);
 int interactive_solve(struct interactive *a, const double *busy_s, size_t nr_busy, double scv,
 		      double clients, double think_s);
 /*
- * Does the same for nr groups of clients by the interactive law: one think time that gives the sum
- * of their rates. A group may have less than one client. The sum of clients must be in range, apart
- * from rounding.
+ * Solves as interactive_solve() does, for nr groups of clients by the interactive law: one think
+ * time gives the sum of their rates. A group may have less than one client. The sum of clients must
+ * be in range, apart from rounding.
  */
 int interactive_solve_groups(struct interactive *a, const double *busy_s, size_t nr_busy,
 			     double scv, const double *clients, const double *think_s, size_t nr);

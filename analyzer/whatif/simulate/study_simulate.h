@@ -52,7 +52,7 @@ struct study_simulate {
  */
 int study_simulate_cases(struct study_simulate *sim, const struct study *s,
 			 struct study_case *cases, size_t nr, struct err *err);
-/* Does the same for one case. */
+/* Simulates one case, as study_simulate_cases() simulates many. */
 int study_simulate_case(struct study_simulate *sim, const struct study *s, struct study_case *c,
 			struct err *err);
 /*
