@@ -42,11 +42,11 @@ uint64_t point_stride(uint64_t when_short);
  */
 void points_of_death(uint64_t when_short, point_try try, void *ctx);
 /*
- * Does the same with each of thirteen errors, and with short writes, at the point and from the
- * point on.
+ * Tries what points_of_death() tries, with each of thirteen errors and with short writes instead of
+ * a death, at the point and from the point on.
  */
 void points_of_error(uint64_t when_short, point_try try, void *ctx);
-/* Does the same with a lack of memory, at the point and from the point on. */
+/* Tries what points_of_death() tries, with a lack of memory, at the point and from the point on. */
 void points_without_memory(uint64_t when_short, point_try try, void *ctx);
 
 #endif

@@ -30,7 +30,10 @@ struct segment_files {
 
 /* Reads every *.seg below dir. Returns 0 or -errno. */
 int segment_files_read(const char *dir, struct segment_files *out);
-/* Does the same and removes each segment once it is counted. Profiles are counted but not read. */
+/*
+ * Reads as segment_files_read() does, and removes each segment once it is counted. Profiles are
+ * counted but not read.
+ */
 int segment_files_take(const char *dir, struct segment_files *out);
 /* Returns the sum of the requests and the known losses. */
 uint64_t segment_files_sum(const struct segment_files *f);
