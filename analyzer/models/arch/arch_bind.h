@@ -42,7 +42,10 @@ int arch_declare_storages(struct arch_model *m, const struct yaml_tree *tree, ui
 void arch_make_request(struct arch_action *a, enum arch_direction direction, struct stoex *size,
 		       struct stoex *sequential, uint32_t file_set);
 
-/* A container with a storage, and the type of resource whose demands are requests to it. */
+/*
+ * This struct is a container with a storage, and the type of resource whose demands are requests to
+ * it.
+ */
 struct arch_binding {
 	uint32_t container, type;
 };

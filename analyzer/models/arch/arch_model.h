@@ -169,7 +169,10 @@ struct arch_passive {
 	struct stoex *capacity;
 };
 
-/* A required role of a component. The interface is that of the calls made through the role. */
+/*
+ * This struct is a required role of a component. The interface is that of the calls made through
+ * the role.
+ */
 struct arch_role {
 	char *name;
 };
@@ -234,8 +237,8 @@ struct arch_container {
 };
 
 /*
- * The containers that a link joins. Its resource is FCFS with the service time bytes / throughput
- * + latency.
+ * This struct is a link with the containers that it joins. The resource of the link is FCFS with
+ * the service time bytes / throughput + latency.
  */
 struct arch_link {
 	uint32_t *containers;
@@ -271,7 +274,10 @@ struct arch_scenario {
 	struct arch_sets *user; /* by instance: parameters that users provide; NULL means none */
 };
 
-/* An object of measurement: an operation of an instance, or an io action. Its name is unique. */
+/*
+ * This struct is an object of measurement: an operation of an instance, or an io action. Its name
+ * is unique.
+ */
 struct arch_measure {
 	char *name;
 	uint32_t instance;

@@ -13,7 +13,7 @@
 #include "analyzer/models/arch/arch_model.h"
 #include "base/data/fields.h"
 
-/* A parameter of the model whose value is given by the caller. */
+/* This struct is a parameter of the model whose value is given by the caller. */
 struct arch_setting {
 	const char *name;
 	const char *value; /* an expression without variables */
@@ -29,7 +29,7 @@ int arch_read(struct arch_model *m, const char *path, const struct arch_setting 
 /* Reads a text in memory as arch_read() reads a file. name replaces the path. */
 int arch_parse(struct arch_model *m, const char *name, const void *data, size_t len,
 	       const struct arch_setting *settings, size_t nr_settings, struct err *err);
-/* The keys of a model, and the values that they may have. */
+/* This table holds the keys of a model, and the values that they may have. */
 extern const struct fields arch_table;
 
 #endif

@@ -217,7 +217,7 @@ static bool entry_has(const struct arch_storage_said *entry, const struct yaml_n
 	return true;
 }
 
-/* The entries of a repository that have the requested features. */
+/* This struct holds the entries of a repository that have the requested features. */
 struct repository_choice {
 	const struct yaml_node *asked, *entry; /* entry is the last one that matches */
 	struct arch_storage_said said;	       /* contents of the entry */

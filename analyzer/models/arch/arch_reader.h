@@ -12,7 +12,10 @@
 #include "analyzer/models/arch/arch_read.h"
 #include "base/data/fields.h"
 
-/* An expression whose variables are checked after everything that may set them has been read. */
+/*
+ * This struct is an expression whose variables are checked after everything that may set them has
+ * been read.
+ */
 struct reader_use {
 	const struct stoex *e; /* borrowed */
 	const struct yaml_node *at;
@@ -47,11 +50,11 @@ char *reader_copy(const struct fields_reader *r, const char *text);
  * 0. The member is a struct stoex *.
  */
 extern const struct field arch_expression, arch_amount, arch_positive;
-/* A field for a whole number of servers. The member is a uint32_t. */
+/* This field reads a whole number of servers. The member is a uint32_t. */
 extern const struct field arch_servers;
-/* A field for variables and their values. The member is a struct arch_sets. */
+/* This field reads variables and their values. The member is a struct arch_sets. */
 extern const struct field arch_sets_field;
-/* A field for a list of actions. The member is a uint32_t, the index of the behaviour. */
+/* This field reads a list of actions. The member is a uint32_t, the index of the behaviour. */
 extern const struct field arch_actions;
 /* These are fields for the maps of a model. */
 extern const struct field arch_file_sets, arch_storages, arch_components, arch_containers,

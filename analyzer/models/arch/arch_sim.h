@@ -78,7 +78,7 @@ void arch_sim_free(struct arch_sim *s);
  */
 int arch_sim_run(struct arch_sim *s, double until, uint64_t nr_events, struct err *err);
 /*
- * For a simulation of arch_sim_new_alone(): stops arrivals and runs until the last user has left.
+ * Stops arrivals of a simulation of arch_sim_new_alone(), and runs until the last user has left.
  * Errors are as above.
  */
 int arch_sim_drain(struct arch_sim *s, struct err *err);

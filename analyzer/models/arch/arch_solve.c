@@ -23,7 +23,7 @@
 #define GROWTH_ERRORS 4	 /* number of standard errors by which the ratio must be exceeded */
 #define GROWTH_LEAST  20 /* fewer waiting jobs do not count as a growing queue */
 
-/* A solution, from which the runs take the model. */
+/* This struct is a solution, from which the runs take the model. */
 struct solve {
 	const struct arch_model *m;
 	struct arch_solution *out;
@@ -459,7 +459,7 @@ int arch_solve(struct arch_solution *out, const struct arch_model *m, const stru
 	return ret;
 }
 
-/* Number of doubles in a struct that has nothing else. */
+/* This is the number of doubles in a struct that has nothing else. */
 #define ARCH_SOLVE_REALS(item) (sizeof(item) / sizeof(double))
 
 void arch_solution_walk(struct arch_solution *s, const struct arch_model *m,

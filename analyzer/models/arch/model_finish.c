@@ -10,8 +10,8 @@
 #include "analyzer/models/arch/storage.h"
 
 /*
- * A walk over everything that a scenario can reach: behaviours, each with the instance that runs
- * it.
+ * This struct is a walk over everything that a scenario can reach: behaviours, each with the
+ * instance that runs it.
  */
 struct walk {
 	struct arch_model *m;

@@ -154,7 +154,7 @@ struct arch_sim {
 	struct err own_err;
 };
 
-/* Functions of sim_frame.c. Each returns 0 or -errno with a message in s->err. */
+/* These functions are in sim_frame.c. Each returns 0 or -errno with a message in s->err. */
 struct frame *frame_new(struct arch_sim *s, struct frame *below); /* below is counted here */
 struct frame *frame_hold(struct frame *f);
 void frame_drop(struct arch_sim *s, struct frame *f);
@@ -177,8 +177,8 @@ int frame_bool(struct arch_sim *s, struct frame *f, const struct stoex *e, struc
 void frame_free_all(struct arch_sim *s);
 
 /*
- * Functions of sim_resource.c. The arrive functions return 1 if the thread continues at once, 0 if
- * it waits, or -errno.
+ * These functions are in sim_resource.c. The arrive functions return 1 if the thread continues at
+ * once, 0 if it waits, or -errno.
  */
 void resource_touch(struct arch_sim *s, uint32_t resource);
 int resource_arrive(struct arch_sim *s, uint32_t resource, uint32_t thread, double demand);
@@ -200,7 +200,7 @@ void sim_record(struct arch_sim *s, uint32_t index, double begin);
 uint32_t thread_new(struct arch_sim *s);
 void thread_end(struct arch_sim *s, uint32_t thread);
 
-/* Functions of sim_action.c, which decide what a thread does next. */
+/* These functions are in sim_action.c, and decide what a thread does next. */
 #define WAITS 0
 #define GOES  1
 /*

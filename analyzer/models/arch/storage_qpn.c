@@ -13,7 +13,7 @@
 #define SIZES_PER_OCTAVE 4
 #define FEWEST_CELLS	 256
 
-/* A configuration. The members of a type without clients are 0. */
+/* This struct is a configuration. The members of a type without clients are 0. */
 struct point {
 	double clients[2]; /* readers, writers */
 	double size[2];	   /* bytes */
@@ -176,7 +176,7 @@ static double storage_qpn_ask(struct qpn *q, const struct point *p, bool write, 
 	return time;
 }
 
-/* Two neighbours on a grid, and the position between them: 0 is the lower one. */
+/* This struct holds two neighbours on a grid, and the position between them: 0 is the lower one. */
 struct between {
 	double low, high, share;
 };

@@ -19,7 +19,7 @@ struct expr_parameter {
 	bool used;
 };
 
-/* The parameters that an expression may name. A zeroed struct is empty. */
+/* This struct holds the parameters that an expression may name. A zeroed struct is empty. */
 struct expr_scope {
 	struct expr_parameter items[EXPR_MAX_PARAMETERS];
 	size_t nr;

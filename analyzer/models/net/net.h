@@ -22,7 +22,7 @@
 #include "base/data/fields.h"
 #include "base/text/err.h"
 
-/* Limits against files that would need all memory. */
+/* These limits refuse files that would need all memory. */
 #define NET_MAX_SLOTS	 10000
 #define NET_MAX_MODES	 10000
 #define NET_MAX_PROBES	 64

@@ -291,8 +291,8 @@ static const struct field mmpp_fields[] = {
 };
 
 /*
- * A distribution that dist_law.h makes from numbers in the order of its table, or one that is made
- * here.
+ * This struct is a distribution that dist_law.h makes from numbers in the order of its table, or
+ * one that is made here.
  */
 struct dist_form {
 	struct fields table;

@@ -57,7 +57,7 @@ static const struct field arc_forms[] = {
 	{ 0 },
 };
 
-/* The arcs of a mode, as they are collected. */
+/* This struct holds the arcs of a mode, as they are collected. */
 struct mode_arcs {
 	struct net_arc **arcs;
 	uint32_t *nr;
@@ -106,7 +106,7 @@ static int mode_read_arcs_of_place(const struct fields_reader *r, const struct y
 	return 0;
 }
 
-/* The contents of a transition's mapping; the mode is the one being read. */
+/* This struct holds the contents of a transition's mapping; the mode is the one being read. */
 struct net_transition_said {
 	struct net_transition *t;
 	struct net_mode *mode;

@@ -229,7 +229,7 @@ static int inner_place(struct qpe_importer *im, const xmlNode *node, uint32_t fi
 	return qpe_fail(im, node, "a subnet without the place", name);
 }
 
-/* An attribute of a subnet's color-ref that its places have instead. */
+/* Refuses an attribute of a subnet's color-ref that its places have instead. */
 static int subnet_refuse(struct qpe_importer *im, const xmlNode *node, const char *attribute,
 			 const char *what)
 {

@@ -55,7 +55,10 @@ struct stoex_value {
 	};
 };
 
-/* Names of variables and texts, each with a number from 0. A zeroed struct is empty. */
+/*
+ * This struct holds names of variables and texts, each with a number from 0. A zeroed struct is
+ * empty.
+ */
 struct stoex_names {
 	char **items; /* owned */
 	char **bound; /* owned; by number: NULL, or the expression for which the name stands */
@@ -106,7 +109,10 @@ const char *stoex_text(const struct stoex *e);
  */
 size_t stoex_variables(const struct stoex *e, const uint32_t **vars);
 
-/* The lookup of variables. It returns 0, or -ENOENT if there is no variable of that name. */
+/*
+ * This struct looks variables up. The lookup returns 0, or -ENOENT if there is no variable of that
+ * name.
+ */
 struct stoex_scope {
 	int (*get)(void *ctx, uint32_t name, struct stoex_value *v, struct err *err);
 	void *ctx;

@@ -13,8 +13,8 @@
 #define NONE UINT32_MAX
 
 /*
- * The state of a recursive-descent parser. The first error is kept, and a failed function returns
- * NONE.
+ * This struct holds the state of a recursive-descent parser. The first error is kept, and a failed
+ * function returns NONE.
  */
 struct reader {
 	const char *text, *at;

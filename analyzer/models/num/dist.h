@@ -82,8 +82,9 @@ int dist_chi_square(struct dist *d, double freedom, struct err *err);
 int dist_logarithmic(struct dist *d, double p, struct err *err);
 
 /*
- * In dist_line.c: the distributions of QPME that reach below 0. They become max(0, X), and so do
- * their moments. A distribution is refused where X has no finite variance.
+ * The functions below are in dist_line.c, and make the distributions of QPME that reach below 0.
+ * These become max(0, X), and so do their moments. A distribution is refused if X has no finite
+ * variance.
  */
 int dist_cut_normal(struct dist *d, double mean, double sd, struct err *err);
 /* density ~ exp(-alpha sqrt(1 + x^2) + beta x), |beta| < alpha */
@@ -93,7 +94,7 @@ int dist_exponential_power(struct dist *d, double tau, struct err *err);
 int dist_student_t(struct dist *d, double freedom, struct err *err); /* above 2 */
 /* On (-pi, pi), density ~ exp(k cos x), k > 0 */
 int dist_von_mises(struct dist *d, double k, struct err *err);
-/* A Cauchy distribution of width gamma, of which the part within mean +- cut is used. */
+/* Makes a Cauchy distribution of width gamma, of which the part within mean +- cut is used. */
 int dist_breit_wigner(struct dist *d, double mean, double gamma, double cut, struct err *err);
 /*
  * Makes a Breit-Wigner distribution of X^2 about mean^2, of width mean * gamma. Its part with X

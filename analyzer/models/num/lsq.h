@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Share of a column's length that must be independent of the columns before it. */
+/* This share of a column's length must be independent of the columns before it. */
 #define LSQ_TOLERANCE 1e-7
 
 struct lsq_problem {

@@ -39,7 +39,7 @@ struct mmpp2 {
 	double leave_per_s[2]; /* rates of leaving the state, above 0 */
 };
 
-/* The measured values; NaN where a value is not measured. */
+/* This struct holds the measured values; NaN means that a value is not measured. */
 struct mmpp2_aims {
 	double rate_per_s;
 	double scv;  /* of the times between arrivals */

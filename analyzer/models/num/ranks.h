@@ -61,9 +61,9 @@ unsigned ranks_threads(void);
 /* From this call on this process prints nothing, unless it is rank 0. */
 int ranks_quiet(struct err *err);
 /*
- * For a command that does not spread: returns whether this process does the work, which rank 0 does
- * from now on; ranks_nr() returns 1 there. The others have nothing to do and call ranks_end(0),
- * which waits for rank 0.
+ * Serves a command that does not spread its work: returns whether this process does the work, which
+ * rank 0 does from now on; ranks_nr() returns 1 there. The others have nothing to do and call
+ * ranks_end(0), which waits for rank 0.
  */
 bool ranks_works_alone(void);
 

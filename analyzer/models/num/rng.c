@@ -62,8 +62,9 @@ double rng_exponential(struct rng *r)
 }
 
 /*
- * The polar method (Marsaglia and Bray, A convenient method for generating normal variables, SIAM
- * Review 6, 1964). Its second value is dropped, so that the state depends on the seed alone.
+ * Draws by the polar method (Marsaglia and Bray, A convenient method for generating normal
+ * variables, SIAM Review 6, 1964). The second value is dropped, so that the state depends on the
+ * seed alone.
  */
 double rng_normal(struct rng *r)
 {

@@ -23,7 +23,10 @@
 
 struct technique;
 
-/* The accuracy on rows that the model had not seen, which are those of the held-out folds. */
+/*
+ * This struct holds the accuracy on rows that the model had not seen, which are those of the
+ * held-out folds.
+ */
 struct quality {
 	double cv_rmse;
 	double r2; /* 1 - SSE / SST; NaN where the response does not vary */

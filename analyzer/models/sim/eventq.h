@@ -29,7 +29,7 @@
 #define EVENTQ_FEW   64 /* the most events that are kept in order */
 #define EVENTQ_STEP  4	/* number of times that one step of a comparison takes */
 
-/* Vectors of the compiler, which makes the instructions of each processor of them. */
+/* These are vectors of the compiler, which makes the instructions of each processor of them. */
 typedef double eventq_times __attribute__((vector_size(16)));
 typedef int64_t eventq_flags __attribute__((vector_size(16)));
 typedef uint8_t eventq_bytes __attribute__((vector_size(16), aligned(1), may_alias));

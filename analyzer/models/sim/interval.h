@@ -39,7 +39,7 @@ struct samples {
  */
 struct interval interval_ratio(const struct samples *x, sample_value top, sample_value bottom);
 
-/* Least number of samples per control variable; with fewer its effect cannot be judged. */
+/* Each control variable needs this number of samples; with fewer its effect cannot be judged. */
 #define INTERVAL_PER_CONTROL 6
 
 /*

@@ -59,7 +59,7 @@ void estimate_release(struct estimate *e);
 /* Names all numbers, to record them or to take them from a record. */
 void estimate_walk(struct estimate *e, struct checkpoint_values *v);
 
-/* The result that is known with the least precision. */
+/* This struct holds the result that is known with the least precision. */
 struct estimate_limit {
 	double width; /* relative half-width; infinite where nothing is known yet */
 	/*

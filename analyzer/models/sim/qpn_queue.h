@@ -15,7 +15,7 @@
 
 /* Returns a time of service; draws more of them where none is left of those drawn before. */
 double slot_draw_more(struct slot_state *x);
-/* A token arrives at a queue that has no free server for it. */
+/* Lets a token wait at a queue that has no free server for it. */
 void qpn_queue_wait(struct qpn_sim *s, struct slot_state *x, uint32_t token);
 /* Returns the token that is served next, of those that wait; there is one. */
 uint32_t qpn_queue_next(struct qpn_sim *s, struct queue_state *q);

@@ -54,7 +54,7 @@ struct probe_sums {
 	double time, nr;
 };
 
-/* A stretch of model time. A zeroed struct is empty. */
+/* This struct is a stretch of model time. A zeroed struct is empty. */
 struct qpn_sample {
 	double duration;
 	uint64_t events; /* number of service completions and timed firings */

@@ -10,7 +10,10 @@
 #include "analyzer/models/sim/qpn_state.h"
 #include "base/memory/order.h"
 
-/* Families of random streams, so that a new stream in one family does not change the others. */
+/*
+ * These are families of random streams, so that a new stream in one family does not change the
+ * others.
+ */
 enum stream {
 	STREAM_CHOICE,
 	STREAM_SLOT,

@@ -25,7 +25,9 @@ struct token_list {
 	uint32_t head, tail; /* NO_TOKEN: empty */
 };
 
-/* A mode that needs at least `need` visible tokens, or room: at most `need` tokens. */
+/*
+ * This struct is a mode that needs at least `need` visible tokens, or room: at most `need` tokens.
+ */
 struct watch {
 	uint32_t mode;
 	int64_t need;
@@ -101,7 +103,7 @@ struct queue_state {
 	struct rng rng;
 };
 
-/* A token that a mode makes. */
+/* This struct is a token that a mode makes. */
 struct made {
 	uint32_t slot;
 	uint32_t origin; /* the index of the taken token that it continues, or NO_TOKEN */

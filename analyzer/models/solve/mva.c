@@ -16,8 +16,8 @@
 #define NEGATIVE_PROBABILITY 1e-6
 
 /*
- * The exact recursion. The vector of a population holds, for each station, the mean population
- * and, for k > 1 servers, the probabilities of 0 .. k-2 tokens.
+ * This struct is the state of the exact recursion. The vector of a population holds, for each
+ * station, the mean population and, for k > 1 servers, the probabilities of 0 .. k-2 tokens.
  */
 struct exact {
 	const struct product_form *p;

@@ -23,10 +23,10 @@
 #include "analyzer/models/net/net.h"
 #include "analyzer/models/sim/output.h"
 
-/* Most numbers that the exact recursion keeps. Larger nets are solved approximately. */
+/* The exact recursion keeps at most this many numbers. Larger nets are solved approximately. */
 #define MVA_MAX_NUMBERS 40000000
 
-/* A closed network of queues in the form that the recursion needs. */
+/* This struct is a closed network of queues in the form that the recursion needs. */
 struct product_form {
 	uint32_t nr_chains, nr_stations;
 	uint64_t *population;	   /* owned, like all arrays here; by chain */

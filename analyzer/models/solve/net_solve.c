@@ -63,7 +63,7 @@ static int net_solve_transient(struct net_solve *o, const struct net *n, struct 
 /* This many values show whether a distribution is the same; its moments show the rest. */
 #define NET_SOLVE_RECORD_DRAWS 1000
 
-/* The progress of a simulation as it is shown while the simulation runs. */
+/* This struct holds the progress of a simulation as it is shown while the simulation runs. */
 struct net_watch {
 	const struct net_solve *ask;
 	struct progress progress;

@@ -38,7 +38,7 @@ void solution_place_cells(struct answer_table *t, const struct net *n, const str
 			  uint32_t slot);
 void solution_probe_cells(struct answer_table *t, const struct net *n, const struct estimate *e,
 			  uint32_t probe);
-/* The bounds of the throughput at every place and colour; b has one item per chain of p. */
+/* Returns the bounds of the throughput at every place and colour. b has one item per chain of p. */
 struct answer *bounds_answer(const struct net *n, const struct product_form *p,
 			     const struct chain_bounds *b);
 /* Returns the course of every place and colour over the model time. */

@@ -254,7 +254,7 @@ out:
 	return ret;
 }
 
-/* A solution by replications, from which the runs take the net. */
+/* This struct is a solution by replications, from which the runs take the net. */
 struct solve_replicated {
 	const struct net *n;
 	struct solution *out;

@@ -51,7 +51,7 @@ int arch_ask_solve(struct arch_ask *q, struct err *err);
 int arch_ask_compare(struct arch_ask *q, const char *other, struct err *err);
 void arch_ask_release(struct arch_ask *q);
 
-/* A model beside measurements; of.answer is the result. */
+/* This struct is a model beside measurements; of.answer is the result. */
 struct arch_beside {
 	struct arch_ask of;
 	const char *table;    /* the path of the measurements (arch_fit.h) */

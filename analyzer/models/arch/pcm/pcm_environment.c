@@ -7,7 +7,10 @@
 
 #include "analyzer/models/arch/pcm/pcm_parts.h"
 
-/* The ids of types and interfaces in Palladio.resourcetype, which every installation has. */
+/*
+ * This table holds the ids of types and interfaces in Palladio.resourcetype, which every
+ * installation has.
+ */
 static const struct {
 	const char *name, *type, *interface;
 } standard[] = {

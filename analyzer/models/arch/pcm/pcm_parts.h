@@ -58,7 +58,7 @@ int pcm_component(struct pcm_importer *im, const xmlNode *node, uint32_t *compon
 int pcm_signature(struct pcm_importer *im, const xmlNode *node, const char *reference,
 		  void *signature);
 
-/* One type of action: its fields are those of a struct arch_action. */
+/* This struct is one type of action: its fields are those of a struct arch_action. */
 struct pcm_step {
 	const char *type; /* xsi:type; NULL at the end of a table */
 	enum arch_action_kind kind;
@@ -70,7 +70,9 @@ struct pcm_step {
 	const struct pcm_field *fields;
 };
 
-/* A kind of behaviour: the names of its elements, and the actions that it may hold. */
+/*
+ * This struct is a kind of behaviour: the names of its elements, and the actions that it may hold.
+ */
 struct pcm_steps {
 	const char *element, *start, *stop, *successor;
 	const char *ignored; /* attributes that are allowed, and not read */

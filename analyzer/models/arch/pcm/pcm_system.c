@@ -12,7 +12,7 @@ enum connector_kind {
 	REQUIRED, /* from a role of a part to a role of the composite */
 };
 
-/* The references of each type of connector; from and to are assembly contexts. */
+/* This table holds the references of each type of connector; from and to are assembly contexts. */
 static const struct connector {
 	const char *type;
 	enum connector_kind kind;

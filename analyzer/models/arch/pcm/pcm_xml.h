@@ -97,7 +97,10 @@ const xmlNode *pcm_below(const xmlNode *root, const xmlNode *n);
 int pcm_allow(const struct pcm_importer *im, const xmlNode *node, const char *attributes,
 	      const char *children);
 
-/* An attribute or child of an element, and the member of a struct that gets its value. */
+/*
+ * This struct is an attribute or child of an element, and the member of a struct that gets its
+ * value.
+ */
 struct pcm_field {
 	const char *name; /* NULL at the end of a table */
 	bool is_attribute, is_child, must_exist;

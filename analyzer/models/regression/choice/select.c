@@ -11,7 +11,7 @@
 
 #define BATCH 64 /* number of parameter sets between two progress reports */
 
-/* The search for one candidate. Its axes are the parameters that are not fixed. */
+/* This struct is the search for one candidate. Its axes are the parameters that are not fixed. */
 struct hunt {
 	const struct select_config *config;
 	struct candidate *c;

@@ -18,7 +18,8 @@
 enum { NNODES, THRESHOLD, NPRUNE };
 
 /*
- * The backward pass of one prefix, and the predictions of those of its sizes that were asked for.
+ * This struct holds the backward pass of one prefix, and the predictions of those of its sizes that
+ * were asked for.
  */
 struct branch {
 	struct pruned pruned;

@@ -21,8 +21,8 @@ struct forward_candidate {
 	double *knots;	/* on the scale of x above; the raw knots are as measured */
 	double *raw;
 	/*
-	 * For the part of bx that the basis does not explain: its squared length, its product with
-	 * y, and its squared length at first.
+	 * These belong to the part of bx that the basis does not explain: its squared length, its
+	 * product with y, and its squared length at first.
 	 */
 	double linear_left, linear_y, linear_length;
 	/* These are the same three values for h = b(x - t)+, and its product with bx. */

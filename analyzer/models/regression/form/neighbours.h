@@ -19,8 +19,8 @@
 #define NEIGHBOURS_MAX 9
 
 /*
- * A node of the tree of rows (Friedman, Bentley and Finkel, An algorithm for finding best matches
- * in logarithmic expected time, 1977). The rows of one node are near to each other.
+ * This struct is a node of the tree of rows (Friedman, Bentley and Finkel, An algorithm for finding
+ * best matches in logarithmic expected time, 1977). The rows of one node are near to each other.
  */
 struct neighbours_node {
 	uint32_t begin, end; /* its rows in the order of the tree */
@@ -48,13 +48,16 @@ struct neighbours {
 int neighbours_init(struct neighbours *n, const struct schema *s, const struct dataset *d,
 		    unsigned int k, const double *fitted);
 void neighbours_release(struct neighbours *n);
-/* The training rows nearest to one case. A zeroed struct is empty and grows with use. */
+/*
+ * This struct holds the training rows nearest to one case. A zeroed struct is empty and grows with
+ * use.
+ */
 struct nearest {
 	double distance[NEIGHBOURS_MAX]; /* ascending */
 	size_t nr;
 	/*
-	 * All rows whose distance is at most the last of `distance`, including ties. rank is the
-	 * index of the first item of `distance` that equals the distance of the row.
+	 * These are all rows whose distance is at most the last of `distance`, including ties. rank
+	 * is the index of the first item of `distance` that equals the distance of the row.
 	 */
 	size_t nr_rows, cap;
 	struct nearest_row {

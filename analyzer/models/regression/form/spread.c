@@ -14,7 +14,7 @@ struct spread_row {
 	double predicted, error;
 };
 
-/* The rows in groups, with the sums from which the knots are computed. */
+/* This struct holds the rows in groups, with the sums from which the knots are computed. */
 struct spread_groups {
 	struct spread_row *rows; /* sorted by prediction */
 	size_t nr_rows, nr;

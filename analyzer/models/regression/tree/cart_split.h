@@ -16,7 +16,7 @@ struct cart_node {
 	double mean, risk; /* weighted mean, and weighted sum of squares around it */
 };
 
-/* Sums of the node's rows that have one level of a factor. */
+/* This struct holds the sums of the node's rows that have one level of a factor. */
 struct cart_level {
 	size_t nr;
 	double weight, sum;

@@ -235,7 +235,7 @@ static void drop_tests(struct former *f)
 	}
 }
 
-/* Statistics of the rows for which the rule now holds. */
+/* This struct holds the statistics of the rows for which the rule now holds. */
 struct cover {
 	size_t nr;
 	double weight, error, low, high;

@@ -6,7 +6,7 @@
 #include "analyzer/models/regression/curve/mars_candidate.h"
 #include "analyzer/models/regression/tree/tree_grow.h"
 
-/* A node whose rows are divided, while its orders may still wait for that. */
+/* This struct is a node whose rows are divided, while its orders may still wait for that. */
 struct division {
 	size_t begin, end;
 	size_t variable; /* the variable that was split, whose order is divided already */

@@ -12,7 +12,7 @@
 
 #include "analyzer/models/regression/table/dataset.h"
 
-/* The split of one node. left has room for the largest number of levels. */
+/* This struct is the split of one node. left has room for the largest number of levels. */
 struct tree_split {
 	double gain; /* 0 means that no split was found */
 	size_t variable;
@@ -23,7 +23,10 @@ struct tree_split {
 
 struct tree_growth;
 
-/* The functions of a technique. Nodes are numbered in the order in which they are added. */
+/*
+ * This struct holds the functions of a technique. Nodes are numbered in the order in which they are
+ * added.
+ */
 struct tree_grower {
 	/* Appends a node over the rows [begin, end). Returns its index, or -ENOMEM. */
 	int64_t (*add)(struct tree_growth *g, int64_t parent, size_t begin, size_t end);

@@ -77,8 +77,8 @@ static void take_flows(struct parting *x)
 }
 
 /*
- * The shared servers as the simplex search represents them: square roots of times. Times that are
- * left out are 0.
+ * This struct holds the shared servers as the simplex search represents them: square roots of
+ * times. Times that are left out are 0.
  */
 struct sharing {
 	const struct parting *x;

@@ -12,7 +12,7 @@
 #include "analyzer/models/storage/net/storage_model.h"
 
 struct answer *storage_model_answer(const struct storage_model *m);
-/* A cache that is a net of its own; path is the file that has it. */
+/* Returns a cache that is a net of its own; path is the file that has the net. */
 struct answer *cache_model_answer(const struct cache_model *m, const char *path);
 /* Returns the steps of a search for the weights of reads and writes, and the best ones. */
 struct answer *weights_answer(const struct weights_found *f, uint64_t seed);

@@ -10,7 +10,7 @@
 #include "analyzer/models/storage/device/device_calibrate.h"
 #include "analyzer/models/storage/device/device_load.h"
 
-/* The parameters of a device, and, where it was calibrated, what its campaign covered. */
+/* Returns the parameters of a device and, if it was calibrated, what its campaign covered. */
 struct answer *device_model_answer(const struct device_model *m);
 /*
  * Adds a table of every configuration with its prediction when it was held out; held_out has one

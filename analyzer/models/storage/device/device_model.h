@@ -59,7 +59,7 @@
 #define DEVICE_LEVEL	   0.9 /* probability of the prediction intervals */
 #define DEVICE_UNIT_LEAST  512 /* bytes: no block device moves less than a sector */
 
-/* Types of request. The numbers of the first three are those of enum operation. */
+/* This enum lists types of request. The numbers of the first three are those of enum operation. */
 enum device_type {
 	DEVICE_READ,
 	DEVICE_WRITE,
@@ -83,8 +83,8 @@ enum device_law {
 };
 
 /*
- * A token bucket. A request may begin when the bucket holds as many tokens as it needs, or is
- * full.
+ * This struct is a token bucket. A request may begin when the bucket holds as many tokens as it
+ * needs, or is full.
  */
 struct device_limit {
 	double rate_per_s;  /* 0 means that there is no such limit */
@@ -100,7 +100,10 @@ struct device_cache {
 
 #define DEVICE_ORIGIN_BYTES 1024
 
-/* The range that the campaign has measured. Predictions outside of it are not supported by data. */
+/*
+ * This struct holds the range that the campaign has measured. Predictions outside of it are not
+ * supported by data.
+ */
 struct device_domain {
 	bool has[DEVICE_NR_TYPES];
 	bool has_random[2], has_sequential[2]; /* one value per direction */

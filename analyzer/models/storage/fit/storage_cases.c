@@ -8,7 +8,7 @@
 /* Two models that differ by less than this ratio count as equal. */
 #define END_ENOUGH 0.05
 #define DEPTH	   3
-/* Number of rows that a case needs in addition to its number of terms. */
+/* A case needs this number of rows in addition to its number of terms. */
 #define SLACK 4
 
 static double on_axis(const struct storage_point *p, enum storage_axis axis)

@@ -69,7 +69,7 @@ struct storage_table {
 	size_t nr_configs;
 };
 
-/* Columns that every row must have in addition to type, clients and size. */
+/* These are columns that every row must have in addition to type, clients and size. */
 #define STORAGE_NEEDS_RESPONSE 1u
 #define STORAGE_NEEDS_FILE_SET 2u
 
@@ -89,7 +89,10 @@ static inline enum storage_class storage_row_class(const struct storage_row *r)
 /* Returns the name of a class, "random reads" for example. */
 const char *storage_class_name(enum storage_class c);
 
-/* A configuration of one class as a single VM would have it: clients and file sets are added up. */
+/*
+ * This struct is a configuration of one class as a single VM would have it: clients and file sets
+ * are added up.
+ */
 struct storage_load {
 	enum storage_class class;
 	double clients, size_bytes, file_set_bytes;

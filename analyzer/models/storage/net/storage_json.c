@@ -193,7 +193,7 @@ static const struct fields classes_table = { .name = "classes",
 					     .closed = true,
 					     .written = storage_has_classes };
 
-/* A part that is a regression model of a mix, with the variables of calibrate_phi.h. */
+/* Reads a part that is a regression model of a mix, with the variables of calibrate_phi.h. */
 static int storage_phi_from_json(struct fields_json *r, const struct field *f, const json_t *value,
 				 void *to)
 {

@@ -24,10 +24,10 @@ enum storage_kind {
 	STORAGE_NR_KINDS,
 };
 
-/* Names of the kinds, "cache" and so on; NULL where there is no such kind. */
+/* These are the names of the kinds, "cache" and so on; NULL means that there is no such kind. */
 extern const char *const storage_kind_names[STORAGE_NR_KINDS + 1];
 
-/* The range of the training values. If low > high, there is none. */
+/* This struct holds the range of the training values. If low > high, there is none. */
 struct storage_range {
 	double low, high;
 };
@@ -84,8 +84,8 @@ enum storage_vm_rule {
 extern const char *const storage_rule_names[STORAGE_NR_RULES + 1];
 
 /*
- * A server that reads and writes share: seconds per request, and seconds per byte. No value is
- * below 0.
+ * This struct is a server that reads and writes share: seconds per request, and seconds per byte.
+ * No value is below 0.
  */
 struct storage_shared {
 	double base_s[2], per_byte_s[2];

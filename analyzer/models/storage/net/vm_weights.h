@@ -62,7 +62,7 @@ void vm_weights_local(struct storage_vm *vms, size_t nr, const struct rw_weights
 #define VM_WEIGHTS_INVERSION 4
 
 /*
- * The priority inversion of section 7.5.4: the VM that has the fewest readers swaps its two
+ * Applies the priority inversion of section 7.5.4: the VM that has the fewest readers swaps its two
  * weights.
  */
 void vm_weights_invert(struct storage_vm *vms, size_t nr);
