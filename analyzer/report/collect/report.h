@@ -38,11 +38,11 @@ struct report {
 	struct page_maker maker;       /* borrowed likewise: what stands at the foot of the page */
 };
 
-/* Facts about the traces that are not in their requests. */
+/* This struct holds the facts about the traces that are not in their requests. */
 struct report_facts {
 	/*
-	 * One per host and device of the collection, in any order. Their contents are taken over,
-	 * but not the array.
+	 * This array has one profile per host and device of the collection, in any order. The
+	 * contents are taken over, but not the array.
 	 */
 	struct profile *profiles;
 	size_t nr_profiles;

@@ -37,7 +37,7 @@ struct gather {
 	struct report_share share;
 };
 
-/* The objects that are open while a report is made. */
+/* This struct holds the objects that are open while a report is made. */
 struct report_reading {
 	struct gather gather;
 	struct issuers issuers;

@@ -240,7 +240,7 @@ static int fleet_sum_hours(struct fleet *f, bool utc)
 	return 0;
 }
 
-/* An instant of the tables, which are the same in every time zone. */
+/* Adds an instant to a table. Instants are the same in every time zone. */
 static void fleet_answer_instant(struct answer_table *t, uint64_t real_ns)
 {
 	char text[UNITS_BYTES];
@@ -376,7 +376,7 @@ static void fleet_answer_week(const struct fleet *f, struct answer *a)
 		}
 }
 
-/* One row for each day, for people: the picture has the hours. */
+/* Adds a table with one row for each day, which only people see: the picture has the hours. */
 static void fleet_answer_days(const struct fleet *f, struct answer *a)
 {
 	static const struct answer_column columns[] = {

@@ -19,7 +19,7 @@
 /* Half the width of a 90 % interval of a normal distribution is this many standard deviations. */
 #define HALF_SIGMAS 1.6449
 
-/* A storage that is asked for response times of one size and direction. */
+/* This struct is a storage that is asked for response times of one size and direction. */
 struct capacity_source {
 	const struct device_model *device; /* or the predictor */
 	struct predictor *predictor;

@@ -25,7 +25,10 @@
 #define HEADROOM_LEVEL	     PREDICTOR_LEVEL
 #define HEADROOM_WHY_BYTES   384
 
-/* An objective such as "read.p95=20ms": the response that must have a model, and its limit. */
+/*
+ * This struct is an objective such as "read.p95=20ms": the response that must have a model, and its
+ * limit.
+ */
 struct headroom_objective {
 	char response[64]; /* "read_p95_s", "write_s" */
 	char point[8];	   /* "p95"; "" the mean */

@@ -185,7 +185,7 @@ static json_t *headroom_result_json(const struct headroom_result *r)
 		json_number(r->today_per_s), "limit_per_s", json_number(r->limit_per_s));
 }
 
-/* The table for people; machines have one object per objective. */
+/* Adds the table that people see; machines have one object per objective. */
 static void headroom_answer_table(const struct headroom_result *results, size_t nr,
 				  struct answer *a)
 {

@@ -8,7 +8,7 @@
 
 #define HEADROOM_WORDS_BYTES 768
 
-/* The result for one objective. All pointers are borrowed. */
+/* This struct holds the result for one objective. All pointers are borrowed. */
 struct headroom_result {
 	const char *text; /* the text of the objective: "read.p95=20ms" */
 	const struct headroom_objective *objective;

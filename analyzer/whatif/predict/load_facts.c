@@ -11,7 +11,7 @@
 /* largest number of points of the dispersion; profiles have four */
 #define ARRIVAL_WINDOWS_MAX 16
 
-/* Sums per power of two, from which struct load_sizes is made. */
+/* This struct holds the sums per power of two, from which struct load_sizes is made. */
 struct size_bins {
 	double share[LOAD_SIZES_MAX], bytes[LOAD_SIZES_MAX]; /* bytes: sum of share times size */
 };

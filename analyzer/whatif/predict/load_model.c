@@ -74,7 +74,7 @@ static enum fact fact_named(const char *name)
 	return FACT_UNKNOWN;
 }
 
-/* One query: a load and a direction, with what the caller has set. */
+/* This struct is one query: a load and a direction, with what the caller has set. */
 struct question {
 	const struct model *model;
 	const struct load_facts *facts;

@@ -17,7 +17,9 @@
 
 #define SCENARIO_SEED 1
 
-/* One storage with its VMs. All copies of a VM together are one load of the study. */
+/*
+ * This struct is one storage with its VMs. All copies of a VM together are one load of the study.
+ */
 struct scenario_device {
 	struct scenario *scenario;
 	struct scenario_storage *to;

@@ -11,7 +11,10 @@
 
 #define PREDICTOR_SETS_MAX 32
 
-/* The files from which the predictor of a storage is opened, by paths that need no prefix. */
+/*
+ * This struct holds the files from which the predictor of a storage is opened, by paths that need
+ * no prefix.
+ */
 struct predictor_spec {
 	char *models[PREDICTOR_MODELS_MAX];
 	size_t nr_models;

@@ -45,7 +45,7 @@ int stored_sim_run(const struct causal_plan *const *plans, size_t nr, const stru
 		   uint64_t seed, struct stored_result *out, struct err *err);
 void stored_result_release(struct stored_result *r);
 
-/* One of several simulations that do not depend on each other. */
+/* This struct is one of several simulations that do not depend on each other. */
 struct stored_run {
 	const struct causal_plan *const *plans; /* borrowed, as are the members below */
 	size_t nr_plans;

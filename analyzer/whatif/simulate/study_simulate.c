@@ -147,8 +147,8 @@ static int simulate_add(struct stored_result *sum, const struct stored_result *r
 }
 
 /*
- * A case with its simulations. Of requests that are sent at the same instant the first load's are
- * served first, so that several loads are simulated in both orders.
+ * This struct is a case with its simulations. Of requests that are sent at the same instant the
+ * first load's are served first, so that several loads are simulated in both orders.
  */
 struct simulate_case {
 	struct study_case *c;
