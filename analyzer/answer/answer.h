@@ -134,7 +134,8 @@ enum answer_form { ANSWER_TEXT, ANSWER_JSON, ANSWER_CSV };
  */
 int answer_print(const struct answer *a, enum answer_form form, FILE *out);
 /*
- * The JSON of the answer, a new reference; NULL where memory is out or the answer is not complete.
+ * Returns the JSON of the answer as a new reference, or NULL if memory is short or the answer is
+ * not complete.
  */
 json_t *answer_json(const struct answer *a);
 /*
@@ -142,7 +143,7 @@ json_t *answer_json(const struct answer *a);
  * stands at the foot of the page, and may be NULL.
  */
 int answer_html(const struct answer *a, const struct page_maker *maker, struct buf *out);
-/* The tables and pictures alone, for a page that has a head of its own. */
+/* Appends the tables and pictures alone, for a page that has a head of its own. */
 int answer_html_sections(const struct answer *a, struct buf *out);
 /*
  * The live page of serve asks a question by running this program as a child, with the environment

@@ -25,7 +25,10 @@ struct answer_table {
 	size_t nr, cap;
 };
 
-/* One thing that was added, in the order of adding. All strings are owned; any may be NULL. */
+/*
+ * This struct is one thing that was added, in the order of adding. All strings are owned; any may
+ * be NULL.
+ */
 struct answer_item {
 	enum answer_kind kind;
 	char *key, *title, *about;

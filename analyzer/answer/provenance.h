@@ -17,7 +17,7 @@
 
 #include "analyzer/answer/page_shell.h"
 
-/* A recorded device. Strings are borrowed; "" is unknown. */
+/* This struct is a recorded device. Strings are borrowed; "" is unknown. */
 struct provenance_device {
 	const char *host, *device, *device_name; /* device: "8:0" */
 	const char *source;			 /* of the requests: "bpf" */

@@ -102,7 +102,7 @@ struct plan {
 int plan_read(struct plan *p, const char *path, const char *const *overrides, size_t nr_overrides,
 	      struct err *err);
 void plan_release(struct plan *p);
-/* The table of a plan's keys and of the values that they may hold. */
+/* This table holds a plan's keys and the values that they may have. */
 extern const struct fields plan_table;
 
 /*
@@ -119,7 +119,7 @@ int plan_candidates(const struct plan *p, struct configurations *c, struct err *
  */
 int plan_params(const struct plan *p, const struct plan_target *t, const double *cells,
 		const char *directory, struct params *out, struct err *err);
-/* The longest time that one run may measure, in s: the warm-up and all intervals. */
+/* Returns the longest time that one run may measure, in s: the warm-up and all intervals. */
 double plan_run_s(const struct plan *p);
 uint64_t plan_most_intervals(const struct plan *p);
 

@@ -14,9 +14,9 @@ struct plan_reader {
 	const struct yaml_node *load; /* the plan's own load, for targets without one; or NULL */
 };
 
-/* A value that {EXPRESSION} can use: a number or a word. */
+/* This field reads a value that {EXPRESSION} can use: a number or a word. */
 extern const struct field plan_value;
-/* One factor: a list of levels, or a mapping that has levels, cases or a range. */
+/* This field reads one factor: a list of levels, or a mapping that has levels, cases or a range. */
 extern const struct field plan_factor;
 /* This field reads the configurations of a design "list". */
 extern const struct field plan_list_item;

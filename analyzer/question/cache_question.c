@@ -104,7 +104,7 @@ static int cache_question_target(struct cache_question *q, size_t nr, struct err
 	return ret;
 }
 
-/* The times of misses where no storage is asked: as characterized, or as the caller says. */
+/* Sets the times of misses if no storage is asked: as characterized, or as the caller says. */
 static void cache_question_characterized(struct cache_question *q, size_t i)
 {
 	const struct profile *p = &q->of.loads.groups[i]->whole;

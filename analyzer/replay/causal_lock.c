@@ -20,7 +20,7 @@ struct lock_section {
 	uint32_t first, last; /* requests of the lane */
 };
 
-/* The lanes of one control group that have sections. */
+/* This struct holds the lanes of one control group that have sections. */
 struct lock_search {
 	const struct causal_times *t;
 	struct lock_section *sections; /* ascending by begin_ns */

@@ -30,7 +30,7 @@
 /* No target has room for files of this size, and sums of several loads still fit in 64 bits. */
 #define FILES_BYTES_MAX (1ull << 56)
 
-/* The values for fio, where a run showed that the values of the profile do not give the profile. */
+/* These are values for fio if a run with the values of the profile did not give the profile. */
 struct aims {
 	double think_s, depth; /* NaN: the value of the profile */
 	double rate_factor, burst_factor, log_depth_factor;

@@ -122,7 +122,8 @@ int mimic_make(struct mimic *m, const struct profile *p, const struct mimic_opti
 	       struct err *err);
 void mimic_release(struct mimic *m);
 /*
- * A part of mimic_make(): flushes and forced writes, with a note on what differs from the profile.
+ * Does a part of mimic_make(): sets flushes and forced writes, with a note on what differs from the
+ * profile.
  */
 void mimic_make_durable(struct mimic *m, const struct profile *p);
 /* Returns whether fio's rate_iops, which takes whole numbers, can express the rate. */

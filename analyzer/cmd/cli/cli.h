@@ -104,7 +104,10 @@ struct cli_option {
 	const char *from, *to, *above, *below; /* bounds of a number */
 	const char *const *words;	       /* CLI_KIND_WORD: ended by NULL */
 	bool required;
-	/* Names of options, separated by blanks: one of `with` and none of `without` is beside. */
+	/*
+	 * These are names of options, separated by blanks: the option needs one of `with` and none
+	 * of `without` beside it.
+	 */
 	const char *with, *without;
 	size_t least, most; /* CLI_KIND_OPERANDS, CLI_KIND_CHOICE */
 };

@@ -83,7 +83,7 @@ static void help_print(const struct command *command, const struct cli_option *o
 		printf("\n%s\n", command->details);
 }
 
-/* The table of a command, joined with the options that every command has. */
+/* This struct holds the table of a command, joined with the options that every command has. */
 struct cli_table {
 	struct cli_option all[MAX_OPTIONS]; /* ended by CLI_END */
 	bool given[MAX_OPTIONS];	    /* by option: whether the user gave it */

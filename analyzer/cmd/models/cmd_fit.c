@@ -101,7 +101,7 @@ static int cmd_fit_learn(const struct cli *cli, struct fit *f, const char *path)
 	return ret;
 }
 
-/* The options that say what is learned from which data. */
+/* These options say what is learned from which data. */
 #define FIT_DATA_OPTIONS(o)                                                                         \
 	CLI_STRING("db", 0, "FILE", &(o)->db, "learn from a measurement store, not a table"),       \
 		CLI_STRING("campaign", 0, "NAME", &(o)->campaign,                                   \

@@ -13,10 +13,12 @@ int study_cache(struct cli *cli);
 /* Returns 1 where no mix of the loads fits the target. */
 int study_mix(struct cli *cli);
 
-/* Indices of study_helps. The first three are those of enum study_verb. */
+/* These are indices of study_helps. The first three are those of enum study_verb. */
 enum { VERB_MIGRATE, VERB_CONSOLIDATE, VERB_INTERFERENCE, VERB_SCENARIO, VERB_CACHE, VERB_MIX };
 
-/* The help of each verb. All have the name "study", because messages begin with it. */
+/*
+ * This table has the help of each verb. All have the name "study", because messages begin with it.
+ */
 extern const struct command study_helps[];
 
 #endif
