@@ -5,7 +5,9 @@
 
 #include "tests/literal/slow_found.h"
 
-/* The first bucket whose end is not below the value; each end follows from the one before. */
+/*
+ * Returns the first bucket whose end is not below the value; each end follows from the one before.
+ */
 static unsigned int slow_outstanding_index(uint64_t nr)
 {
 	unsigned int index = 0;

@@ -130,7 +130,7 @@ void slow_mix(struct slow_class *classes, size_t nr, size_t nr_requests, uint64_
 	free(counted);
 }
 
-/* A request of slow_parts(): where it is, and when it reaches the next server. */
+/* This struct is a request of slow_parts(): where it is, and when it reaches the next server. */
 struct part_request {
 	size_t class;
 	enum { WAITS, TO_SHARED, TO_OWN, ENDS } to;
@@ -185,7 +185,10 @@ static unsigned let_on(struct part_request *requests, size_t nr_requests,
 	return on;
 }
 
-/* A server that serves in order of arrival and gets its requests in that order. */
+/*
+ * Passes a request through a server that serves in order of arrival and gets its requests in that
+ * order.
+ */
 static double pass(double *free_at, double now, struct slow_server s, struct rng *r)
 {
 	*free_at = fmax(*free_at, now) + serve(s, r);

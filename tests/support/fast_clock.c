@@ -10,7 +10,8 @@
 #define NS_PER_S 1000000000u
 
 /*
- * The state of the thread that waits for work: it runs, it waits, or it waits and has been called.
+ * This enum is the state of the thread that waits for work: it runs, it waits, or it waits and has
+ * been called.
  */
 enum worker { WORKER_RUNS, WORKER_WAITS, WORKER_CALLED };
 

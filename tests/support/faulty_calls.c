@@ -91,7 +91,10 @@ static void done(bool mutates)
 	errno = code;
 }
 
-/* The recorder: it knows which file has which name, and what each descriptor refers to. */
+/*
+ * The variables below are the recorder, which knows which file has which name, and what each
+ * descriptor refers to.
+ */
 static char root[128];
 static struct call *calls;
 static size_t nr_calls, cap_calls;

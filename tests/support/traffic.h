@@ -11,7 +11,7 @@
 
 #include "formats/request.h"
 
-/* A generator of random numbers (splitmix64). Any seed is allowed. */
+/* This struct is a generator of random numbers (splitmix64). Any seed is allowed. */
 struct traffic {
 	uint64_t state;
 };
