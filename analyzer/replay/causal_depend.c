@@ -14,9 +14,9 @@
 #define EXPECTED_BUSY  20.0
 #define SENT_MOST      0.2 /* at most this share of those expected, if the lane depends */
 /*
- * Requests of a lane from which its dependence is found; further ones are not looked at. The shares
- * above are then known to a few percent wherever they matter, and a trace of days costs no more
- * than one of minutes.
+ * The dependence of a lane is found from this many of its requests; further ones are not looked at.
+ * The shares above are then known to a few percent wherever they matter, and a trace of days costs
+ * no more than one of minutes.
  */
 #define DEPEND_MOST 10000
 /*

@@ -35,9 +35,9 @@ struct slow_class {
 void slow_mix(struct slow_class *classes, size_t nr, size_t nr_requests, uint64_t seed);
 
 /*
- * Classes of two or more VMs. Each VM admits `depth` requests. An admitted request passes a
- * latency, a server that all share, and the server of its type. The simulation sets mean_s of each
- * class.
+ * This struct is one of the classes of two or more VMs. Each VM admits `depth` requests. An
+ * admitted request passes a latency, a server that all share, and the server of its type. The
+ * simulation sets mean_s of each class.
  */
 struct slow_part_class {
 	unsigned vm, clients;

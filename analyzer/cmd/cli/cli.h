@@ -133,7 +133,10 @@ struct cli_option {
 #define CLI_AGE(...)			 CLI_OPTION(AGE, __VA_ARGS__)
 #define CLI_TIME(...)			 CLI_OPTION(TIME, __VA_ARGS__)
 #define CLI_END				 CLI_OPTION(END, NULL, 0, NULL, NULL, NULL)
-/* Rules of a table: how many operands there are ("one net"), and how many of the options. */
+/*
+ * These are rules of a table: they say how many operands there are ("one net"), and how many of the
+ * options.
+ */
 #define CLI_ANY				 SIZE_MAX
 #define CLI_OPERANDS(least, most, help)	 CLI_RULE(OPERANDS, least, most, help)
 #define CLI_CHOICE(least, most, options) CLI_RULE(CHOICE, least, most, options)

@@ -73,7 +73,7 @@ struct arch_fit {
 	void *ctx;
 	struct arch_measured_set *measured;
 	unsigned max_rounds;
-	/* Results. */
+	/* The members below are results. */
 	unsigned rounds, solutions;
 	double rms; /* RMS of ln (predicted / measured); the sum counts ten times */
 };

@@ -92,7 +92,7 @@ int dist_hyperbolic(struct dist *d, double alpha, double beta, struct err *err);
 /* density ~ exp(-|x|^tau), tau >= 1 */
 int dist_exponential_power(struct dist *d, double tau, struct err *err);
 int dist_student_t(struct dist *d, double freedom, struct err *err); /* above 2 */
-/* On (-pi, pi), density ~ exp(k cos x), k > 0 */
+/* Makes a distribution on (-pi, pi) whose density is proportional to exp(k cos x), k > 0. */
 int dist_von_mises(struct dist *d, double k, struct err *err);
 /* Makes a Cauchy distribution of width gamma, of which the part within mean +- cut is used. */
 int dist_breit_wigner(struct dist *d, double mean, double gamma, double cut, struct err *err);

@@ -44,8 +44,8 @@ struct route {
 };
 
 /*
- * The number of exponential times of service that are drawn at once: the processor then computes
- * several logarithms side by side. A slot has its own random numbers, so each time keeps its bits.
+ * This many exponential times of service are drawn at once: the processor then computes several
+ * logarithms side by side. A slot has its own random numbers, so each time keeps its bits.
  */
 #define SLOT_DRAWS 8
 
@@ -116,8 +116,8 @@ struct mode_state {
 	double weight;
 	const struct net_mode *net;
 	/*
-	 * The slot that the one taken token goes to, where the mode takes one token and puts the
-	 * same one; NET_NONE for any other mode.
+	 * If the mode takes one token and puts the same one, this is the slot to which the token
+	 * goes; for any other mode it is NET_NONE.
 	 */
 	uint32_t moves_to;
 	uint32_t *takes;    /* by token taken: its slot */
@@ -252,7 +252,10 @@ uint64_t qpn_growth_backlog(const struct qpn_sim *s, uint32_t slot);
 uint32_t qpn_token_new(struct qpn_sim *s);
 /* Lets a token enter a place. */
 void qpn_enter(struct qpn_sim *s, uint32_t token, uint32_t slot);
-/* Conditions of modes: a mode's count of those that do not hold went to 0, or from 0. */
+/*
+ * These functions are called when a mode's count of conditions that do not hold went to 0, or from
+ * 0.
+ */
 void qpn_mode_enable(struct qpn_sim *s, uint32_t mode);
 void qpn_mode_disable(struct qpn_sim *s, uint32_t mode);
 

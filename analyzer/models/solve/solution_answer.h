@@ -27,8 +27,8 @@ struct answer *solution_answer(const struct net *n, const struct estimate *e,
 			       const struct solution_facts *f);
 
 /*
- * Columns and cells of one line for each colour in each place, and for each probe. A table of
- * several solutions puts its own columns before them.
+ * These are the columns and cells of one line for each colour in each place, and for each probe. A
+ * table of several solutions puts its own columns before them.
  */
 #define SOLUTION_PLACE_COLUMNS 9
 #define SOLUTION_PROBE_COLUMNS 6

@@ -171,8 +171,8 @@ static void capacity_source_narrow(struct capacity_source *s)
 }
 
 /*
- * A single request of this size breaks an objective. Larger ones take longer, so that the sizes end
- * here; what was measured of this one is dropped. Returns 1 if no capacity is left.
+ * Ends the sizes where a single request breaks an objective, because larger requests take longer.
+ * The measurements of this size are dropped. Returns 1 if no capacity is left.
  */
 static int capacity_source_end(struct capacity *c, const struct capacity_source *s, size_t nr,
 			       uint64_t bytes)

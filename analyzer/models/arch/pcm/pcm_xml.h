@@ -126,7 +126,7 @@ struct pcm_field {
 	{                                                   \
 		name, true, true, false, offset, read, NULL \
 	}
-/* A child that must exist, and any number of children */
+/* The first macro makes a child that must exist, the second one any number of children. */
 #define PCM_ONE(name, element, offset)                         \
 	{                                                      \
 		name, false, true, true, offset, NULL, element \

@@ -462,7 +462,7 @@ static void m5_rules_descend(struct former *f)
 	}
 }
 
-/* The other side of the node: the rows that fail its test are those that did not. */
+/* Turns to the other side of the node: the rows that fail its test are those that did not. */
 static void m5_rules_turn(struct former *f)
 {
 	uint64_t *failed = f->failed + (f->depth - 1) * f->nr_words;

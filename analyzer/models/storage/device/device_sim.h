@@ -70,8 +70,8 @@ struct device_sim {
 	double drained_s;  /* time at which the cache will be empty */
 	double admitted_s; /* time at which the previous write entered the cache */
 	/*
-	 * The last flush that has begun. While the cache drains for it, its end is the time at
-	 * which the cache is empty.
+	 * These describe the last flush that has begun. While the cache drains for it, its end is
+	 * the time at which the cache is empty.
 	 */
 	double flush_begin_s, flush_end_s, flush_service_s;
 	bool draining;

@@ -29,7 +29,10 @@ void storage_model_release(struct storage_model *m)
 }
 
 #define AT(type, member) .offset = offsetof(struct type, member)
-/* A number that must be there; and one that may be null, which is NaN inside. */
+/*
+ * NUMBER makes a number that must be there; the second macro makes one that may be null, which is
+ * NaN inside.
+ */
 #define NUMBER(key, ...)      FIELD(NUMBER, key, .required = true, __VA_ARGS__)
 #define UNKNOWN(key, ...)     NUMBER(key, .low = -INFINITY, .null = NAN, __VA_ARGS__)
 #define PART(key, table, ...) FIELD(STRUCT, key, .of = &table, .required = true, __VA_ARGS__)
