@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arrivals: counts the state of the device that each read and write found when it arrived, on the
- * grids of formats/profile/arrival_tally.h: how many other requests of the device were under way, how long
- * ago the one before had arrived, and how far from the end of the one before it begins. Reads and
- * writes are counted apart; the request before may be of either kind.
+ * grids of formats/profile/arrival_tally.h: how many other requests of the device were under way,
+ * how long ago the one before had arrived, and how far from the end of the one before it begins.
+ * Reads and writes are counted apart; the request before may be of either kind.
  *
  * How many are under way is in the requests that an agent captured (queue_depth), also across
  * periods. In traces of others, under way are the reads and writes that were fed before and

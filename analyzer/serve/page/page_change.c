@@ -190,8 +190,7 @@ enum MHD_Result page_answer_keep(struct page_server *p, struct MHD_Connection *c
 					     : "host: expected the name of a host");
 	/* Questions are bounded over all hosts: a pattern must not fill them with invented names. */
 	if (!page_fleet_has_host(p->fleet, host))
-		return page_reply_error(c, MHD_HTTP_NOT_FOUND,
-					"host: the page knows no such host");
+		return page_reply_error(c, MHD_HTTP_NOT_FOUND, "host: the page knows no such host");
 	ret = page_number(c, "begin_s", NAN, &begin_s, &err);
 	if (ret == 0)
 		ret = page_number(c, "end_s", NAN, &end_s, &err);
