@@ -188,7 +188,7 @@ enum MHD_Result page_answer_keep(struct page_server *p, struct MHD_Connection *c
 		return page_reply_error(c, host ? MHD_HTTP_FORBIDDEN : MHD_HTTP_BAD_REQUEST,
 					host ? "host: this login may not see it"
 					     : "host: expected the name of a host");
-	/* Questions are bounded over all hosts: invented names must not displace those of others. */
+	/* Questions are bounded over all hosts, so that invented names would displace others. */
 	if (!page_fleet_has_host(p->fleet, host))
 		return page_reply_error(c, MHD_HTTP_NOT_FOUND, "host: the page knows no such host");
 	ret = page_number(c, "begin_s", NAN, &begin_s, &err);
