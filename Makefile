@@ -3,7 +3,7 @@
 #
 #   make              build everything, install nothing
 #   make demo         the main job on real I/O, packages included
-#   make check        the fast tests, in two minutes at most: style, units, commands
+#   make check        the fast tests, in two to three minutes: style, units, commands
 #   make test         all tests (the static agent's: test-static); ends with "N passed, N failed, N skipped".
 #                     BLKCAST_JOBS=N: so many at once, for one more than there are processors;
 #                     BLKCAST_REQUIRE=bpf,loop,vm: what lacks one of these kinds of tests/support/features.h fails, and

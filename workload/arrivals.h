@@ -15,7 +15,7 @@
  * therefore slightly too low: at most the requests under way at the end of a period are missed.
  *
  * An arrival with a time before the latest arrival has the distance 0 from it and leaves the latest
- * unchanged (open.h does the same). Requests of unknown arrival have only a distance on the device.
+ * unchanged, also in later periods. Requests of unknown arrival have only a distance on the device.
  * Requests of unknown direction count as reads, and window_profile.c adds reads and writes up where
  * there are any. Flushes, discards and the like are ignored.
  *

@@ -69,6 +69,6 @@ bad "nothing to keep" "expected --slo or --measure" "$T/a.json"
 bad "an objective without a predictor" "expected one of --model, --db and --storage beside --slo" "$T/a.json" --slo read.mean=1ms
 bad "three to find" "up to two loads without a count" "$T/a.json" "$T/b.json" "$T/a.json" --measure 4k:read=1000,write=500
 bad "a count that is none" "expected LOAD=COUNT, 0 to 256" "$T/a.json=two" --measure 4k:read=1000,write=500
-bad "an objective without its model" "no --model of read_p95_s is given" "$T/a.json" --slo read.p95=1ms --model "$T/read.json"
+bad "an objective without its model" "no model of read_p95_s is given" "$T/a.json" --slo read.p95=1ms --model "$T/read.json"
 bad "too many" "--most: expected 1 to 256" "$T/a.json" --most 1000 --measure 4k:read=1000,write=500
 done_testing

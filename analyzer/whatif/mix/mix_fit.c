@@ -54,7 +54,7 @@ static int check_objective(struct mix_fit *m, size_t which, struct many *all, bo
 		bool has = o->side ? all->facts[i].read_ratio < 1 : all->facts[i].read_ratio > 0;
 
 		if (has && isnan(s))
-			return err_set(err, EINVAL, "--slo %s: no --model of %s is given",
+			return err_set(err, EINVAL, "objective %s: no model of %s is given",
 				       m->objective_text[which], o->response);
 		if (upper && isfinite(high))
 			s = high;
