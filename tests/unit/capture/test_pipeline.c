@@ -322,13 +322,16 @@ static void dying_source_is_told(void)
 
 #define NR_KILLS 50
 
-/* One run; the last one stays until the last request, and ends in order. */
-static void run_child(struct rig *rig, bool is_last)
+/*
+ * One run, which says by a byte into the pipe, if there is one, that its pipeline has begun. The
+ * last one stays until the last request, and ends in order.
+ */
+static void run_child(struct rig *rig, int began, bool is_last)
 {
 	struct err err = { 0 };
 	uint64_t completed = 0;
 
-	if (start(rig, &err))
+	if (start(rig, &err) || (began >= 0 && write(began, "", 1) != 1))
 		_exit(1);
 	while (!is_last)
 		pause();
@@ -344,24 +347,30 @@ static void killed_agents_add_up(void)
 {
 	struct segment_files files;
 	struct rig rig;
-	int status = 0;
+	int status = 0, began[2];
+	char byte;
 	pid_t pid;
 
 	make_dir(&rig);
+	if (!ok(!pipe(began)))
+		return;
 	set_plan(20000, 2000000);
 	synthetic_plan.limit = 20000 * 8;
 	/* The first run begins before the first request, so its base is 0, and is killed. */
 	synthetic_plan.begin_ns += 3600000000000u;
 	if (!(pid = fork()))
-		run_child(&rig, false);
-	sleep_ms(500);
+		run_child(&rig, began[1], false);
+	ok_int(read(began[0], &byte, 1), 1);
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	synthetic_plan.begin_ns = stream_anchor().monotonic_ns;
 	for (int round = 0; round <= NR_KILLS; round++) {
 		pid = fork();
 		if (!pid)
-			run_child(&rig, round == NR_KILLS);
+			run_child(&rig, round % 2 ? began[1] : -1, round == NR_KILLS);
+		/* Every second run is killed at any time, also within its start. */
+		if (round % 2)
+			ok_int(read(began[0], &byte, 1), 1);
 		if (round < NR_KILLS) {
 			sleep_ms(40 + round * 37 % 160);
 			kill(pid, SIGKILL);
@@ -369,6 +378,8 @@ static void killed_agents_add_up(void)
 		waitpid(pid, &status, 0);
 		sleep_ms(5);
 	}
+	close(began[0]);
+	close(began[1]);
 	ok(WIFEXITED(status) && !WEXITSTATUS(status));
 	ok_int(segment_files_read(rig.dir, &files), 0);
 	tap_note("completed %llu, in segments %llu, died %llu, not watched %llu",
