@@ -117,6 +117,116 @@ static void flushes_limit_nothing(void)
 	device_sim_release(&d);
 }
 
+/*
+ * One server takes 10 ms for each of five reads. A flush of 1 ms at 5 ms passes two that wait, so
+ * that it begins when the third of the four does, at 20 ms; where four may be passed, it begins at
+ * once. It leaves the server to the reads. A flush that passes none ends after all of them.
+ */
+static void flush_beside_servers(void)
+{
+	static const struct {
+		double window, wait_ratio, end_s;
+	} cases[] = { { 2, 0, 0.021 }, { 3, 0, 0.011 }, { 4, 0, 0.006 }, { 4, 1, 0.051 } };
+
+	for (size_t i = 0; i < TAP_NR(cases); i++) {
+		struct device_model m;
+		struct device_sim d;
+
+		device_model_init(&m);
+		m.base_s[0] = 0.01;
+		m.flush_s = 0.001;
+		m.flush_window = cases[i].window;
+		m.flush_wait_ratio = cases[i].wait_ratio;
+		ok(device_sim_init(&d, &m, 1) == 0);
+		for (uint64_t k = 1; k <= 5; k++)
+			submit(&d, 0, DEVICE_READ, k << 20, 4096);
+		ok_near(submit(&d, 0.005, DEVICE_FLUSH, 0, 0), cases[i].end_s, 1e-9);
+		ok_near(submit(&d, 0.005, DEVICE_READ, 1 << 30, 4096), 0.06, 1e-9);
+		device_sim_release(&d);
+	}
+}
+
+/* Of many flushes behind a queue, the share of wait_ratio waits for all of it. */
+static void share_of_flushes_waits(void)
+{
+	struct device_model m;
+	double nr = 0;
+
+	device_model_init(&m);
+	m.base_s[0] = 0.01;
+	m.flush_window = 8;
+	m.flush_wait_ratio = 0.2;
+	for (uint64_t seed = 0; seed < 2000; seed++) {
+		struct device_sim d;
+		double end_s;
+
+		ok(device_sim_init(&d, &m, seed) == 0);
+		for (uint64_t k = 1; k <= 4; k++)
+			submit(&d, 0, DEVICE_READ, k << 20, 4096);
+		end_s = submit(&d, 0.005, DEVICE_FLUSH, 0, 0);
+		nr += end_s > 0.03;
+		ok(fabs(end_s - 0.005) < 1e-9 || fabs(end_s - 0.04) < 1e-9);
+		device_sim_release(&d);
+	}
+	ok_near(nr / 2000, 0.2, 0.036); /* four standard deviations */
+}
+
+/*
+ * The block layer begins no flush while data of forced writes are under way that a flush follows:
+ * two such writes, whose data end at 10 and 20 ms, share the flush at 20 ms, as does a flush that
+ * comes at 5 ms.
+ */
+static void flush_behind_forced_data(void)
+{
+	struct device_request r[3] = {
+		{ .type = DEVICE_WRITE, .offset = 1 << 20, .bytes = 4096, .durable = true },
+		{ .type = DEVICE_WRITE, .offset = 2 << 20, .bytes = 4096, .durable = true },
+		{ .at_s = 0.005, .type = DEVICE_FLUSH },
+	};
+	struct device_model m;
+	struct device_sim d;
+	double end_s;
+
+	device_model_init(&m);
+	m.base_s[1] = 0.01;
+	m.flush_s = 0.002;
+	m.durable_flush = true;
+	ok(device_sim_init(&d, &m, 1) == 0);
+	ok(!device_sim_submit(&d, &r[0], &r[0].at_s) && fabs(r[0].at_s - 0.01) < 1e-9);
+	ok(!device_sim_submit(&d, &r[1], &r[1].at_s) && fabs(r[1].at_s - 0.02) < 1e-9);
+	ok(!device_sim_submit(&d, &r[2], &r[2].at_s) && fabs(r[2].at_s - 0.02) < 1e-9);
+	ok(!device_sim_submit(&d, &r[0], &r[0].at_s) && fabs(r[0].at_s - 0.02) < 1e-9);
+	for (int i = 0; i < 3; i++) {
+		ok(device_sim_submit(&d, &r[i], &end_s));
+		ok_near(end_s, 0.022, 1e-9);
+	}
+	device_sim_release(&d);
+}
+
+/* Data of forced writes that never end hold a flush back for 5 s, as in the block layer. */
+static void flush_is_deferred_for_a_time(void)
+{
+	struct device_request flush = { .at_s = 1, .type = DEVICE_FLUSH };
+	struct device_request data = { .type = DEVICE_WRITE, .bytes = 4096, .durable = true };
+	struct device_model m;
+	struct device_sim d;
+	double end_s;
+
+	device_model_init(&m);
+	m.base_s[1] = 100;
+	m.flush_s = 0.002;
+	m.flush_window = 1;
+	m.flush_wait_ratio = 0;
+	m.durable_flush = true;
+	ok(device_sim_init(&d, &m, 1) == 0);
+	ok(!device_sim_submit(&d, &data, &end_s));
+	ok(!device_sim_submit(&d, &flush, &flush.at_s));
+	ok_near(flush.at_s, 6, 1e-9);
+	ok(device_sim_submit(&d, &flush, &end_s));
+	ok_near(end_s, 6.002, 1e-9);
+	device_sim_release(&d);
+}
+
 /* Rows that measured flushes alone know no size of a request. */
 static void flushes_are_calibrated(void)
 {
@@ -167,6 +277,10 @@ static const struct tap_test tests[] = {
 	  flushes_behind_cache },
 	{ "flushes that are served one by one limit no more than the servers do",
 	  flushes_limit_nothing },
+	{ "a flush beside the servers waits until few requests wait", flush_beside_servers },
+	{ "a share of the flushes waits for the whole queue", share_of_flushes_waits },
+	{ "no flush begins while data of forced writes are under way", flush_behind_forced_data },
+	{ "data of forced writes hold a flush back for 5 s at most", flush_is_deferred_for_a_time },
 	{ "a campaign that measured flushes alone is calibrated", flushes_are_calibrated },
 	{ "a response time beyond all nanoseconds counts as the longest", endless_times },
 };

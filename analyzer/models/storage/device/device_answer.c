@@ -48,6 +48,10 @@ static void device_answer_flushes(const struct device_model *m, struct answer_ta
 	device_answer_row(t, "flushes", "clean_ratio", text, m->flush_clean_ratio);
 	snprintf(text, sizeof(text), "%.3g", m->flush_wait_ratio);
 	device_answer_row(t, "flushes", "wait_ratio", text, m->flush_wait_ratio);
+	if (m->flush_window > 0) {
+		snprintf(text, sizeof(text), "%.3g", m->flush_window);
+		device_answer_row(t, "flushes", "window", text, m->flush_window);
+	}
 	if (m->durable_flush)
 		device_answer_row(t, "forced writes", "durable_flush", "yes", 1);
 }

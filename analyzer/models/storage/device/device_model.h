@@ -39,8 +39,15 @@
  * wait for its end and then share the next one, unless the storage serves each of them
  * by itself (flush_alone).
  *
+ * - Some storages acknowledge a flush beside the servers, since they have nothing to write out.
+ * Such a flush (flush_window above 0) keeps no server busy. It waits only until at most
+ * flush_window earlier requests still wait: until then it has not reached the storage, whose queue
+ * has so many places. A share of these flushes, wait_ratio, waits until no request waits, since
+ * layers in between keep the order of some flushes.
+ *
  * - A forced write bypasses the cache and takes an additional time. On a storage that has a
- * volatile cache and no forced unit access, a flush follows its data (durable_flush).
+ * volatile cache and no forced unit access, a flush follows its data (durable_flush). The block
+ * layer begins no flush while such data are under way.
  *
  * device_calibrate.h finds which of these effects a storage has. device_sim.h simulates the
  * device.
@@ -142,6 +149,8 @@ struct device_model {
 	/* share of requests that meet a pause; mean length of a pause */
 	double pause_ratio, pause_s;
 	double flush_s, flush_byte_s, flush_clean_ratio, flush_wait_ratio;
+	/* waiting requests that a flush passes, keeping no server busy; 0: it joins their queue */
+	double flush_window;
 	bool flush_alone; /* flushes neither wait for each other nor share */
 	double durable_s;
 	bool durable_flush; /* a flush follows the data of each forced write */

@@ -11,6 +11,7 @@
  * docs/studies compares this value with no other.
  */
 #define LIMITS_RATIO 0.8
+#define DEFER_MOST_S 5.0 /* FLUSH_PENDING_TIMEOUT of Linux' block/blk-flush.c */
 
 const char *const device_part_names[] = {
 	"none",	       "operations per second", "bytes per second",
@@ -29,9 +30,11 @@ int device_sim_init(struct device_sim *d, const struct device_model *m, uint64_t
 		rng_stream(&d->service[i], seed, i);
 	rng_stream(&d->pause, seed, DEVICE_NR_TYPES);
 	rng_stream(&d->overtake, seed, DEVICE_NR_TYPES + 1);
+	rng_stream(&d->pass, seed, DEVICE_NR_TYPES + 2);
 	d->ops.tokens = m->ops.burst;
 	d->bytes.tokens = m->bytes.burst;
-	d->flush_begin_s = d->flush_end_s = -INFINITY;
+	d->flush_begin_s = d->flush_end_s = d->forced_s = -INFINITY;
+	d->deferred_s = INFINITY;
 	return 0;
 }
 
@@ -152,6 +155,15 @@ struct device_place {
 	size_t nr;	       /* earlier requests that wait */
 };
 
+/* Forgets the requests whose service has begun. */
+static void device_wait_forget(struct device_sim *d, double at_s)
+{
+	while (d->nr_begins && d->begins_s[d->first_begin] <= at_s) {
+		d->first_begin = (d->first_begin + 1) & (DEVICE_WAITERS - 1);
+		d->nr_begins--;
+	}
+}
+
 /*
  * Finds the place of a request that arrives at at_s, and remembers when its service begins. The
  * oldest waiting request is forgotten if the ring is full.
@@ -161,10 +173,7 @@ static struct device_place device_wait(struct device_sim *d, double at_s, double
 	struct device_place p = { .wait_s = begin_s - at_s, .head_s = begin_s - at_s };
 	size_t mask = DEVICE_WAITERS - 1;
 
-	while (d->nr_begins && d->begins_s[d->first_begin] <= at_s) {
-		d->first_begin = (d->first_begin + 1) & mask;
-		d->nr_begins--;
-	}
+	device_wait_forget(d, at_s);
 	p.nr = d->nr_begins;
 	if (p.nr && d->begins_s[d->first_begin] < begin_s)
 		p.head_s = d->begins_s[d->first_begin] - at_s;
@@ -229,17 +238,52 @@ static double device_flush_service_s(struct device_sim *d)
 	return service_s * device_factor(d, DEVICE_FLUSH, m->sigma[DEVICE_WRITE]);
 }
 
-/* The flush that has begun joins the queue of the servers. */
+/*
+ * Returns when at most flush_window of the requests that wait at at_s still wait or, for a share of
+ * the flushes, when the last of them has been served.
+ */
+static double device_flush_passes(struct device_sim *d, double at_s)
+{
+	bool waits = rng_uniform(&d->pass) < d->model->flush_wait_ratio;
+	size_t passed = (size_t)d->model->flush_window;
+
+	if (waits)
+		return device_server_begin(d, at_s);
+
+	device_wait_forget(d, at_s);
+	if (d->nr_begins <= passed)
+		return at_s;
+	return d->begins_s[(d->first_begin + d->nr_begins - 1 - passed) & (DEVICE_WAITERS - 1)];
+}
+
+/* The flush that has begun joins the queue of the servers, or passes it. */
 static void device_flush_serve(struct device_sim *d, double at_s)
 {
-	double service_s = d->flush_service_s;
-	double begin_s = device_serve(d, at_s, service_s) - service_s;
+	double service_s = d->flush_service_s, begin_s;
 
 	d->draining = false;
 	d->flush_busy_s += service_s;
+	if (d->model->flush_window > 0) {
+		d->flush_end_s = device_flush_passes(d, at_s) + service_s;
+		return;
+	}
+	begin_s = device_serve(d, at_s, service_s) - service_s;
 	d->flush_end_s =
 		at_s + service_s +
 		device_overtake(d, device_wait(d, at_s, begin_s), d->model->flush_wait_ratio);
+}
+
+/*
+ * Returns true if a flush must wait until the data of forced writes are complete, as the block
+ * layer has it.
+ */
+static bool device_flush_deferred(struct device_sim *d, double at_s)
+{
+	d->deferred_s = fmin(d->deferred_s, at_s);
+	if (at_s < d->forced_s && at_s - d->deferred_s < DEFER_MOST_S)
+		return true;
+	d->deferred_s = INFINITY;
+	return false;
 }
 
 /* Each flush waits for what the cache holds when it arrives, and is then served by itself. */
@@ -270,6 +314,10 @@ static bool device_flush(struct device_sim *d, struct device_request *r, double 
 	if (d->model->flush_alone)
 		return device_flush_alone(d, r, end_s);
 	if (!d->draining && !r->drained && at_s >= d->flush_end_s) {
+		if (device_flush_deferred(d, at_s)) {
+			*end_s = fmin(d->forced_s, d->deferred_s + DEFER_MOST_S);
+			return false;
+		}
 		d->flush_service_s = device_flush_service_s(d);
 		d->flush_begin_s = at_s;
 		d->draining = d->model->cache.bytes > 0 && d->drained_s > at_s;
@@ -349,6 +397,7 @@ bool device_sim_submit(struct device_sim *d, struct device_request *r, double *e
 	else
 		*end_s = device_data(d, r);
 	if (r->durable && r->type == DEVICE_WRITE && d->model->durable_flush && !r->written) {
+		d->forced_s = fmax(d->forced_s, *end_s);
 		r->written = true;
 		done = false;
 	}

@@ -15,11 +15,12 @@
  *	...
  *	device_sim_release(&d);
  *
- * Three kinds of requests take part in the queue a second time, later, so that the caller has to
- * submit them again at a time that the device names: a flush that finds another flush under way, a
- * flush behind a cache that is not empty, and the flush of a forced write after its data. All
- * flushes that wait for the same end share the next flush, as in the block layer of Linux
- * (block/blk-flush.c).
+ * Some requests take part in the queue a second time, later, so that the caller has to submit them
+ * again at a time that the device names: a flush that finds another flush under way, a flush behind
+ * a cache that is not empty, the flush of a forced write after its data, and any flush while data
+ * of forced writes are under way. All flushes that wait for the same end share the next flush.
+ * These are rules of the block layer of Linux (block/blk-flush.c), which defers a flush for data by
+ * 5 s at most.
  *
  * A request follows an earlier one (is sequential) if it begins at the offset where one of the
  * last requests ended.
@@ -56,7 +57,7 @@ struct device_bucket {
 
 struct device_sim {
 	const struct device_model *model; /* borrowed */
-	struct rng service[DEVICE_NR_TYPES], pause, overtake;
+	struct rng service[DEVICE_NR_TYPES], pause, overtake, pass;
 	struct device_bucket ops, bytes;
 	double *free_s; /* owned heap of the times at which each server becomes free */
 	/*
@@ -75,6 +76,11 @@ struct device_sim {
 	 */
 	double flush_begin_s, flush_end_s, flush_service_s;
 	bool draining;
+	/*
+	 * Until forced_s data of forced writes are under way that a flush follows; deferred_s is
+	 * when the first of the flushes that wait for them arrived, or infinite.
+	 */
+	double forced_s, deferred_s;
 	uint64_t dirty_bytes; /* written since that flush began */
 	/* device_sim_limit() finds the bottleneck from these sums. */
 	double busy_s, flush_busy_s, cache_wait_s, end_s;
