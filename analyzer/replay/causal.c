@@ -10,6 +10,7 @@
 #include "analyzer/replay/causal_depend.h"
 #include "analyzer/replay/causal_lock.h"
 #include "analyzer/replay/causal_open.h"
+#include "analyzer/replay/causal_pool.h"
 
 #define CAUSAL_GROUPS 256 /* more threads than these are sorted by comparison */
 
@@ -336,6 +337,16 @@ static void causal_open_lane(struct causal_lane *lane)
 	lane->depth = CAUSAL_OPEN_DEPTH;
 }
 
+/*
+ * A pool hands on what its process decides, which keeps so many requests under way as it was
+ * recorded with: each request waits for as many completions as there were before it.
+ */
+static void causal_pool_lane(struct causal_lane *lane)
+{
+	for (size_t i = 0; i < lane->nr; i++)
+		lane->requests[i].room = lane->requests[i].done;
+}
+
 /* before is the lane whose place this lane takes, or CAUSAL_NO_LANE. */
 static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 		     const struct causal_span *s, size_t nr_all, uint32_t before)
@@ -380,6 +391,8 @@ static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 	}
 	if (lane->open)
 		causal_open_lane(lane);
+	else if (lane->pool)
+		causal_pool_lane(lane);
 	else
 		make_room(lane->requests, lane->nr);
 	return 0;
@@ -403,7 +416,8 @@ static int causal_look(struct causal_lane *lane, const struct causal_times *t, s
 	return ret ? ret : causal_is_open(t, l, &lane->open);
 }
 
-static int causal_fill(struct causal_plan *plan, struct causal_times *t, size_t nr)
+static int causal_fill(struct causal_plan *plan, struct causal_times *t,
+		       const struct causal_pools *pools, size_t nr)
 {
 	uint32_t *before = NULL;
 	int ret = sort_ends(t, nr);
@@ -417,6 +431,8 @@ static int causal_fill(struct causal_plan *plan, struct causal_times *t, size_t 
 		goto out;
 	plan->nr_lanes = t->nr_lanes;
 	for (size_t l = 0; l < t->nr_lanes; l++) {
+		plan->lanes[l].pool =
+			causal_pools_have(pools, causal_tid(&t->requests[t->lanes[l].first]));
 		ret = causal_look(&plan->lanes[l], t, l, nr);
 		if (!ret)
 			ret = fill_lane(&plan->lanes[l], t, &t->lanes[l], nr, before[l]);
@@ -490,6 +506,7 @@ static void sum_up(struct causal_plan *plan, const struct request *r, uint64_t *
 int causal_make(struct causal_plan *plan, struct request *r, size_t nr, struct err *err)
 {
 	struct causal_times t = { .requests = r };
+	struct causal_pools pools;
 	int ret;
 
 	memset(plan, 0, sizeof(*plan));
@@ -504,10 +521,12 @@ int causal_make(struct causal_plan *plan, struct request *r, size_t nr, struct e
 	ret = causal_count_responses(plan, r);
 	if (ret)
 		return ret;
-	ret = causal_sort_lanes(r, plan->nr);
-	if (ret)
-		return ret;
-	ret = causal_fill(plan, &t, plan->nr);
+	ret = causal_pools_find(&pools, r, plan->nr);
+	if (!ret)
+		ret = causal_sort_lanes(r, plan->nr);
+	if (!ret)
+		ret = causal_fill(plan, &t, &pools, plan->nr);
+	causal_pools_release(&pools);
 	free(t.ends);
 	free(t.all);
 	free(t.lanes);

@@ -4,8 +4,9 @@
  * again by cause rather than by the clock.
  *
  * A lane is a submitter: each thread is one lane. All kernel threads together are one lane, because
- * write-back moves between workers, but the journal of a file system is a lane of its own. The i-th
- * request of a lane was sent after done_i of the lane's requests had completed.
+ * write-back moves between workers, but the journal of a file system is a lane of its own. A
+ * process whose threads are a pool (causal_pool.h) is one lane too. The i-th request of a lane was
+ * sent after done_i of the lane's requests had completed.
  *
  * If the lane had nothing else under way, the request waits for its done_i = i requests to
  * complete, in any order, and then for the time that had passed since the last completion. A thread
@@ -14,8 +15,9 @@
  * that time has passed, or when the recorded time since the previous request has passed. But there
  * are never more requests under way than there were in this burst. Therefore a burst on a slower
  * target grows to the depth that it had when it was recorded, and not further; on a faster target
- * it ends sooner. A lane may also wait for room at a depth that nobody but the kernel knows
- * (causal_refills()): a request that a completion of the lane let in then waits for this one.
+ * it ends sooner. A request of a pool always waits for its done_i requests. A lane may also wait
+ * for room at a depth that nobody but the kernel knows (causal_refills()): a request that a
+ * completion of the lane let in then waits for this one.
  *
  * A thread depends on another lane if it stops while that lane is stuck, for example on a commit,
  * or on the holder of a lock (causal_depend.c). The time of a request that is sent with nothing
@@ -87,6 +89,7 @@ struct causal_lane {
 	uint32_t lock;	  /* below the plan's nr_locks, or CAUSAL_NO_LOCK */
 	uint64_t depends; /* bit i: the lane depends on lane i */
 	bool open;	  /* its requests wait for no completion */
+	bool pool;	  /* the threads of a process (causal_pool.h) */
 	bool follows;	  /* completions of other lanes wake it */
 	bool refills;	  /* completions of its own let in the requests of its bursts */
 };

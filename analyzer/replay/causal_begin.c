@@ -67,23 +67,43 @@ static int causal_begin_ascending(const void *a, const void *b)
 }
 
 /*
- * Returns whether threads begin by a clock, which waits for nobody: the times from one beginning to
- * the next are nearly the same. spans_ns has room for one time per thread.
+ * Sets the 10th and the 90th percentile of the times until each beginning, since the beginning
+ * before or, if after_end is true, since the last end. spans_ns has room for one time per thread.
+ * Returns the number of these times.
  */
-static bool causal_begin_clock(const struct begin_event *events, size_t nr, double *spans_ns)
+static size_t causal_begin_spans(const struct begin_event *events, size_t nr, bool after_end,
+				 double *spans_ns, double range_ns[2])
 {
 	const struct begin_event *last = NULL;
 	size_t nr_spans = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		if (!events[i].begins)
-			continue;
-		if (last)
+		if (events[i].begins && last)
 			spans_ns[nr_spans++] = (double)(events[i].ns - last->ns);
-		last = &events[i];
+		if (events[i].begins != after_end)
+			last = &events[i];
 	}
 	qsort(spans_ns, nr_spans, sizeof(*spans_ns), causal_begin_ascending);
-	return nr_spans && spans_ns[nr_spans * 9 / 10] <= CLOCK_RATIO * spans_ns[nr_spans / 10];
+	range_ns[0] = nr_spans ? spans_ns[nr_spans / 10] : 0;
+	range_ns[1] = nr_spans ? spans_ns[nr_spans * 9 / 10] : 0;
+	return nr_spans;
+}
+
+/*
+ * Returns whether threads begin by a clock, which waits for nobody: the times from one beginning to
+ * the next are nearly the same, and differ less than those from an end to the next beginning. A
+ * loop of programs that take nearly the same time begins regularly as well, but what it repeats is
+ * the time after the end.
+ */
+static bool causal_begin_clock(const struct begin_event *events, size_t nr, double *spans_ns)
+{
+	double begin_ns[2], pause_ns[2];
+	size_t nr_pauses = causal_begin_spans(events, nr, true, spans_ns, pause_ns);
+	size_t nr_spans = causal_begin_spans(events, nr, false, spans_ns, begin_ns);
+
+	if (!nr_spans || begin_ns[1] > CLOCK_RATIO * begin_ns[0])
+		return false;
+	return !nr_pauses || begin_ns[1] - begin_ns[0] <= pause_ns[1] - pause_ns[0];
 }
 
 /*

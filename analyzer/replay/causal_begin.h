@@ -9,7 +9,8 @@
  * in which so many live. A thread lives from its first request to its last completion. Where far
  * fewer threads than that begin with some k alive, no more than k run at a time, and a thread that
  * begins takes the place of the one that ended last and whose place is still free.
- * Threads that begin at regular intervals go by a clock, and take no places.
+ * Threads that begin at regular intervals go by a clock, and take no places, unless the times from
+ * an end to the next beginning are more regular than the intervals are.
  */
 #ifndef ANALYZER_CAUSAL_BEGIN_H
 #define ANALYZER_CAUSAL_BEGIN_H
