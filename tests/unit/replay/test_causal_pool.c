@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pools of threads, which are one lane, and programs that begin one after the other or by a clock. */
+/* Pools of threads, which are one lane, and programs that follow each other or a clock. */
 #include <stdlib.h>
 
 #include "analyzer/models/num/rng.h"

@@ -49,7 +49,7 @@ int device_search_look(struct device_search *s, const struct device_model *m,
  * have several local optima, in which a search by derivatives stops.
  */
 int device_search_spread(struct device_search *s, struct device_model *m, double *loss);
-/* Completes a device that has its servers and limits: adds the parts that improve the fit enough. */
+/* Completes a device that has its servers and limits: adds the parts that improve the fit. */
 int device_search_finish(struct device_search *s, struct device_model *m, double *loss);
 
 #endif
