@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Computes how wide an interval for a new application has to be, from answers about recorded ones:
 #
-#	scripts/study-applications-coverage.sh docs/studies/applications/applications.csv
+#	scripts/study-applications-coverage.sh docs/studies/applications/applications.csv \
+#		docs/studies/new-cases/again-4.csv docs/studies/new-cases/again-5.csv
 #
-# The table is that of scripts/study-applications-table.sh. For each point, the errors |ln(measured / predicted)| of nine
+# The tables are those of scripts/study-applications-table.sh. For each point, the errors |ln(measured / predicted)| of nine
 # tenths of the values, each application having the same weight, are at most hypot(half, excess), where half is the bound
 # of held-out configurations. The excess of each point is printed: device_model.c has these numbers, rounded. For the
 # coverage each application is left out in turn, and its values are held against the excess of all others.
@@ -29,7 +30,7 @@ awk -F, '
 		}
 		return best
 	}
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; if (!at["half"]) { print FILENAME ": expected a column half" >"/dev/stderr"; bad = 1; exit 2 } next }
+	FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; if (!at["half"]) { print FILENAME ": expected a column half" >"/dev/stderr"; bad = 1; exit 2 } next }
 	$at["half"] > 0 && $at["predicted"] > 0 && $at["measured"] > 0 {
 		n++
 		key[n] = $at["application"] " " $at["type"] " " $at["point"]
@@ -61,4 +62,4 @@ awk -F, '
 		}
 		if (sum) printf "all left out %d of %d = %.3f\n", sum_in, sum, sum_in / sum
 		if (unsteady) printf "not counted %d of %d: the application differs from itself by more than 10 %%\n", unsteady, n
-	}' "$1"
+	}' "$@"

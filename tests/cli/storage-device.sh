@@ -222,7 +222,7 @@ like "$(scripts/study-applications-coverage.sh "$T/ten.csv")" "mean excess 0.15 
 for measured in 1 2; do echo "k,read,mean,9,$measured,0.1"; done >>"$T/ten.csv"
 like "$(scripts/study-applications-coverage.sh "$T/ten.csv" | paste -sd' ')" "mean excess 0.15 left out 9 of 10 .*not counted 2 of 12" \
 	"what an application itself does not repeat does not count"
-scripts/study-applications-coverage.sh docs/studies/applications/applications.csv >"$T/coverage"
+scripts/study-applications-coverage.sh docs/studies/applications/applications.csv docs/studies/new-cases/again-{4,5}.csv >"$T/coverage"
 is "$(sed -n 's/.*application_excess\[.*{ \(.*\) };/\1/p' analyzer/models/storage/device/device_model.c)" \
 	"$(awk '$2 == "excess" { printf "%s%s", comma, $3 + 0; comma = ", " }' "$T/coverage")" "the recorded applications give the numbers that devices use"
 scripts/study-applications-coverage.sh docs/studies/replay/replay.csv >"$T/replayed"
