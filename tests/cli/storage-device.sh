@@ -262,8 +262,9 @@ is "$(sed -n 's/.*shared_excess\[.*{ \(.*\) };/\1/p' analyzer/models/storage/dev
 "$blkcast" study consolidate "$demo" "$demo" --storage "$T/three.json" --json -q >"$T/pair" || true
 half() { jq "[.results[] | select(.case == \"$1\" and .type == \"read\" and .point == \"mean\" and .load == 1) | .ci[1] / .target_s | log][0] * 1000 | round" "$T/pair"; }
 shared=$(scripts/study-consolidation-coverage.sh docs/studies/consolidation/consolidation.csv | awk '$1 == "mean" { print $3 }')
-number "$(half alone) >= 300 && $(half alone) < 310" "means alone have the interval of configurations"
-beside=$(jq -n "0.3 * 0.3 + $shared * $shared | sqrt * 1000 | round")
+alone=$(jq -n "0.3 * 0.3 + $(excess mean) * $(excess mean) | sqrt * 1000 | round")
+number "$(half alone) >= $alone && $(half alone) < $alone + 10" "means alone have the interval of configurations and the excess"
+beside=$(jq -n "0.3 * 0.3 + $(excess mean) * $(excess mean) + $shared * $shared | sqrt * 1000 | round")
 number "$(half "all together") >= $beside && $(half "all together") < $beside + 15" "means beside others have it in their intervals"
 
 # Nets from the same store.
