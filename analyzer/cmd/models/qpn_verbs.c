@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analyzer/cmd/models/qpn_verbs.h"
+
 #include <stdio.h>
 
 #include "analyzer/cmd/cli/show.h"
-#include "analyzer/cmd/models/qpn_verbs.h"
 #include "analyzer/cmd/models/run_options.h"
 #include "analyzer/learn/net_calibrate.h"
+#include "analyzer/learn/net_predict.h"
+#include "analyzer/models/num/lsq.h"
 
 /* JSON shows the model as it is stored. */
 static int qpn_calibrate_show(const struct cli *cli, const struct net_calibration *task,
@@ -81,5 +84,40 @@ int qpn_calibrate(struct cli *cli)
 		ret = qpn_calibrate_show(cli, &task, &err);
 	if (!ret)
 		qpn_calibrate_tell(cli, task.output);
+	return cli_finish(cli, ret, &err, CLI_DONE);
+}
+
+int qpn_predict(struct cli *cli)
+{
+	struct net_predict p = { .teller = &cli->teller,
+				 .ask = STORAGE_ASK_DEFAULTS,
+				 .set_name = "--set",
+				 .out = stdout };
+	const struct cli_option options[] = {
+		CLI_LIST("set", 0, "COLUMN=VALUE", &p.set, "one row, instead of a table"),
+		CLI_DURATION("think", 0, "T", &p.ask.think_s,
+			     "of a client between an answer and its next request (default 1 ns)",
+			     .above = "0"),
+		CLI_DOUBLE("precision", 'p', "P", &p.ask.precision,
+			   "of every mean response time, relative", RUN_PRECISION),
+		CLI_U64("seed", 's', "N", &p.ask.seed, "of the random numbers", .standard = "1"),
+		THREADS_OPTION(&p.ask.nr_threads),
+		CLI_FLAG("net", 0, &p.net, "print the net of the one configuration instead"),
+		CLI_FLAG("strict", 0, &p.strict, "refuse rows outside the training range"),
+		CLI_END,
+	};
+	struct err err = { 0 };
+	int ret;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (cli->argc < 1 || cli->argc > 2 || (cli->argc == 2) == (p.set.nr > 0))
+		return cli_usage(cli, "expected a model, and a table or --set COLUMN=VALUE");
+	lsq_single_thread();
+	p.json = cli->json;
+	ret = net_predict(&p, cli->argv[0], cli->argc == 2 ? cli->argv[1] : NULL, &err);
+	if (!ret && p.net)
+		ret = cli_show_text(&p.text);
+	net_predict_release(&p);
 	return cli_finish(cli, ret, &err, CLI_DONE);
 }
