@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
-#include <jansson.h>
-#include <stdio.h>
-
-#include "analyzer/cmd/cli/cli.h"
 #include "analyzer/cmd/cli/commands.h"
 #include "analyzer/cmd/cli/show.h"
 #include "analyzer/keep/retain_text.h"
-#include "analyzer/store/ask/store_policy.h"
-#include "analyzer/store/cluster/cluster_admin.h"
+#include "analyzer/store/ask/cluster_text.h"
 #include "analyzer/store/store.h"
-#include "base/data/json.h"
-#include "base/text/shown.h"
 
 #define CLUSTER_OPTION(out, help) \
 	CLI_STRING("store", 's', "URL", out, help), CLI_OPERANDS(0, 0, "no operand")
@@ -55,36 +47,6 @@ static int cmd_cluster_init(struct cli *cli)
 	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
-static void cmd_cluster_print_text(const struct cluster_state *s)
-{
-	printf("schema version %d, %" PRIu64 " hosts, %" PRIu64 " streams with %" PRIu64
-	       " missing segments\n",
-	       s->version, s->nr_hosts, s->nr_streams, s->nr_holes);
-	printf("%" PRIu64 " segments in %" PRIu64 " bundles of %" PRIu64 " bytes, %" PRIu64
-	       " bytes of them in use; %" PRIu64 " summaries\n",
-	       s->nr_segments, s->nr_bundles, s->bundle_bytes, s->used_bytes, s->nr_summaries);
-	printf("%" PRIu64 " objects wait to be deleted; ", s->nr_garbage);
-	if (s->holder[0]) {
-		printf("retention or compaction runs: ");
-		shown_print(s->holder, stdout);
-		printf("\n");
-	} else {
-		printf("no retention or compaction runs\n");
-	}
-	if (s->standbys[0]) {
-		printf("commits wait for standbys: ");
-		shown_print(s->standbys, stdout);
-		printf("; %" PRIu64 " connected\n", s->nr_standbys);
-	} else {
-		printf("commits wait for no standby: synchronous_standby_names is empty, so that the "
-		       "loss of the primary's disk loses acknowledged segments\n");
-	}
-	if (!s->is_durable)
-		printf("fsync or full_page_writes is off: a power cut loses acknowledged segments\n");
-	if (s->is_standby)
-		printf("this server is a standby; its numbers may lag behind\n");
-}
-
 static int cmd_cluster_policies(const char *store, struct store_policies *out, struct err *err)
 {
 	struct store_asks *asks = NULL;
@@ -94,20 +56,6 @@ static int cmd_cluster_policies(const char *store, struct store_policies *out, s
 		ret = store_policies_read(asks, out, err);
 	store_asks_close(asks);
 	return ret;
-}
-
-static void cmd_cluster_print_policies(const struct store_policies *p)
-{
-	struct buf words;
-
-	buf_init(&words);
-	for (size_t i = 0; i < p->nr; i++) {
-		buf_printf(&words, "policy of ");
-		store_policy_words(&p->list[i], &words);
-	}
-	if (!words.error && words.len)
-		fwrite(words.data, 1, words.len, stdout);
-	buf_release(&words);
 }
 
 /* Returns 1 where acknowledged segments are not safe. */
@@ -133,24 +81,9 @@ static int cmd_cluster_status(struct cli *cli)
 		return cli_fail(cli, &err);
 	}
 	if (cli->json)
-		ret = cli_show_json(json_pack(
-			"{s:s, s:i, s:b, s:b, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-			"s:o, s:o}",
-			"schema", "blkcast.cluster-status/1", "version", s.version, "fsync",
-			s.is_durable, "standby", s.is_standby, "synchronous_standby_names",
-			json_text(s.standbys), "synchronous_standbys", (json_int_t)s.nr_standbys,
-			"hosts", (json_int_t)s.nr_hosts, "streams", (json_int_t)s.nr_streams,
-			"missing_segments", (json_int_t)s.nr_holes, "segments",
-			(json_int_t)s.nr_segments, "summaries", (json_int_t)s.nr_summaries,
-			"bundles", (json_int_t)s.nr_bundles, "bundle_bytes",
-			(json_int_t)s.bundle_bytes, "used_bytes", (json_int_t)s.used_bytes,
-			"garbage_objects", (json_int_t)s.nr_garbage, "keeper",
-			s.holder[0] ? json_text(s.holder) : json_null(), "policies",
-			store_policies_json(&policies)));
-	else {
-		cmd_cluster_print_text(&s);
-		cmd_cluster_print_policies(&policies);
-	}
+		ret = cli_show_json(cluster_json(&s, &policies));
+	else
+		cluster_print(&s, &policies, stdout);
 	store_policies_release(&policies);
 	return cli_finish(cli, ret, &err, s.is_durable ? CLI_DONE : CLI_FAILED);
 }
