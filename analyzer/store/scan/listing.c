@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/store/scan/listing.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analyzer/store/damage.h"
+#include "analyzer/store/folder/store_aside.h"
+#include "analyzer/store/scan/inventory_text.h"
+#include "base/data/json.h"
+#include "base/text/shown.h"
+
+static bool listing_wants(const struct listing *l, const char *host)
+{
+	for (size_t i = 0; i < l->hosts.nr; i++)
+		if (strcmp(l->hosts.items[i], host) == 0)
+			return true;
+	return l->hosts.nr == 0;
+}
+
+static int listing_add_damaged(void *ctx, const char *path, const char *why)
+{
+	json_t *entry = json_pack("{s:o, s:o}", "path", json_text(path), "why", json_text(why));
+
+	return json_array_append_new(ctx, entry ? entry : json_null()) < 0 ? -ENOMEM : 0;
+}
+
+/* Adds the paths of the segments that retention has set aside. */
+static int listing_add_aside(const struct store *store, json_t *paths, struct err *err)
+{
+	struct buf text;
+	int ret;
+
+	buf_init(&text);
+	ret = store_aside_read(store, &text, err);
+	for (char *at = (char *)text.data; ret == 0 && *at;) {
+		size_t line = strcspn(at, "\n");
+
+		json_array_append_new(paths, json_stringn(at, line));
+		at += line + (at[line] == '\n');
+	}
+	buf_release(&text);
+	return ret;
+}
+
+int listing_json(json_t **out, const struct listing *l, const struct inventory *v,
+		 struct store *store, struct err *err)
+{
+	json_t *hosts = json_array(), *damaged = json_array(), *aside = json_array();
+	int ret = catalog_each_damaged(store_catalog(store), listing_add_damaged, damaged, err);
+
+	for (size_t i = 0; i < v->nr_hosts; i++)
+		if (listing_wants(l, v->hosts[i].host))
+			json_array_append_new(hosts, inventory_host_json(&v->hosts[i]));
+	if (ret == 0)
+		ret = listing_add_aside(store, aside, err);
+	if (ret) {
+		json_decref(hosts);
+		json_decref(damaged);
+		json_decref(aside);
+		return ret;
+	}
+	*out = json_pack("{s:s, s:o, s:o, s:o, s:o}", "schema", "blkcast.store/1", "store",
+			 json_text(store_dir(store)), "hosts", hosts, "damaged", damaged,
+			 "set_aside", aside);
+	return *out ? 0 : -ENOMEM;
+}
+
+static int listing_print_damaged(void *ctx, const char *path, const char *why)
+{
+	FILE *out = ctx;
+
+	fprintf(out, "damaged: ");
+	shown_print(path, out);
+	fprintf(out, ": ");
+	shown_print(why, out);
+	fputc('\n', out);
+	return 0;
+}
+
+/* Prints the segments that retention cannot read. They exist, and are counted like the others. */
+static int listing_print_aside(const struct store *store, FILE *out, struct err *err)
+{
+	struct buf text;
+	int ret;
+
+	buf_init(&text);
+	ret = store_aside_read(store, &text, err);
+	for (char *at = (char *)text.data; ret == 0 && *at;) {
+		size_t line = strcspn(at, "\n");
+
+		bool is_last = !at[line];
+
+		at[line] = '\0';
+		fprintf(out, "set aside: ");
+		shown_print(at, out);
+		fprintf(out, ": retention ended twice at it; a line less in ");
+		shown_print(store_dir(store), out);
+		fprintf(out, "/" STORE_ASIDE " has it tried again\n");
+		at += line + !is_last;
+	}
+	buf_release(&text);
+	return ret;
+}
+
+int listing_print(const struct listing *l, const struct inventory *v, struct store *store,
+		  size_t *nr_hidden, FILE *out, struct err *err)
+{
+	int ret;
+
+	*nr_hidden = 0;
+	for (size_t i = 0; i < v->nr_hosts; i++)
+		if (listing_wants(l, v->hosts[i].host))
+			*nr_hidden += inventory_host_print(&v->hosts[i], l->utc, l->all, out);
+	ret = catalog_each_damaged(store_catalog(store), listing_print_damaged, out, err);
+	return ret == 0 ? listing_print_aside(store, out, err) : ret;
+}
+
+int listing_check_hosts(const struct listing *l, const struct inventory *v, const char **missing,
+			struct err *err)
+{
+	char names[1024] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < v->nr_hosts && len < sizeof(names); i++)
+		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "",
+					v->hosts[i].host);
+	for (size_t i = 0; i < l->hosts.nr; i++) {
+		size_t k = 0;
+
+		while (k < v->nr_hosts && strcmp(v->hosts[k].host, l->hosts.items[i]) != 0)
+			k++;
+		if (k < v->nr_hosts || damage_count())
+			continue;
+		*missing = l->hosts.items[i];
+		return err_set(err, EINVAL,
+			       "the store has no segment of this host; its hosts are: %s",
+			       len ? names : "none");
+	}
+	return 0;
+}
