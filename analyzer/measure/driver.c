@@ -21,19 +21,14 @@ const struct driver *driver_find(const char *name)
 int driver_put_file(const struct drive *d, const char *file, const char *text, struct buf *shell,
 		    struct err *err)
 {
-	struct buf quoted;
 	char *expanded;
 	int ret = params_expand_text(d->params, text, &expanded, err);
 
 	if (ret)
 		return ret;
-	buf_init(&quoted);
-	shell_word(&quoted, expanded);
 	buf_printf(shell, "printf '%%s\\n' ");
-	buf_put(shell, quoted.data, quoted.len);
+	shell_word_quote(shell, expanded);
 	buf_printf(shell, " >%s || exit 1\n", file);
-	ret = quoted.error ? quoted.error : shell->error;
-	buf_release(&quoted);
 	free(expanded);
-	return ret;
+	return shell->error;
 }

@@ -268,19 +268,10 @@ const char *session_last_words(struct session *s, char *out, size_t size)
 
 int session_supervise(struct buf *script, const char *folder, const char *inner)
 {
-	struct buf word;
-
-	buf_init(&word);
-	shell_word(&word, folder);
 	buf_printf(script, "d=");
-	buf_put(script, word.data, word.len);
-	buf_clear(&word);
-	shell_word(&word, inner);
+	shell_word_quote(script, folder);
 	buf_printf(script, "\ninner=");
-	buf_put(script, word.data, word.len);
+	shell_word_quote(script, inner);
 	buf_printf(script, "\n%s", shell_session_supervise);
-	if (word.error && !script->error)
-		script->error = word.error;
-	buf_release(&word);
 	return script->error;
 }

@@ -24,18 +24,6 @@ int target_folder(const struct plan *p, const struct plan_target *t, struct buf 
 	return out->error;
 }
 
-static void put_word(struct buf *out, const char *text)
-{
-	struct buf word;
-
-	buf_init(&word);
-	shell_word(&word, text);
-	buf_put(out, word.data, word.len);
-	if (word.error && !out->error)
-		out->error = word.error;
-	buf_release(&word);
-}
-
 /*
  * Appends the path of blkcast-agent. The path is that of the plan if the plan names one; otherwise
  * it is the program beside this one, or else the one that PATH finds.
@@ -46,7 +34,7 @@ static void put_agent(const struct plan_target *t, struct buf *out)
 	ssize_t len = t->ssh || t->agent ? -1 : readlink("/proc/self/exe", self, sizeof(self) - 32);
 
 	if (t->agent) {
-		put_word(out, t->agent);
+		shell_word_quote(out, t->agent);
 		return;
 	}
 	self[len > 0 ? len : 0] = 0;
@@ -54,7 +42,7 @@ static void put_agent(const struct plan_target *t, struct buf *out)
 	if (slash) {
 		memcpy(slash + 1, "blkcast-agent", sizeof("blkcast-agent"));
 		if (access(self, X_OK) == 0) {
-			put_word(out, self);
+			shell_word_quote(out, self);
 			return;
 		}
 	}
@@ -66,7 +54,7 @@ static void put_cgroup(const struct plan_target *t, struct buf *out)
 {
 	if (t->cgroup[0] != '/')
 		buf_printf(out, "/sys/fs/cgroup/");
-	put_word(out, t->cgroup);
+	shell_word_quote(out, t->cgroup);
 }
 
 int target_keeper_script(const struct plan *p, const struct plan_target *t, const char *folder,
@@ -86,7 +74,7 @@ int target_keeper_script(const struct plan *p, const struct plan_target *t, cons
 	}
 	buf_printf(out, "for c in setsid mkfifo; do command -v $c >/dev/null || "
 			"{ echo \"$c is not installed\" >&2; exit 1; }; done\nc=\nd=");
-	put_word(out, folder);
+	shell_word_quote(out, folder);
 	buf_printf(out, "\n%s", shell_target_claim);
 	if (t->cgroup) {
 		buf_printf(out, "g=");
@@ -139,7 +127,7 @@ static void target_put_devices(const struct drive *d, const char *text, struct b
 			return;
 		}
 		buf_printf(out, "device_free ");
-		put_word(out, device);
+		shell_word_quote(out, device);
 		buf_printf(out, " %d || exit 1\n", target_may_overwrite(d->plan, device));
 		free(device);
 	}
@@ -244,13 +232,13 @@ int target_agent_script(const struct plan *p, const struct plan_target *t, const
 	buf_printf(&inner, "exec ");
 	put_agent(t, &inner);
 	buf_printf(&inner, " --verbose --device ");
-	put_word(&inner, t->device);
+	shell_word_quote(&inner, t->device);
 	buf_printf(&inner, " --window %.0fms --sink stdout: --spool ", p->interval_s * 1e3);
-	put_word(&inner, folder);
+	shell_word_quote(&inner, folder);
 	buf_printf(&inner, "/spool");
 	if (p->traces) {
 		buf_printf(&inner, " --sink file:");
-		put_word(&inner, p->traces);
+		shell_word_quote(&inner, p->traces);
 		buf_printf(&inner, "/%s --host %s", run, t->name);
 	} else {
 		buf_printf(&inner, " --no-trace");

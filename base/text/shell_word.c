@@ -3,13 +3,11 @@
 
 #include "base/text/shell_word.h"
 
-void shell_word(struct buf *out, const char *text)
+void shell_word_quote(struct buf *out, const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789-_./:@%+=,";
 
-	if (out->len)
-		buf_put_u8(out, ' ');
 	if (*text && !text[strspn(text, plain)]) {
 		buf_put(out, text, strlen(text));
 		return;
@@ -22,4 +20,11 @@ void shell_word(struct buf *out, const char *text)
 			buf_put_u8(out, (uint8_t)*text);
 	}
 	buf_put_u8(out, '\'');
+}
+
+void shell_word(struct buf *out, const char *text)
+{
+	if (out->len)
+		buf_put_u8(out, ' ');
+	shell_word_quote(out, text);
 }

@@ -8,10 +8,9 @@
 
 #include "base/memory/buf.h"
 
-/*
- * Appends a blank where out is not empty, and then the word: unchanged where it is plain, otherwise
- * in single quotes with all its characters.
- */
+/* Appends the word: unchanged where it is plain, otherwise in single quotes with all characters. */
+void shell_word_quote(struct buf *out, const char *text);
+/* Appends a blank where out is not empty, and then the word likewise. */
 void shell_word(struct buf *out, const char *text);
 
 #endif

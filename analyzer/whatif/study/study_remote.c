@@ -53,18 +53,6 @@ void study_remote_release(struct study_remote *r)
 	memset(r, 0, sizeof(*r));
 }
 
-static void study_remote_put_word(struct buf *out, const char *text)
-{
-	struct buf word;
-
-	buf_init(&word);
-	shell_word(&word, text);
-	buf_put(out, word.data, word.len);
-	if (word.error && !out->error)
-		out->error = word.error;
-	buf_release(&word);
-}
-
 /*
  * Appends the commands that write the job of a load and lay out its files there. Raises *longest_s
  * to the load's duration, and adds the size of its files to *bytes.
@@ -93,7 +81,7 @@ static int study_remote_put_load(const struct study *s, const struct study_load 
 	buf_put_u8(&job, 0);
 	buf_printf(script, "mkdir %zu && printf '%%s\\n' ", i);
 	if (!job.error)
-		study_remote_put_word(script, (const char *)job.data);
+		shell_word_quote(script, (const char *)job.data);
 	buf_printf(script,
 		   " >job.%zu && fio --create_only=1 --output=/dev/null job.%zu || exit 1\n", i, i);
 	*longest_s = fmax(*longest_s, m.duration_s);
@@ -138,7 +126,7 @@ static int study_remote_script(const struct study_remote *r, const struct study 
 			   i, i, i, i);
 	buf_put_u8(&inner, 0);
 	buf_printf(script, "trap '' PIPE\np=");
-	study_remote_put_word(script, r->target.directory);
+	shell_word_quote(script, r->target.directory);
 	buf_printf(script,
 		   "\n[ -d \"$p\" ] || "
 		   "{ echo \"$p: this folder does not exist there\" >&2; exit 2; }\n"
@@ -147,7 +135,7 @@ static int study_remote_script(const struct study_remote *r, const struct study 
 		   "[ $(df -Pk \"$p\" | awk 'NR == 2 { print $4 }') -ge %" PRIu64 " ] || "
 		   "{ echo \"$p: the loads need %" PRIu64 " MiB there\" >&2; exit 2; }\nf=",
 		   bytes / 1024 + 1024, bytes / 1048576 + 1);
-	study_remote_put_word(script, folder);
+	shell_word_quote(script, folder);
 	buf_printf(script, "\nmkdir -m 700 \"$f\" || exit 2\n"
 			   "trap 'cd /; rm -rf \"$f\"' EXIT\ntrap 'exit 1' HUP INT TERM\n");
 	ret = inner.error ? inner.error
