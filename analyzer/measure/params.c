@@ -48,10 +48,19 @@ bool param_number(const char *text, double *value)
 
 void param_print(struct buf *out, double value)
 {
-	if (value == floor(value) && fabs(value) < 1e15)
+	char text[40];
+
+	if (value == floor(value) && fabs(value) < 1e15) {
 		buf_printf(out, "%.0f", value);
-	else
-		buf_printf(out, "%.17g", value);
+		return;
+	}
+	/* Fifteen digits are enough for what people write, 17 for every double. */
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	buf_printf(out, "%s", text);
 }
 
 static struct param *params_add(struct params *p, const char *name)

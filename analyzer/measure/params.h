@@ -59,7 +59,10 @@ int params_expand_text(struct params *p, const char *text, char **out, struct er
  * value is a word.
  */
 bool param_number(const char *text, double *value);
-/* Appends a number as text that reads back as the same value. Whole numbers have no fraction. */
+/*
+ * Appends a number as the shortest text of at least 15 digits that reads back as the same value.
+ * Trailing zeros are left out, and whole numbers have no fraction.
+ */
 void param_print(struct buf *out, double value);
 
 #endif

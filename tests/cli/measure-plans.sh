@@ -40,6 +40,9 @@ holds "the order of a seed is always the same" cmp "$T/a" "$T/b"
 "$blkcast" measure docs/examples/plans/study-1.yaml --dry-run --set seed=2 >"$T/b"
 is "$(cmp -s "$T/a" "$T/b"; echo $?)" 1 "and another with another seed"
 is "$(awk '{ $1 = ""; print }' "$T/a" | sort | cksum)" "$(awk '{ $1 = ""; print }' "$T/b" | sort | cksum)" "of the same configurations"
+printf 'campaign: c\ntargets: {a: {directory: /tmp}}\nload: {driver: command, command: "echo {think}"}\nfactors: {think: [5ms, 0.1]}\norder: given\n' >"$T/think.yaml"
+is "$("$blkcast" measure "$T/think.yaml" --dry-run | awk '/^ *[01] / { print $2 }' | xargs)" "0.005 0.1" \
+	"a number is printed with the digits that it needs"
 wrong() { # NAME YAML
 	printf '%b' "$2" >"$T/wrong.yaml"
 	exits 1 "$1: refused by the schema" valid "$T/wrong.yaml"
