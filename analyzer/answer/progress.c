@@ -13,13 +13,25 @@
 #define REDRAW_NS 100000000ull
 #define BAR_CELLS 24
 
-#define LINES_NS  10000000000ull
+/*
+ * The time between two lines of processes that work together, and of one process whose standard
+ * error goes to a file or a pipe.
+ */
+#define RANKS_LINES_NS 10000000000ull
+#define LINES_NS       30000000000ull
 
 static bool progress_lines;
 
 void progress_as_lines(void)
 {
 	progress_lines = true;
+}
+
+static uint64_t progress_pause_ns(const struct progress *p)
+{
+	if (progress_lines)
+		return RANKS_LINES_NS;
+	return p->as_lines ? LINES_NS : REDRAW_NS;
 }
 
 void progress_begin(struct progress *p, const char *label, uint64_t total, bool quiet)
@@ -29,9 +41,10 @@ void progress_begin(struct progress *p, const char *label, uint64_t total, bool 
 		.total = total,
 		.begin_ns = clock_monotonic_ns(),
 		.for_page = answer_is_for_page(),
-		.on = !quiet && (isatty(STDERR_FILENO) || progress_lines || answer_is_for_page()),
+		.as_lines = progress_lines || (!answer_is_for_page() && !isatty(STDERR_FILENO)),
+		.on = !quiet,
 	};
-	if (progress_lines)
+	if (p->as_lines)
 		p->shown_ns = p->begin_ns;
 }
 
@@ -45,8 +58,7 @@ void progress_update(struct progress *p, uint64_t done)
 	if (!p->on)
 		return;
 	now = clock_monotonic_ns();
-	if (now - p->begin_ns < QUIET_NS ||
-	    now - p->shown_ns < (progress_lines ? LINES_NS : REDRAW_NS))
+	if (now - p->begin_ns < QUIET_NS || now - p->shown_ns < progress_pause_ns(p))
 		return;
 	p->shown_ns = now;
 	if (p->for_page) {
@@ -54,18 +66,18 @@ void progress_update(struct progress *p, uint64_t done)
 			(unsigned long long)p->total);
 		return;
 	}
-	p->drawn = !progress_lines;
+	p->drawn = !p->as_lines;
 	spent_s = (double)(now - p->begin_ns) / 1e9;
 	if (!p->total) {
 		fprintf(stderr,
-			progress_lines ? "%s: %llu (%.0f/s)\n" : "\r\033[K%s: %llu (%.0f/s)",
+			p->as_lines ? "%s: %llu (%.0f/s)\n" : "\r\033[K%s: %llu (%.0f/s)",
 			p->label, (unsigned long long)done, (double)done / spent_s);
 		return;
 	}
 	share = done < p->total ? (double)done / (double)p->total : 1;
 	if (share > 0)
 		units_time(spent_s * (1 - share) / share, left);
-	if (progress_lines) {
+	if (p->as_lines) {
 		fprintf(stderr, "%s: %.0f %%, %s left\n", p->label, share * 100, left);
 		return;
 	}

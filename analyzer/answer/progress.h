@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress: one line on standard error with share and time left, where standard error is a
- * terminal and the work takes longer than a second. Results never share the stream.
+ * progress: one line on standard error with share and time left, if the work takes longer than a
+ * second. Where standard error is no terminal, a line without control characters is added every
+ * 30 seconds, so that a log shows that the work goes on. Results never share the stream.
  */
 #ifndef ANALYZER_PROGRESS_H
 #define ANALYZER_PROGRESS_H
@@ -14,6 +15,7 @@ struct progress {
 	uint64_t total;	   /* units of work; 0: unknown */
 	uint64_t begin_ns, shown_ns;
 	bool on, drawn;
+	bool as_lines; /* a line now and then, not a bar that is drawn again */
 	bool for_page; /* lines for the process that asked (answer.h), not a bar */
 };
 
@@ -21,8 +23,8 @@ struct progress {
 #define PROGRESS_WORD "progress "
 
 /*
- * From this call on progress is printed as a line every ten seconds, also where standard error is
- * no terminal: mpirun and srun collect it through a pipe.
+ * From this call on progress is printed as a line every ten seconds, on a terminal as well: mpirun
+ * and srun collect the lines of several processes.
  */
 void progress_as_lines(void);
 

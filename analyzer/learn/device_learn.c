@@ -68,6 +68,10 @@ int device_learn(struct device_learn *j, struct err *err)
 
 	if (ret)
 		return ret;
+	teller_note(j->teller,
+		    "%s: a device is calibrated to %zu configurations, with %llu requests of each "
+		    "simulated many times; this takes minutes",
+		    j->db, j->rows.nr, (unsigned long long)j->task.nr_requests);
 	j->task.progress = device_learn_progress;
 	j->task.ctx = &j->progress;
 	progress_begin(&j->progress, "calibrating", 1000, j->teller->quiet);

@@ -98,7 +98,8 @@ near "$(found '.flush.base_s')" 0.003 0.15 "the time of flushes"
 number "$(found '.held_out_errors.read.mean.mean_ratio') < 0.06" "held-out errors are small"
 is "$(found '.covered | [.concurrency, .flush, .durable, .read.low_bytes, .write.high_bytes] | tostring')" '"[16,true,true,4096,262144]"' "what was covered"
 cp "$T/found.json" "$T/first.json"
-exits 0 "it calibrates again, by one thread" "$blkcast" storage calibrate --db "$T/r.db" -o "$T/found.json" --requests 800 --threads 1 -q
+exits 0 "it calibrates again, by one thread" "$blkcast" storage calibrate --db "$T/r.db" -o "$T/found.json" --requests 800 --threads 1
+like "$(head -n 1 "$T/err")" "r.db: a device is calibrated to [0-9]+ configurations" "and says at its beginning what it does"
 holds "and finds the very same" cmp -s "$T/first.json" "$T/found.json"
 exits 0 "show prints a device" "$blkcast" storage show "$T/found.json"
 like "$(cat "$T/out")" 'forced writes +durable_s' "with its parts"
