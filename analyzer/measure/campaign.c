@@ -107,29 +107,36 @@ static void campaign_on_place(void *ctx, const struct plan_target *target, const
 		    target->name, target->directory, place);
 }
 
+static void campaign_on_begin(void *ctx)
+{
+	struct campaign *c = ctx;
+	char time[UNITS_BYTES];
+
+	teller_note(c->teller, "%s: %llu configurations, %llu runs, about %s", c->plan.campaign,
+		    (unsigned long long)(c->nr_runs / c->plan.repetitions),
+		    (unsigned long long)c->nr_runs,
+		    units_time(campaign_estimate_s(&c->plan, c->nr_runs), time));
+	progress_begin(&c->progress, c->teller->work, c->nr_runs, c->teller->quiet);
+}
+
 int campaign_run(struct campaign *c, struct err *err)
 {
 	struct configurations all = { 0 };
-	uint64_t nr_runs;
 	int ret = plan_configurations(&c->plan, &all, err);
 
-	nr_runs = campaign_nr_configurations(&c->plan, &all) * c->plan.repetitions;
+	c->nr_runs = campaign_nr_configurations(&c->plan, &all) * c->plan.repetitions;
 	configurations_release(&all);
-	if (!ret)
-		ret = results_open(&c->store, c->db, RESULTS_WRITE, err);
 	if (ret)
 		return ret;
 	c->runner = (struct runner){ .plan = &c->plan,
-				     .store = c->store,
+				     .db = c->db,
+				     .resume = c->resume,
 				     .retry_failed = c->retry_failed,
 				     .report = campaign_on_run,
 				     .place = campaign_on_place,
+				     .begin = campaign_on_begin,
+				     .stop = stop_catch(),
 				     .ctx = c };
-	ret = results_campaign(c->store, &c->plan, c->resume, &c->runner.campaign, err);
-	if (ret)
-		return ret;
-	c->runner.stop = stop_catch();
-	progress_begin(&c->progress, c->teller->work, nr_runs, c->teller->quiet);
 	ret = runner_run(&c->runner, err);
 	progress_end(&c->progress);
 	return ret;
@@ -158,7 +165,6 @@ int campaign_print(const struct campaign *c, bool json, FILE *out)
 
 void campaign_release(struct campaign *c)
 {
-	results_close(c->store);
 	plan_release(&c->plan);
 }
 

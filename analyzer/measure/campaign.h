@@ -29,10 +29,9 @@ struct campaign {
 	bool retry_failed;
 	struct plan plan; /* owned once it is read */
 	/* The members below are set while it runs. */
-	struct results *store;
 	struct runner runner; /* with the counts of its runs */
 	struct progress progress;
-	uint64_t nr_reported;
+	uint64_t nr_runs, nr_reported;
 };
 
 /*

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyzer/measure/run_once.h"
 #include "analyzer/measure/sequential_design.h"
@@ -16,6 +17,8 @@
 
 struct campaign {
 	struct runner *r;
+	struct results *store; /* NULL: not opened yet */
+	int64_t id;	       /* of the campaign in the store */
 	struct session keepers[PLAN_TARGETS_MAX];
 	struct buf folders[PLAN_TARGETS_MAX];
 	char places[PLAN_TARGETS_MAX][400];
@@ -35,6 +38,7 @@ static void runner_release(struct campaign *c)
 	}
 	configurations_release(&c->todo);
 	configurations_release(&c->candidates);
+	results_close(c->store);
 }
 
 static int start_keepers(struct campaign *c, struct err *err)
@@ -124,7 +128,7 @@ static int store_run(struct campaign *c, struct run_once *once, struct results_r
 	run->readings = &once->readings;
 	run->artifacts = once->artifacts;
 	run->nr_artifacts = once->nr_artifacts;
-	return results_put_run(c->r->store, c->r->campaign, run, err);
+	return results_put_run(c->store, c->id, run, err);
 }
 
 static void runner_tell(struct campaign *c, const struct results_run *run)
@@ -237,7 +241,7 @@ static int choose_next(struct campaign *c, struct err *err)
 	buf_init(&csv);
 	if (ret)
 		goto out;
-	ret = results_csv(c->r->store, c->r->campaign, p->sequential.response, &csv, err);
+	ret = results_csv(c->store, c->id, p->sequential.response, &csv, err);
 	if (ret)
 		goto out;
 	ret = table_parse(&measured, "measured", (char *)csv.data, csv.len, err);
@@ -259,9 +263,9 @@ static int measure_configuration(struct campaign *c, size_t number, unsigned int
 				 struct err *err)
 {
 	const struct plan *p = c->r->plan;
-	int ret = results_put_configuration(c->r->store, c->r->campaign, number, &p->factors,
+	int ret = results_put_configuration(c->store, c->id, number, &p->factors,
 					    c->todo.cells + number * p->factors.nr, err);
-	char known = ret ? 0 : results_run_status(c->r->store, c->r->campaign, number, repetition);
+	char known = ret ? 0 : results_run_status(c->store, c->id, number, repetition);
 
 	if (known != 'd' && (known != 'f' || c->r->retry_failed))
 		return ret ? ret : one_run(c, number, repetition, err);
@@ -327,7 +331,7 @@ static int take_configurations(struct campaign *c, struct err *err)
 	ret = plan_candidates(p, &c->candidates, err);
 	if (ret)
 		return ret;
-	ret = results_configurations(c->r->store, c->r->campaign, &p->factors, &known, err);
+	ret = results_configurations(c->store, c->id, &p->factors, &known, err);
 	if (ret)
 		goto out;
 	for (size_t i = c->todo.nr; i < known.nr; i++) {
@@ -340,14 +344,48 @@ out:
 	return ret;
 }
 
-static int prepare_campaign(struct campaign *c, struct err *err)
+/* Opens the store, which is made where it is missing, and begins or finds the campaign in it. */
+static int runner_open_campaign(struct campaign *c, struct err *err)
 {
-	int ret = take_configurations(c, err);
+	int ret = 0;
 
+	if (!c->store)
+		ret = results_open(&c->store, c->r->db, RESULTS_WRITE, err);
+	return ret ? ret : results_campaign(c->store, c->r->plan, c->r->resume, &c->id, err);
+}
+
+/*
+ * Records that a target does not answer or lacks something. The plan may be right, so that the
+ * campaign counts as begun. The error of the target is more useful than one of the store.
+ */
+static void runner_record_absence(struct campaign *c, const char *why)
+{
+	if (runner_open_campaign(c, NULL) == 0)
+		results_put_event(c->store, c->id, NULL, why, NULL);
+}
+
+/*
+ * A store that exists already is locked before a target is asked, so that a second campaign ends
+ * at once. A new one is made only when the targets have accepted the plan.
+ */
+static int runner_prepare(struct campaign *c, struct err *err)
+{
+	int ret = 0;
+
+	if (access(c->r->db, F_OK) == 0)
+		ret = results_open(&c->store, c->r->db, RESULTS_WRITE, err);
 	if (ret)
 		return ret;
 	ret = start_keepers(c, err);
-	return ret ? ret : wait_for_keepers(c, err);
+	if (ret)
+		return ret;
+	ret = wait_for_keepers(c, err);
+	if (ret == -EHOSTUNREACH)
+		runner_record_absence(c, err->line);
+	if (ret)
+		return ret;
+	ret = runner_open_campaign(c, err);
+	return ret ? ret : take_configurations(c, err);
 }
 
 int runner_run(struct runner *r, struct err *err)
@@ -359,11 +397,10 @@ int runner_run(struct runner *r, struct err *err)
 	if (!c)
 		return -ENOMEM;
 	c->r = r;
-	ret = prepare_campaign(c, err);
-	if (ret == -EHOSTUNREACH || ret == -EINVAL)
-		results_put_event(r->store, r->campaign, NULL, err->line, NULL);
+	ret = runner_prepare(c, err);
 	if (ret)
 		goto out;
+	r->begin(r->ctx);
 	ret = measure_all(c, err);
 out:
 	runner_release(c);

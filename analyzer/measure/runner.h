@@ -6,6 +6,9 @@
  * Each run has these steps: setup and preparation on every target, a barrier, start of the
  * monitors, load (warm-up and intervals), end of the monitors, teardown, computation of the
  * metrics, storing. A run that fails is stored with its reason, and the campaign goes on.
+ *
+ * The measurement store is made, and the campaign begun in it, when every target has accepted the
+ * plan. A plan that a target refuses leaves nothing behind.
  */
 #ifndef ANALYZER_MEASURE_RUNNER_H
 #define ANALYZER_MEASURE_RUNNER_H
@@ -26,9 +29,9 @@ struct runner_report { /* The report of one run. */
 
 struct runner {
 	const struct plan *plan;
-	struct results *store;
-	int64_t campaign;
-	bool retry_failed;
+	const char *db;	   /* the measurement store, which is made where it is missing */
+	bool resume;	   /* go on with a campaign that was begun */
+	bool retry_failed; /* with resume: measure failed runs once more */
 	const volatile sig_atomic_t
 		*stop; /* When it is set, the campaign ends as soon as possible. */
 	void (*report)(void *ctx, const struct runner_report *r);
@@ -37,6 +40,8 @@ struct runner {
 	 * describes the device and file system of the target's directory.
 	 */
 	void (*place)(void *ctx, const struct plan_target *target, const char *place);
+	/* Called once, when all targets have accepted the plan and the campaign begins. */
+	void (*begin)(void *ctx);
 	void *ctx;
 	/* results: */
 	size_t nr_done, nr_failed, nr_before; /* nr_before: runs that the store had already */

@@ -44,7 +44,7 @@ failing() { # DB NAME REGEX: both configurations fail with the reason, and nothi
 	exits 1 "$2: the campaign ends, with status 1" "$blkcast" measure "$T/plan.yaml" --db "$T/$1.db"
 	is "$(sql "$1" "select count(*) from run where status = 'failed'")" 2 "$2: both runs are recorded as failed"
 	like "$(sql "$1" "select error from run limit 1")" "$3" "$2: with the reason"
-	like "$(grep -v "files are written to" "$T/err" | head -n 1)" "$3" "$2: which is said"
+	like "$(grep -vE "files are written to|: 2 configurations, 2 runs, about" "$T/err" | head -n 1)" "$3" "$2: which is said"
 	is "$(ls -A "$T/files")" "" "$2: nothing is left on the target"
 }
 # Programs of the driver's name that do what a broken one does.
@@ -149,7 +149,13 @@ sed -i "s|directory: $T/files|directory: $T/flies/x|" "$T/plan.yaml"
 exits 2 "a directory that does not exist is refused" "$blkcast" measure "$T/plan.yaml" --db "$T/flies.db"
 is "$(cat "$T/err")" "blkcast measure: target here: $T/flies/x: this directory of the plan does not exist; make it, or correct the plan" "and named"
 holds "and not made" test ! -e "$T/flies"
-is "$(sql flies "select count(*) from run")" 0 "and nothing is measured"
+holds "and nothing is stored" test ! -e "$T/flies.db"
+plan "{driver: command, command: 'echo \"{{\\\\\"a_s\\\\\": {size}}\"'}"
+exits 0 "a plan is measured" "$blkcast" measure "$T/plan.yaml" --db "$T/refused.db"
+is "$(grep -c "^blkcast measure: bad: 2 configurations, 2 runs, about " "$T/err")" 1 "and says at its beginning what it will do"
+sed "s|campaign: bad|campaign: other|; s|$T/files|$T/missing|" "$T/plan.yaml" >"$T/refused.yaml"
+exits 2 "a refused plan for a store that exists" "$blkcast" measure "$T/refused.yaml" --db "$T/refused.db"
+is "$(sql refused "select group_concat(name) from campaign")" bad "begins no campaign in it"
 
 # A folder in which another campaign of that name works: this shell, as it were.
 plan "{driver: command, command: 'echo \"{{\\\\\"a_s\\\\\": {size}}\"'}"
