@@ -282,6 +282,9 @@ void answer_picture(struct answer *a, const char *title, const char *about, stru
 	buf_init(svg);
 }
 
+/* Half of the last digit of a percentage with one digit behind the point. */
+#define ANSWER_NO_CHANGE 0.0005
+
 const char *answer_number_text(double value, enum answer_unit unit, char out[ANSWER_CELL_BYTES])
 {
 	char text[UNITS_BYTES];
@@ -314,6 +317,9 @@ const char *answer_number_text(double value, enum answer_unit unit, char out[ANS
 		snprintf(out, ANSWER_CELL_BYTES, "%.1f %%", 100 * value);
 		break;
 	case ANSWER_CHANGE:
+		/* A decrease that is rounded to nothing is not printed as "-0.0 %". */
+		if (fabs(value) < ANSWER_NO_CHANGE)
+			value = 0;
 		snprintf(out, ANSWER_CELL_BYTES, "%+.1f %%", 100 * value);
 		break;
 	}

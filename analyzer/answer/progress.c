@@ -69,8 +69,7 @@ void progress_update(struct progress *p, uint64_t done)
 	p->drawn = !p->as_lines;
 	spent_s = (double)(now - p->begin_ns) / 1e9;
 	if (!p->total) {
-		fprintf(stderr,
-			p->as_lines ? "%s: %llu (%.0f/s)\n" : "\r\033[K%s: %llu (%.0f/s)",
+		fprintf(stderr, p->as_lines ? "%s: %llu (%.0f/s)\n" : "\r\033[K%s: %llu (%.0f/s)",
 			p->label, (unsigned long long)done, (double)done / spent_s);
 		return;
 	}

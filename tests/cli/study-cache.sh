@@ -33,6 +33,13 @@ query='[.shared.hit_ratio < 0.01, .equal.hit_ratio < 0.01, (.parted.hit_ratio * 
 is "$(ask "$T/loop.json" "$T/twin.json" --size 1500m)" '[true,true,50,true]' "two loops that do not fit are parted"
 query='[.cache_bytes, (.shared.hit_ratio * 100 | round), (.conclusion | test("let them share it.$"))]'
 is "$(ask "$T/loop.json" "$T/twin.json" --size 2g)" '[2147483648,100,true]' "and share where they fit"
+# A knee between two sizes is a row, and what does not change is no change by -0.0 %.
+profile odd '[[1073741824, 0.9], [1610612736, 0.3], [4294967296, 0.2]]' 8589934592
+query='[.loads[0] | .knee_bytes, (.sizes[] | .cache_bytes | select(. >= 1073741824))] | map(. / 1073741824)'
+is "$(ask "$T/odd.json")" '[1.5,1,1.5,2,4]' "the knee is one of the sizes"
+"$blkcast" study cache "$T/odd.json" -q >"$T/odd"
+is "$(grep -c 'GiB .*knee$' "$T/odd")" 1 "and its row is marked"
+is "$(grep -c -- '-0\.0 %' "$T/odd")" 0 "no change is -0.0 %"
 exits 0 "for people" "$blkcast" study cache "$T/knee.json" "$T/loop.json" --hit-time 100us --report "$T/page.html"
 like "$(tail -n 1 "$T/out")" ' shared by the 2 loads would serve [0-9.]+ % of what they ask for; in the best parts ' "in one sentence"
 is "$(grep -c '<svg' "$T/page.html")" 3 "with pictures"

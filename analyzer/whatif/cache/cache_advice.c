@@ -42,6 +42,7 @@ int cache_advise(struct cache_advice *out, const struct profile_group *g, double
 {
 	const struct cache_stream s = cache_stream_of(g);
 	const struct profile *p = &g->whole;
+	double before = 0;
 	size_t knee;
 
 	*out = (struct cache_advice){ .knee_bytes = NAN, .knee_hit_ratio = NAN };
@@ -62,8 +63,12 @@ int cache_advise(struct cache_advice *out, const struct profile_group *g, double
 	for (int i = CACHE_SIZES_MAX - 1; i >= 0; i--) {
 		double bytes = out->most_bytes / exp2(i);
 
-		if (bytes >= p->locality.block_bytes)
-			out->steps[out->nr++] = step_at(&s, bytes, hit_s, miss_s);
+		if (bytes < p->locality.block_bytes)
+			continue;
+		if (out->knee_bytes < bytes && out->knee_bytes > before)
+			out->steps[out->nr++] = step_at(&s, out->knee_bytes, hit_s, miss_s);
+		out->steps[out->nr++] = step_at(&s, bytes, hit_s, miss_s);
+		before = bytes;
 	}
 	return 0;
 }

@@ -25,8 +25,8 @@ struct cache_step {
 };
 
 struct cache_advice {
-	/* each size is twice the one before, up to the end of the curve */
-	struct cache_step steps[CACHE_SIZES_MAX];
+	/* Each size is twice the one before, up to the end of the curve; the knee is one as well. */
+	struct cache_step steps[CACHE_SIZES_MAX + 1];
 	size_t nr;
 	double knee_bytes, knee_hit_ratio; /* NaN: no knee */
 	double most_bytes, most_hit_ratio; /* the size and hit ratio that no larger cache exceeds */

@@ -139,16 +139,12 @@ static bool cache_is_small(const struct cache_result *r)
 static void cache_answer_step(const struct cache_advice *advice, const struct cache_step *step,
 			      bool per_mib, struct answer_table *t)
 {
-	bool knee = step->bytes <= advice->knee_bytes && 2 * step->bytes > advice->knee_bytes;
-	char text[UNITS_BYTES];
-
 	answer_number(t, step->bytes);
 	answer_number(t, step->hit_ratio);
 	answer_words(t, "%.3g %%", 100 * step->gain_per_gib / (per_mib ? 1024 : 1));
 	answer_number(t, step->response_s);
 	answer_number(t, step->response_s / advice->miss_s - 1);
-	answer_words(t, "%s%s", knee ? "knee at " : "",
-		     knee ? units_bytes(advice->knee_bytes, text) : "");
+	answer_words(t, "%s", step->bytes == advice->knee_bytes ? "knee" : "");
 }
 
 static void cache_answer_sizes(const struct cache_result *r, struct answer *a)
