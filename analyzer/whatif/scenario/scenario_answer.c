@@ -10,6 +10,19 @@
 
 static const char *const scenario_sides[2] = { "read", "write" };
 
+/* An interval narrower than this share of the time is the rounding of equal numbers. */
+#define SCENARIO_NO_WIDTH 1e-9
+
+/*
+ * Returns whether the interval of a time says something. The interval comes from the errors of the
+ * models for rows that they were not fitted to. A model that had no error there was fitted to a
+ * formula and not to measurements, and how far a storage is off cannot be told from it.
+ */
+static bool scenario_has_interval(const struct predicted *a, int side)
+{
+	return a->high[side] - a->low[side] > SCENARIO_NO_WIDTH * a->s[side];
+}
+
 static double scenario_base_s(const struct scenario_vm *vm, int side)
 {
 	const struct profile *p = &vm->group->whole;
@@ -315,6 +328,7 @@ static void scenario_answer_time(const struct scenario_result *r, const struct s
 	const struct scenario *s = &r->scenarios[at];
 	const struct scenario_vm *vm = scenario_vm_of(s, row->vm);
 	double before = r->nr == 1 ? row->base_s : NAN, now = scenario_time_s(s, row);
+	bool known;
 
 	if (at)
 		before = scenario_time_s(&r->scenarios[0], row);
@@ -324,8 +338,9 @@ static void scenario_answer_time(const struct scenario_result *r, const struct s
 	answer_words(t, "%s", vm ? s->storages[vm->storage].name : "-");
 	answer_number(t, vm ? (double)vm->count : 0);
 	answer_number(t, vm ? vm->load : 0);
-	answer_interval(t, now, vm ? vm->answer.low[row->side] : NAN,
-			vm ? vm->answer.high[row->side] : NAN);
+	known = vm && scenario_has_interval(&vm->answer, row->side);
+	answer_interval(t, now, known ? vm->answer.low[row->side] : NAN,
+			known ? vm->answer.high[row->side] : NAN);
 	answer_number(t, now / before - 1);
 }
 
@@ -362,8 +377,9 @@ static json_t *scenario_side_json(const struct scenario_vm *vm, int side)
 	if (isnan(a->s[side]))
 		return json_null();
 	return json_pack("{s:f, s:o, s:o}", "mean_s", a->s[side], "ci",
-			 isnan(a->low[side]) ? json_null()
-					     : json_pack("[f,f]", a->low[side], a->high[side]),
+			 scenario_has_interval(a, side)
+				 ? json_pack("[f,f]", a->low[side], a->high[side])
+				 : json_null(),
 			 "today_s", json_number(scenario_base_s(vm, side)));
 }
 
@@ -415,6 +431,26 @@ static json_t *scenario_one_json(const struct scenario *s)
 			 "storages", storages);
 }
 
+/* Says why times have no interval, where a model tells a time without any spread. */
+static void scenario_note_intervals(const struct scenario_result *r, struct answer *a)
+{
+	for (size_t at = 0; at < r->nr; at++)
+		for (size_t i = 0; i < r->scenarios[at].nr_vms; i++) {
+			const struct scenario_vm *vm = &r->scenarios[at].vms[i];
+
+			for (int side = 0; side < 2 && vm->count; side++) {
+				if (!isfinite(vm->answer.low[side]) ||
+				    scenario_has_interval(&vm->answer, side))
+					continue;
+				answer_note(a,
+					    "Times without an interval: cannot tell how far they "
+					    "are off, since the models give back their own "
+					    "measurements without any error, as no storage does.");
+				return;
+			}
+		}
+}
+
 struct answer *scenario_answer(const struct scenario_result *r, bool utc)
 {
 	struct answer *a = answer_new("blkcast.scenario/1", "Scenarios side by side");
@@ -426,5 +462,6 @@ struct answer *scenario_answer(const struct scenario_result *r, bool utc)
 	scenario_answer_storages(r, utc, a);
 	scenario_answer_times(r, a);
 	scenario_conclude(r, a);
+	scenario_note_intervals(r, a);
 	return a;
 }
