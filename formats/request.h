@@ -132,6 +132,16 @@ static inline bool request_is_data(const struct request *r)
 	return r->operation <= OPERATION_WRITE || r->flags & REQUEST_NO_OPERATION;
 }
 
+/*
+ * Returns whether it is a read or write whose response time is unknown. Flushes and discards are
+ * not counted: some sources never tell their times, and no share of a load's time hangs on them.
+ */
+static inline bool request_is_untimed(const struct request *r)
+{
+	return r->operation <= OPERATION_WRITE &&
+	       r->flags & (REQUEST_NO_COMPLETION | REQUEST_NO_ARRIVAL);
+}
+
 #define DEVICE_MINOR_BITS 20
 static inline uint32_t device_make(uint32_t major, uint32_t minor)
 {

@@ -159,8 +159,8 @@ static void print_requests(const struct profile *p, FILE *out)
 		profile_text_count(p, UNKNOWN_KERNEL_THREAD, p->kernel_thread_requests, threads),
 		profile_text_count(p, UNKNOWN_OWN, p->own_requests, own));
 	if (profile_untimed_requests(p) > 0)
-		fprintf(out, "                without response time: %.0f (%.3g %%)\n",
-			profile_untimed_requests(p), 100 * profile_untimed_ratio(p));
+		fprintf(out, "                without response time: %.0f (%s)\n",
+			profile_untimed_requests(p), units_share(profile_untimed_ratio(p), read));
 	print_pauses(p, out);
 	print_durability(p, out);
 	if (profile_is_undivided(p))

@@ -128,8 +128,7 @@ static int import_source_fill(struct import_source *s, struct err *err)
 		if (got < 0)
 			return (int)got;
 		for (int64_t i = 0; i < got; i++)
-			s->nr_untimed += (s->held[s->nr + (size_t)i].flags &
-					  (REQUEST_NO_COMPLETION | REQUEST_NO_ARRIVAL)) != 0;
+			s->nr_untimed += request_is_untimed(&s->held[s->nr + (size_t)i]);
 		s->at_end = got == 0;
 		s->nr += (size_t)got;
 		s->nr_requests += (uint64_t)got;

@@ -184,6 +184,19 @@ const char *units_bytes(double bytes, char out[UNITS_BYTES])
 	return units_scaled(bytes, 1024, units, NR(units), out);
 }
 
+#define LEAST_SHOWN_SHARE 0.0001 /* What is less than this is shown as less. */
+
+const char *units_share(double ratio, char out[UNITS_BYTES])
+{
+	if (!isfinite(ratio))
+		snprintf(out, UNITS_BYTES, "-");
+	else if (ratio > 0 && ratio < LEAST_SHOWN_SHARE)
+		snprintf(out, UNITS_BYTES, "less than 0.01 %%");
+	else
+		snprintf(out, UNITS_BYTES, "%.*g %%", ratio < 0.01 ? 2 : 3, 100 * ratio);
+	return out;
+}
+
 const char *units_count(double count, char out[UNITS_BYTES])
 {
 	static const char *const units[] = { "", "k", "M", "G", "T" };

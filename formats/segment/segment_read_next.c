@@ -132,8 +132,7 @@ static void total_chunk(const struct segment_reader *s, struct segment_totals *t
 
 		kind->requests++;
 		kind->bytes += r[i].bytes;
-		t->nr_untimed += r[i].operation <= OPERATION_WRITE &&
-				 r[i].flags & (REQUEST_NO_COMPLETION | REQUEST_NO_ARRIVAL);
+		t->nr_untimed += request_is_untimed(&r[i]);
 		if (r[i].arrival_ns < t->first_arrival_ns)
 			t->first_arrival_ns = r[i].arrival_ns;
 		if (r[i].completion_ns > t->last_completion_ns)

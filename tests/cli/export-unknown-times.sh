@@ -60,6 +60,10 @@ is "$("$b" dump --store "$T/issued.blkparse.store" --format csv | sed 1d | cut -
 	"a dispatch without a completion keeps its queue time"
 like "$("$b" ls --store "$T/part.systor.store")" "of them 150 without response time .50 %" "ls counts requests without response time"
 is "$("$b" ls --json --store "$T/part.systor.store" | jq .hosts[0].without_response_time)" 150 "the same as JSON"
+# Flushes without times count in neither command.
+awk 'BEGIN { for (i = 0; i < 300; i++) printf "%d,%s,%d,%d,,%s\n", i * 10, i % 3 ? "R" : "F", i % 3 ? i * 8192 : 0, i % 3 ? 4096 : 0, i % 2 ? 5 : "" }' </dev/null >"$T/flushes.map"
+is "$("$b" import --quiet --json --host h --map "$map" --store "$T/flushes" "$T/flushes.map" | jq -c '.. | .without_response_time? // empty') $("$b" ls --json --store "$T/flushes" | jq .hosts[0].without_response_time)" \
+	"100 100" "import and ls count the same requests without response time"
 printf '  8,0 0 %d 0.00%d 1 C R %d + 8 [0]\n' 1 1 8 2 2 16 >"$T/ends.blkparse"
 exits 2 "completions alone: exit 2" "$b" import --store "$T/ends" "$T/ends.blkparse"
 like "$(cat "$T/err")" "ends.blkparse: expected requests, there is none: it has completions .C. but no issues .D. or queues .Q." \

@@ -30,6 +30,9 @@ is "$(grep -c 'check --store .* --repair' "$T/err") $(wc -l <"$T/err")" "1 3" "s
 is "$(jq -c '[.schema, [.hosts[] | [.host, .requests, .missing_segments, .coverage_ratio,
 	(.gaps | length), .lost]]]' <("$b" ls --store "$T/store" --json))" \
 	'["blkcast.store/1",[["db1",4500,1,0.75,1,0],["web1",6000,0,1,0,0]]]' "the same as JSON"
+mkdir "$T/one"
+"$b" import --quiet --host h --store "$T/one/store" --map time=1:us,op=2,offset=3,size=4 - <<<"0,R,0,4096" >/dev/null
+like "$("$b" ls --store "$T/one/store")" '^  1 request in 1 segment \(' "one is one"
 exits 2 "a host that is not there: exit 2" "$b" ls --store "$T/store" --host db1,db2
 is "$("$b" ls --store "$T/store" --host db1 | grep -c '^web1')" 0 "--host leaves the others out"
 # A reading command makes nothing that the store's owner cannot write, and follows no link.

@@ -16,12 +16,18 @@ static int cmd_ls_json(const struct listing *l, const struct inventory *v, struc
 static int cmd_ls_print(const struct cli *cli, const struct listing *l, const struct inventory *v,
 			struct store *store, struct err *err)
 {
-	size_t hidden;
-	int ret = listing_print(l, v, store, &hidden, stdout, err);
+	struct listing_remarks say;
+	int ret = listing_print(l, v, store, &say, stdout, err);
 
-	if (hidden)
-		cli_note(cli, "%zu idle device%s hidden; --all shows %s", hidden,
-			 hidden == 1 ? "" : "s", hidden == 1 ? "it" : "them");
+	if (say.nr_hidden)
+		cli_note(cli, "%zu idle device%s hidden; --all shows %s", say.nr_hidden,
+			 say.nr_hidden == 1 ? "" : "s", say.nr_hidden == 1 ? "it" : "them");
+	if (say.has_counted)
+		cli_note(cli, "of segments with only counters blkcast characterize has what "
+			      "they tell");
+	if (say.has_kept_back)
+		cli_note(cli, "requests are kept back on purpose, by a policy or --hindsight; "
+			      "profiles count them");
 	if (v->nr_hosts == 0)
 		cli_note(cli, "%s: no segments", store_dir(store));
 	else

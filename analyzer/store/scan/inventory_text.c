@@ -8,6 +8,11 @@
 
 #define GAPS_SHOWN 3 /* number of gaps and of pauses per host in the text; JSON has all */
 
+static const char *inventory_plural(uint64_t nr)
+{
+	return nr == 1 ? "" : "s";
+}
+
 static double inventory_s(uint64_t ns)
 {
 	return (double)ns / 1e9;
@@ -195,13 +200,11 @@ static void inventory_print_intervals(const struct inventory_host *h, bool pause
 static void inventory_print_kept_back(const struct inventory_host *h, FILE *out)
 {
 	const uint64_t nr = h->ledger.total[LOSS_KEPT_BACK];
+	char share[UNITS_BYTES];
 
 	if (nr)
-		fprintf(out,
-			"  kept back: %" PRIu64
-			" (%.3g %% of the captured requests, on purpose: by a "
-			"policy or --hindsight; profiles count them)\n",
-			nr, 100 * (double)nr / ((double)h->nr_captured + (double)nr));
+		fprintf(out, "  kept back: %" PRIu64 " (%s of the captured requests)\n", nr,
+			units_share((double)nr / ((double)h->nr_captured + (double)nr), share));
 }
 
 static void inventory_print_losses(const struct inventory_host *h, bool utc, FILE *out)
@@ -301,19 +304,16 @@ size_t inventory_host_print(const struct inventory_host *h, bool utc, bool all, 
 	fprintf(out, "%s  %s to %s (%s), %.1f %% watched\n", h->host, begin, end, span,
 		whole ? 100 * (double)covered / (double)whole : 0);
 	fprintf(out,
-		"  %" PRIu64 " requests in %" PRIu64 " segments (%s), %" PRIu64 " boot%s, %" PRIu64
-		" trace%s\n",
-		h->nr_requests, h->nr_segments, bytes, h->nr_boots, h->nr_boots == 1 ? "" : "s",
-		h->nr_traces, h->nr_traces == 1 ? "" : "s");
+		"  %" PRIu64 " request%s in %" PRIu64 " segment%s (%s), %" PRIu64
+		" boot%s, %" PRIu64 " trace%s\n",
+		h->nr_requests, inventory_plural(h->nr_requests), h->nr_segments,
+		inventory_plural(h->nr_segments), bytes, h->nr_boots, inventory_plural(h->nr_boots),
+		h->nr_traces, inventory_plural(h->nr_traces));
 	if (h->nr_counted)
-		fprintf(out,
-			"  only counters in %" PRIu64
-			" of the segments: blkcast characterize has what "
-			"they tell\n",
-			h->nr_counted);
+		fprintf(out, "  only counters in %" PRIu64 " of the segments\n", h->nr_counted);
 	if (h->nr_untimed)
-		fprintf(out, "  of them %" PRIu64 " without response time (%.3g %%)\n",
-			h->nr_untimed, 100 * (double)h->nr_untimed / (double)h->nr_requests);
+		fprintf(out, "  of them %" PRIu64 " without response time (%s)\n", h->nr_untimed,
+			units_share((double)h->nr_untimed / (double)h->nr_requests, span));
 	inventory_print_retention(h, utc, out);
 	inventory_print_losses(h, utc, out);
 	inventory_print_intervals(h, true, utc, out);

@@ -104,14 +104,20 @@ static int listing_print_aside(const struct store *store, FILE *out, struct err 
 }
 
 int listing_print(const struct listing *l, const struct inventory *v, struct store *store,
-		  size_t *nr_hidden, FILE *out, struct err *err)
+		  struct listing_remarks *remarks, FILE *out, struct err *err)
 {
 	int ret;
 
-	*nr_hidden = 0;
-	for (size_t i = 0; i < v->nr_hosts; i++)
-		if (listing_wants(l, v->hosts[i].host))
-			*nr_hidden += inventory_host_print(&v->hosts[i], l->utc, l->all, out);
+	*remarks = (struct listing_remarks){ 0 };
+	for (size_t i = 0; i < v->nr_hosts; i++) {
+		const struct inventory_host *h = &v->hosts[i];
+
+		if (!listing_wants(l, h->host))
+			continue;
+		remarks->nr_hidden += inventory_host_print(h, l->utc, l->all, out);
+		remarks->has_counted |= h->nr_counted > 0;
+		remarks->has_kept_back |= h->ledger.total[LOSS_KEPT_BACK] > 0;
+	}
 	ret = catalog_each_damaged(store_catalog(store), listing_print_damaged, out, err);
 	return ret == 0 ? listing_print_aside(store, out, err) : ret;
 }

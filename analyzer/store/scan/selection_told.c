@@ -68,6 +68,7 @@ void selection_note_kept_back(const struct teller *t, const struct scan *scan,
 {
 	uint64_t nr = selection_kept_back(scan);
 	double kept_ns = 0, sent_ns = 0;
+	char share[UNITS_BYTES];
 
 	for (uint32_t i = 0; nr && i < scan_nr_traces(scan); i++) {
 		const struct scan_trace *trace = scan_trace(scan, i);
@@ -77,22 +78,22 @@ void selection_note_kept_back(const struct teller *t, const struct scan *scan,
 	}
 	if (!nr)
 		return;
-	kept_ns = kept_ns > 0 ? 100 * kept_ns / (kept_ns + sent_ns) : 0;
+	units_share(kept_ns > 0 ? kept_ns / (kept_ns + sent_ns) : 0, share);
 	if (nr_in_profiles)
 		teller_note(
 			t,
 			"%llu requests of these hosts were kept back on purpose (a policy or "
-			"hindsight), in %.3g %% of the time that was watched: profiles give %llu "
+			"hindsight), in %s of the time that was watched: profiles give %llu "
 			"of them to counts, rates and response times; what needs single requests, "
 			"and sums over devices, are of the others",
-			(unsigned long long)nr, kept_ns, (unsigned long long)nr_in_profiles);
+			(unsigned long long)nr, share, (unsigned long long)nr_in_profiles);
 	else
 		teller_note(
 			t,
 			"%llu requests of these hosts were kept back on purpose (a policy or "
-			"hindsight), in %.3g %% of the time that was watched: a device's rates "
+			"hindsight), in %s of the time that was watched: a device's rates "
 			"are over the rest of the time; counts, and sums over devices, lack them",
-			(unsigned long long)nr, kept_ns);
+			(unsigned long long)nr, share);
 }
 
 #define NAMED_MOST	  16 /* most devices that a message names */

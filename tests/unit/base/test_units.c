@@ -116,6 +116,11 @@ static void sizes_out(void)
 	ok_str(units_bytes(1023.7, out), "1.00 KiB");
 	ok_str(units_bytes(1.371 * (1 << 30), out), "1.37 GiB");
 	ok_str(units_bytes(NAN, out), "-");
+	ok_str(units_share(0, out), "0 %");
+	ok_str(units_share(0.0000109, out), "less than 0.01 %");
+	ok_str(units_share(0.002512, out), "0.25 %");
+	ok_str(units_share(0.95, out), "95 %");
+	ok_str(units_share(NAN, out), "-");
 	ok_str(units_count(0.25, out), "0.25");
 	ok_str(units_count(999, out), "999");
 	ok_str(units_count(999.6, out), "1.00 k");
