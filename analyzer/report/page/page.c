@@ -213,7 +213,7 @@ static void time_facts(struct page *pg, const struct response_times *r, const ch
 	snprintf(more, sizeof(more), "median %s, P99 %s",
 		 label_duration(&p50, histogram_quantile_any_s(h, 0.5)),
 		 label_duration(&p99, histogram_quantile_s(h, 0.99)));
-	page_fact(pg, name, label_duration(&p95, histogram_quantile_any_s(h, 0.95)), more);
+	page_fact(pg, name, label_duration(&p95, histogram_quantile_s(h, 0.95)), more);
 }
 
 static void load_facts(struct page *pg)

@@ -94,11 +94,12 @@ static void times_words(const struct response_times *r, const char *name, struct
 {
 	const struct histogram *h = &r->stage[STAGE_TOTAL];
 	struct label p50, p95, p99;
-	double tail = histogram_quantile_s(h, 0.99);
+	double most = histogram_quantile_s(h, 0.95), tail = histogram_quantile_s(h, 0.99);
 
-	buf_printf(out, "half of the %s are done within %s, 95%s%% within %s", name,
-		   label_duration(&p50, histogram_quantile_any_s(h, 0.5)), "\u202f",
-		   label_duration(&p95, histogram_quantile_any_s(h, 0.95)));
+	buf_printf(out, "half of the %s are done within %s", name,
+		   label_duration(&p50, histogram_quantile_any_s(h, 0.5)));
+	if (!isnan(most))
+		buf_printf(out, ", 95%s%% within %s", "\u202f", label_duration(&p95, most));
 	if (!isnan(tail))
 		buf_printf(out, ", 99%s%% within %s", "\u202f", label_duration(&p99, tail));
 }

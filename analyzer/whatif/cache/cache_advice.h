@@ -25,7 +25,7 @@ struct cache_step {
 };
 
 struct cache_advice {
-	/* Each size is twice the one before, up to the end of the curve; the knee is one as well. */
+	/* Each size is twice the one before, up to the end of the curve; the knee is one too. */
 	struct cache_step steps[CACHE_SIZES_MAX + 1];
 	size_t nr;
 	double knee_bytes, knee_hit_ratio; /* NaN: no knee */

@@ -129,6 +129,25 @@ static void names_cannot_break_the_page(void)
 	report_free(r);
 }
 
+/* Each device of the report has one flush and 225 or more reads. */
+static void a_percentile_of_few_is_not_told(void)
+{
+	static const char *const names[2] = { "sda", "sdb" };
+	struct report *r = make_report("host", names);
+	const char *html;
+
+	if (!r)
+		return;
+	buf_clear(&text);
+	ok_int(page_write(r, &text), 0);
+	html = as_text();
+	ok(strstr(html, "<dt>Flushes, 95 % within</dt><dd>–<small>median ") != NULL);
+	ok(strstr(html, "<dt>Reads, 95 % within</dt><dd>–") == NULL);
+	ok(strstr(html, "half of the flushes are done within ") != NULL);
+	ok(strstr(html, "95\u202f% within") != NULL);
+	report_free(r);
+}
+
 static void every_picture_draws_itself_and_its_data(void)
 {
 	static const char *const names[2] = { "sda", "sdb" };
@@ -448,6 +467,8 @@ static const struct tap_test tests[] = {
 	{ "words of a shell mean what they say", words_of_a_shell_mean_what_they_say },
 	{ "tables are humane, links keep every byte", tables_are_humane },
 	{ "names from a trace cannot break the page", names_cannot_break_the_page },
+	{ "a percentile with fewer than ten requests beyond it is not told",
+	  a_percentile_of_few_is_not_told },
 	{ "who made the requests is told", who_made_the_requests_is_told },
 	{ "many issuers add up", many_issuers_add_up },
 	{ "every picture draws itself and its data", every_picture_draws_itself_and_its_data },
