@@ -282,6 +282,25 @@ void answer_picture(struct answer *a, const char *title, const char *about, stru
 	buf_init(svg);
 }
 
+static bool answer_column_is_empty(const struct answer_table *t, size_t column)
+{
+	for (size_t i = column; i < t->nr; i += t->nr_columns) {
+		if (!t->cells[i].words || t->cells[i].words[0])
+			return false;
+	}
+	return t->nr > column;
+}
+
+void answer_hide_empty(struct answer_table *t)
+{
+	for (size_t i = 0; t && i < t->nr_columns; i++) {
+		if (!answer_column_is_empty(t, i))
+			continue;
+		free((char *)t->columns[i].title);
+		t->columns[i].title = NULL;
+	}
+}
+
 /* Half of the last digit of a percentage with one digit behind the point. */
 #define ANSWER_NO_CHANGE 0.0005
 

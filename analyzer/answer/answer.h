@@ -112,6 +112,11 @@ void answer_member(struct answer *a, const char *key, json_t *value);
 struct answer_table *answer_table(struct answer *a, const char *key, const char *title,
 				  const char *about, const struct answer_column *columns,
 				  size_t nr_columns);
+/*
+ * Hides columns of the finished table from people if all their cells are empty words. Machines
+ * still get them, where they have a key.
+ */
+void answer_hide_empty(struct answer_table *t);
 /* This macro passes an array of columns as the last two arguments of answer_table(). */
 #define ANSWER_COLUMNS(columns) columns, sizeof(columns) / sizeof((columns)[0])
 void answer_words(struct answer_table *t, const char *fmt, ...)

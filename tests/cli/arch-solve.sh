@@ -134,6 +134,8 @@ exits 0 "two parameters vary" "$blkcast" arch solve "$T/closed.yaml" --sweep cli
 	--model-time 500 --json --quiet
 is "$(jq -c '[.[] | [.set.clients, .set.rate]]' "$T/out")" "[[1,1],[1,3],[2,1],[2,3]]" "every combination, the last fastest"
 cp "$T/out" "$T/points.json"
+"$blkcast" arch solve "$T/closed.yaml" --sweep clients=1:2 --model-time 500 --quiet >"$T/text"
+is "$(grep -c training "$T/text") $(grep -c busiest "$T/text")" "0 1" "people get no column that would be empty"
 exits 0 "and as CSV" "$blkcast" arch solve "$T/closed.yaml" --sweep clients=1:2 --sweep rate=1:3:2 \
 	--model-time 500 --csv --quiet
 is "$(head -n 1 "$T/out")" \

@@ -259,6 +259,31 @@ static void titles_from_data(void)
 	answer_free(a);
 }
 
+static void an_empty_column_is_hidden(void)
+{
+	static const struct answer_column three[] = {
+		{ .title = "load" },
+		{ .title = "time", .unit = ANSWER_SECONDS },
+		{ .title = "training" },
+	};
+	struct answer *a = answer_new("blkcast.sample/1", "A sample");
+	struct answer_table *t = answer_table(a, NULL, NULL, NULL, three, TAP_NR(three));
+	char *text;
+	int ret;
+
+	for (int row = 0; row < 2; row++) {
+		answer_words(t, "web");
+		answer_number(t, NAN);
+		answer_words(t, "%s", "");
+	}
+	answer_hide_empty(t);
+	text = rendered(a, ANSWER_TEXT, &ret);
+	ok_int(ret, 0);
+	ok_str(text, "load  time\nweb      -\nweb      -\n");
+	free(text);
+	answer_free(a);
+}
+
 static void incomplete_row(void)
 {
 	struct answer *a = sample();
@@ -292,6 +317,8 @@ static const struct tap_test tests[] = {
 	{ "names are read back from CSV, and none is a formula", texts_are_read_back_from_csv },
 	{ "an answer is a page with the conclusion first, and escapes what it shows", as_page },
 	{ "titles may hold any character, and what has none is for machines", titles_from_data },
+	{ "a column without words is hidden, one with unknown numbers is not",
+	  an_empty_column_is_hidden },
 	{ "a row with a missing cell is refused", incomplete_row },
 	{ "an answer without memory says so when it is rendered", without_memory },
 };

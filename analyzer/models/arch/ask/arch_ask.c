@@ -187,6 +187,8 @@ int arch_ask_solve(struct arch_ask *q, struct err *err)
 	}
 	for (size_t i = 0; i < q->sweeps.nr_points && !ret; i++)
 		ret = arch_ask_point(q, i, err);
+	/* Only models with regressions as storages have something to say on training. */
+	answer_hide_empty(q->table);
 	return ret;
 }
 
