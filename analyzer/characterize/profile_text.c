@@ -179,7 +179,13 @@ static void print_intensity(const struct profile *p, FILE *out)
 	const char *comma = "";
 
 	units_time(p->open.interarrival_mean_s, span);
-	fprintf(out, "  arrivals      %s per second, %s apart on average (SCV %s, lag-1 %s)\n",
+	/*
+	 * The rate is over the whole period, which may begin or end idle. The time between
+	 * arrivals is that from the first to the last.
+	 */
+	fprintf(out,
+		"  arrivals      %s per second of the whole time, %s apart from the first to the "
+		"last (SCV %s, lag-1 %s)\n",
 		units_count(p->open.rate_per_s, a), span, units_count(p->open.interarrival_scv, b),
 		units_count(p->open.lag1_autocorrelation, c));
 	fprintf(out, "  burstiness    index of dispersion ");

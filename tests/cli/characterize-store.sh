@@ -44,6 +44,10 @@ is "$(found "$all")" "[true]" "what each request found under way is counted"
 like "$(grep -A 1 'reads found' "$T/text" | tr -s ' \n' ' ')" \
 	'reads found p50 [0-9]+, p95 [0-9]+ others under way; p50 .*s, p95 .*s after the one before .* ended, .* within 128 KiB' \
 	"the text says what reads found when they arrived"
+# The demonstration has 14 s, and its requests came in 10 of them.
+"$b" characterize docs/examples/demo.seg >"$T/demo"
+like "$(cat "$T/demo")" 'arrivals      1\.05 k per second of the whole time, 658 µs apart from the first to the last ' \
+	"the text says over which times rate and distance of arrivals are"
 for what in "--device wrong" "--host wrong" "--process nobody" "--cgroup /nowhere" "--begin 2040-01-01" "--end 2000-01-01"; do
 	for command in characterize "characterize --together" "characterize --window 1s" dump "export --format csv" \
 		"dump --profiles" "mimic --replay --target /dev/sdx -o $T/replay.fio" \
