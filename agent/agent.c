@@ -349,19 +349,26 @@ static void agent_append(char *text, size_t size, const char *word)
 	snprintf(text + len, size - len, "%s%s", len ? ", " : "", word);
 }
 
+/* Appends the names of the watched devices. */
+static void agent_say_devices(const struct agent *a, char *out, size_t size)
+{
+	for (size_t i = 0; i < a->config->devices.nr; i++)
+		agent_append(out, size, a->config->devices.items[i]);
+	if (!a->config->devices.nr)
+		agent_append(out, size, "every disk");
+}
+
 static void say_start(const struct agent *a)
 {
 	char devices[256] = "", sinks[512] = "";
 
 	if (!is_recording(a))
 		return;
-	for (size_t i = 0; i < a->config->devices.nr; i++)
-		agent_append(devices, sizeof(devices), a->config->devices.items[i]);
+	agent_say_devices(a, devices, sizeof(devices));
 	for (size_t i = 0; i < a->config->sinks.nr; i++)
 		agent_append(sinks, sizeof(sinks), a->config->sinks.items[i]);
-	fprintf(stderr, "blkcast-agent: recording %s, source %s, windows of %g s, to %s\n",
-		*devices ? devices : "every disk", a->source->name,
-		(double)a->config->window_ns / 1e9, sinks);
+	fprintf(stderr, "blkcast-agent: recording %s, source %s, windows of %g s, to %s\n", devices,
+		a->source->name, (double)a->config->window_ns / 1e9, sinks);
 }
 
 int agent_start(struct agent **out, struct config *config, struct log *log,
@@ -445,17 +452,36 @@ int agent_watch(struct agent *a, struct err *err)
 	return ret ? err_set(err, -ret, "standard output: %s", strerror(-ret)) : 0;
 }
 
+/*
+ * Says what was watched where nothing came. Most often an application is answered by memory, or its
+ * files lie on another device.
+ */
+static void say_nothing_came(const struct agent *a)
+{
+	char devices[256] = "";
+
+	agent_say_devices(a, devices, sizeof(devices));
+	fprintf(stderr,
+		"blkcast-agent: no request of %s reached %s while it was watched: reads that the "
+		"page cache answers and writes that are still in memory reach no device, nor do "
+		"those to files on another one\n",
+		a->config->cgroups.nr ? "the chosen cgroups" : "anyone", devices);
+}
+
 /* Prints the totals that the pipeline posted on the board when it stopped. */
 static void say_end(const struct agent *a, const struct sender_end *end)
 {
 	const struct board_device *devices;
 	struct board_totals totals;
-	uint64_t lost = 0, untimed = 0;
+	uint64_t lost = 0, untimed = 0, nr_requests = 0;
 	size_t nr;
 
 	devices = board_lock(a->board, &nr, &totals);
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++) {
 		untimed += devices[i].untimed;
+		for (int op = 0; op < NR_OPERATIONS; op++)
+			nr_requests += devices[i].requests[op];
+	}
 	board_unlock(a->board);
 	for (int i = 0; i < NR_LOSS_CAUSES; i++)
 		lost += totals.lost[i];
@@ -470,6 +496,8 @@ static void say_end(const struct agent *a, const struct sender_end *end)
 			end->nr_delivered, end->nr_delivered == 1 ? "" : "s",
 			end->waiting.nr_segments, end->waiting.bytes);
 	fputc('\n', stderr);
+	if (!totals.captured && !lost && !nr_requests)
+		say_nothing_came(a);
 }
 
 int agent_stop(struct agent *a, struct err *err)
