@@ -75,7 +75,7 @@ int results_find(struct results *r, const char *name, int64_t *id, struct err *e
 	if (!nr)
 		ret = err_set(err, EINVAL, "%s: no campaign in it", r->path);
 	else if (!name && nr > 1)
-		ret = err_set(err, EINVAL, "%s: --campaign: expected one of %s", r->path, list);
+		ret = err_set(err, EINVAL, "%s: campaign: expected one of %s", r->path, list);
 	if (ret)
 		goto out;
 	ret = results_prepare(r, &s, err, "SELECT id FROM campaign WHERE name = ?", "t",

@@ -116,7 +116,7 @@ static int take_unit(struct csv_column *column, int field, struct text unit, str
 	while (u->name && !text_is(unit, u->name))
 		u++;
 	if (!u->name)
-		return err_set(err, EINVAL, "--map: %s: expected a unit such as %s, got '%.*s'",
+		return err_set(err, EINVAL, "columns: %s: expected a unit such as %s, got '%.*s'",
 			       fields[field].name,
 			       fields[field].units->name ? fields[field].units->name : "none",
 			       (int)text_len(unit), unit.at);
@@ -136,7 +136,7 @@ static int take_delimiter(struct csv_columns *c, struct text word, struct err *e
 		c->delimiter = ';';
 	else
 		return err_set(err, EINVAL,
-			       "--map: delimiter: expected comma, semicolon, tab or space");
+			       "columns: delimiter: expected comma, semicolon, tab or space");
 	return 0;
 }
 
@@ -148,7 +148,7 @@ static int take_entry(struct csv_columns *c, struct text entry, struct err *err)
 	int field = 0;
 
 	if (!text_field(&entry, '=', &name) || !text_field(&entry, ':', &where) || !text_len(where))
-		return err_set(err, EINVAL, "--map: expected FIELD=COLUMN[:UNIT], got '%.*s'",
+		return err_set(err, EINVAL, "columns: expected FIELD=COLUMN[:UNIT], got '%.*s'",
 			       (int)text_len(name), name.at);
 	if (text_is(name, "delimiter"))
 		return take_delimiter(c, where, err);
@@ -156,13 +156,13 @@ static int take_entry(struct csv_columns *c, struct text entry, struct err *err)
 		field++;
 	if (field == NR_CSV_FIELDS)
 		return err_set(err, EINVAL,
-			       "--map: expected time, offset, size, op, response, device, host, "
+			       "columns: expected time, offset, size, op, response, device, host, "
 			       "..., got '%.*s'",
 			       (int)text_len(name), name.at);
 	column = &c->field[field];
 	if (text_u64(where, &number)) {
 		if (number == 0 || number > CSV_COLUMNS_MAX)
-			return err_set(err, EINVAL, "--map: %s: expected a column from 1 to %d",
+			return err_set(err, EINVAL, "columns: %s: expected a column from 1 to %d",
 				       fields[field].name, CSV_COLUMNS_MAX);
 		column->at = (int)number - 1;
 		if (column->at > c->last)
@@ -189,7 +189,7 @@ int csv_columns_parse(struct csv_columns *c, const char *map, struct err *err)
 	}
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
 		if (c->field[needed[i]].at < 0 && !c->field[needed[i]].name.at)
-			return err_set(err, EINVAL, "--map: expected a column for %s",
+			return err_set(err, EINVAL, "columns: expected a column for %s",
 				       fields[needed[i]].name);
 	return 0;
 }

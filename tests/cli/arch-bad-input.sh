@@ -91,7 +91,7 @@ is "$(cat "$T/err")" "blkcast arch: $T/bad.yaml:12: a cycle of calls leads back 
 exits 2 "a setting of nothing is refused" "$blkcast" arch solve "$T/good.yaml" --set m=1
 is "$(cat "$T/err")" "blkcast arch: $T/good.yaml: no parameter \"m\" to set" "and named"
 exits 2 "a setting that is no expression is refused" "$blkcast" arch solve "$T/good.yaml" --set n=1+
-is "$(cat "$T/err")" 'blkcast arch: --set n: "1+": expected a value at its end' "and quoted"
+is "$(cat "$T/err")" 'blkcast arch: n: "1+": expected a value at its end' "and quoted"
 exits 2 "a sweep without end is refused" "$blkcast" arch solve "$T/good.yaml" --sweep n=1
 is "$(cat "$T/err")" "blkcast arch: sweep: expected NAME=FROM:TO:STEP, as clients=10:100:10, got 'n=1'" \
 	"with what was expected"

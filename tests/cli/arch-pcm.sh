@@ -12,7 +12,7 @@ is "$(jq -c '[.scenarios[0].response_time.mean, .scenarios[0].throughput] | map(
 exits 0 "it may be named by its allocation" "$blkcast" arch check $example/shop.allocation
 exits 0 "or by both files" "$blkcast" arch check $example/shop.allocation,shop.usagemodel
 exits 2 "a part that the model does not have" "$blkcast" arch solve $example --set clients=3
-like "$(cat "$T/err")" "palladio-shop: --set clients: expected SCENARIO.population, SCENARIO.time, CONTAINER.RESOURCE or INSTANCE.VARIABLE" \
+like "$(cat "$T/err")" "palladio-shop: clients: expected SCENARIO.population, SCENARIO.time, CONTAINER.RESOURCE or INSTANCE.VARIABLE" \
 	"is refused with what there is"
 exits 0 "parts are changed by name" "$blkcast" arch solve $example --set customers.time=19 --json --quiet
 is "$(jq '.scenarios[0].throughput * 1e4 | round' "$T/out")" 200 "such as the think time"

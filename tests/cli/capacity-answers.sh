@@ -112,7 +112,7 @@ bad() { # NAME REGEX ARGS
 }
 bad "an objective of measured throughputs" "measured throughputs tell no response times" --measure 4k:read=20000,write=5000 --slo read.mean=1ms
 bad "a percentile that no model tells" "no model of the p95 of reads is given" --model "$models" --slo read.p95=1ms
-bad "clients that a capacity varies" "--set clients: a capacity varies it" --model "$models" --set clients=4
+bad "clients that a capacity varies" ": clients: a capacity varies it" --model "$models" --set clients=4
 bad "variables of no model" "--set: expected --model" --measure 4k:read=20000,write=5000 --set clients=4
 bad "rows of models" "--where, --size-factor, --mix-factor: of the throughputs in --db" --model "$models" --where threads=2
 bad "models of reads alone" "there is none of write_s" --model "$T/read_s.json"

@@ -40,7 +40,7 @@ exits 0 "weighted rows are added to weighted ones" "$cmd" fit "$T/same-w.csv" --
 is "$("$cmd" predict "$T/n-w.json" "$T/old.csv")" "$("$cmd" predict "$T/whole-w.json" "$T/old.csv")" \
 	"it is the model of all weighted rows fitted at once"
 exits 2 "rows without weights are not" "$cmd" fit "$T/same.csv" --update "$T/m-w.json"
-like "$(cat "$T/err")" "weight-column: expected" "and what is missing is said"
+like "$(cat "$T/err")" "expected a column of weights" "and what is missing is said"
 exits 2 "a weight of 0 is refused" "$cmd" fit <(printf 'kb,disk,y,w\n1,ssd,3,0\n') --update "$T/m-w.json" --weight-column w
 like "$(cat "$T/err")" "row 1, column 'w': expected a weight above 0" "with its row and column"
 done_testing

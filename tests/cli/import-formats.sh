@@ -75,7 +75,7 @@ is "$(import tabs --map 'delimiter=tab,time=1:us,offset=2,size=3')" "$(printf '%
 	'0.000001000,tabs,tabs,unknown,0,512,,' '0.000002000,tabs,tabs,unknown,1,512,,')" \
 	"CSV without operations: not known, not reads"
 exits 2 "a map with an unknown field: exit 2" "$b" import --store "$T/s2" --map when=1 "$T/tabs"
-like "$(cat "$T/err")" "^blkcast import: --map: expected time, offset, .*got 'when'$" "and it is named"
+like "$(cat "$T/err")" "^blkcast import: columns: expected time, offset, .*got 'when'$" "and it is named"
 
 gzip -c "$T/usr_0.csv" >"$T/usr_1.csv.gz"
 zstd -q "$T/usr_0.csv" -o "$T/usr_2.csv.zst"

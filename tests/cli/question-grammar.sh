@@ -125,7 +125,7 @@ exits 0 "more requests under way than a simulation has otherwise" "$blkcast" cap
 is "$(jq -c '[.sizes[] | [.bytes, (.capacity / 4000 > 0.98 and .capacity / 4000 < 1.02)]]' "$T/out")" \
 	"[[512,true],[2048,true],[4096,true]]" "and the smallest and the largest measured size belong to it"
 exits 2 "an objective that no device tells" "$blkcast" capacity --storage "$T/device.json" --slo read.p999=1s
-like "$(cat "$T/err")" "--slo: a simulated device tells mean, p50, p95 and p99, and no p999" "is not taken for another one"
+like "$(cat "$T/err")" "objectives: a simulated device tells mean, p50, p95 and p99, and no p999" "is not taken for another one"
 exits 2 "a device whose campaign measured nothing has no capacity" "$blkcast" capacity --storage <(jq 'del(.covered)' "$T/device.json")
 
 # A load in a hole of the table: its sizes are 4 KiB, and the model was trained at 512 bytes and from 16 KiB on.

@@ -166,7 +166,7 @@ exits 3 "an objective of which there is no time" "$blkcast" study migrate "$T/re
 exits 1 "an objective of a percentile" "$blkcast" study migrate "$T/timed.json" --model "$T/read_s.json" --slo read.p95=2ms
 exits 0 "an objective of writes that nobody sends" "$blkcast" study migrate "$T/timed.json" --model "$T/read_s.json" --slo write.p95=2ms
 exits 2 "an objective that studies do not tell" "$blkcast" study migrate "$T/reads.json" --model "$T/read_s.json" --slo read.p90=2ms
-like "$(cat "$T/err")" "^blkcast study: --slo read.p90=2ms: a study tells mean, p50, p95 and p99$" "is refused by name"
+like "$(cat "$T/err")" "^blkcast study: objective read.p90=2ms: a study tells mean, p50, p95 and p99$" "is refused by name"
 
 # A model in which more clients are faster: the second load changes nothing all the same.
 awk 'BEGIN { print "clients,read_s"; for (i = 1; i <= 20; i++) printf "%d,%.9f\n", i, 0.010 - 0.0003 * i }' </dev/null >"$T/odd.csv"

@@ -411,13 +411,12 @@ int arch_change(struct arch_model *m, const char *path, const struct arch_settin
 		if (!at)
 			at = change_variable(m, name);
 		if (!at)
-			return err_set(
-				err, EINVAL,
-				"%s: --set %.80s: expected SCENARIO.population, SCENARIO.time, "
-				"CONTAINER.RESOURCE or INSTANCE.VARIABLE of this model",
-				path, name);
+			return err_set(err, EINVAL,
+				       "%s: %.80s: expected SCENARIO.population, SCENARIO.time, "
+				       "CONTAINER.RESOURCE or INSTANCE.VARIABLE of this model",
+				       path, name);
 		if (stoex_parse(&value, settings[i].value, STOEX_PALLADIO, &m->names, &why))
-			return err_set(err, EINVAL, "%s: --set %.80s=%.80s: %s", path, name,
+			return err_set(err, EINVAL, "%s: %.80s=%.80s: %s", path, name,
 				       settings[i].value, why.line);
 		stoex_free(*at);
 		*at = value;

@@ -255,7 +255,7 @@ static int parameter_read(const struct fields_reader *r, const struct field *f,
 		return ret;
 	ret = stoex_parse(&e, text, STOEX_BLKCAST, &reader->m->names, &why);
 	if (ret && set)
-		ret = err_set(r->err, EINVAL, "--set %s: %s", n->key, why.line);
+		ret = err_set(r->err, EINVAL, "%s: %s", n->key, why.line);
 	else if (ret)
 		ret = fields_error(r, n, "%s", why.line);
 	else if (stoex_variables(e, &variables))

@@ -226,10 +226,11 @@ int capacity_of_device(struct capacity *c, const struct device_model *m,
 			       "same size, which a capacity needs");
 	for (size_t i = 0; i < limits->nr; i++)
 		if (capacity_device_point(limits->objectives[i].point) < 0)
-			return err_set(err, EINVAL,
-				       "--slo: a simulated device tells mean, p50, p95 and p99, "
-				       "and no %s",
-				       limits->objectives[i].point);
+			return err_set(
+				err, EINVAL,
+				"objectives: a simulated device tells mean, p50, p95 and p99, "
+				"and no %s",
+				limits->objectives[i].point);
 	return capacity_of_source(c, &s, err);
 }
 
@@ -243,7 +244,7 @@ static int capacity_model_check(const struct predictor *p, const struct model *m
 	for (int i = 0; i < 3; i++)
 		if (varied[i] >= 0 && load_model_is_set(m, (size_t)varied[i], p->set, p->nr_set))
 			return err_set(err, EINVAL,
-				       "--set %s: a capacity varies it, over all that was measured",
+				       "%s: a capacity varies it, over all that was measured",
 				       m->schema.variables[varied[i]].name);
 	return 0;
 }

@@ -34,7 +34,7 @@ int headroom_read_objective(const char *text, struct headroom_objective *out, st
 	}
 	return err_set(
 		err, EINVAL,
-		"--slo: expected read or write, .mean or .p50 to .p9999, and a time above 0, "
+		"objective: expected read or write, .mean or .p50 to .p9999, and a time above 0, "
 		"as read.p95=20ms, got '%.60s'",
 		text);
 }

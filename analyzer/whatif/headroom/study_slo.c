@@ -23,12 +23,13 @@ int study_slo_add(struct study_slo *s, const char *text, struct err *err)
 	int ret;
 
 	if (s->nr == STUDY_SLO_MAX)
-		return err_set(err, EINVAL, "--slo: expected up to %d objectives", STUDY_SLO_MAX);
+		return err_set(err, EINVAL, "objectives: expected up to %d objectives",
+			       STUDY_SLO_MAX);
 	ret = headroom_read_objective(text, o, err);
 	if (ret)
 		return ret;
 	if (study_slo_point(o) < 0)
-		return err_set(err, EINVAL, "--slo %.60s: a study tells mean, p50, p95 and p99",
+		return err_set(err, EINVAL, "objective %.60s: a study tells mean, p50, p95 and p99",
 			       text);
 	s->texts[s->nr++] = text;
 	return 0;

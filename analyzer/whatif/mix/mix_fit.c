@@ -148,10 +148,11 @@ static int check_device_load(struct mix_fit *m, size_t load, size_t count,
 		if (!load_facts_has(&all, o->side))
 			continue;
 		if (!mix_device_time(a, o, &t))
-			return err_set(err, EINVAL,
-				       "--slo %s: a simulated device tells mean, p50, p95 and p99 "
-				       "of loads that have enough requests, not this of %.60s",
-				       m->objective_text[i], m->loads[load].name);
+			return err_set(
+				err, EINVAL,
+				"objective %s: a simulated device tells mean, p50, p95 and p99 "
+				"of loads that have enough requests, not this of %.60s",
+				m->objective_text[i], m->loads[load].name);
 		t.s = upper && isfinite(t.high) ? t.high : t.s;
 		if (!(t.s > o->limit_s))
 			continue;

@@ -223,8 +223,7 @@ static int check_set(const struct question *q, struct err *err)
 		while (v < m->schema.nr && !set_value(m->schema.variables[v].name, &q->set[i], 1))
 			v++;
 		if (v == m->schema.nr)
-			return err_set(err, EINVAL,
-				       "--set %.60s: the model of %s has no such variable",
+			return err_set(err, EINVAL, "%.60s: the model of %s has no such variable",
 				       q->set[i], m->schema.response);
 	}
 	return 0;
@@ -279,7 +278,7 @@ static int fill_row(const struct question *q, double size, struct load_rows *row
 		}
 		if (isnan(x[i]) && (given || !take_unknown(rows, i, &x[i])))
 			return err_set(err, EINVAL,
-				       given ? "--set %s=%.40s: the model of %s knows no such value"
+				       given ? "%s=%.40s: the model of %s knows no such value"
 					     : "'%s' is not in the profile%.0s; --set it for the "
 					       "model of %s",
 				       v->name, given ? given : "", m->schema.response);

@@ -194,8 +194,7 @@ static int predictor_net_check(const struct asked *a, struct err *err)
 		return err_set(err, EINVAL, "%s: expected up to %d loads at once, got %zu",
 			       a->p->net_path, STORAGE_VMS_MAX, a->nr);
 	if (a->p->nr_set)
-		return err_set(err, EINVAL, "--set %.60s: a net has no such variable",
-			       a->p->set[0]);
+		return err_set(err, EINVAL, "%.60s: a net has no such variable", a->p->set[0]);
 	for (size_t i = 0; i < a->nr; i++)
 		if (!isfinite(a->f[i].read_ratio))
 			return err_set(err, EINVAL, "load %zu has no reads or writes", i + 1);

@@ -194,7 +194,7 @@ int model_update(struct model *out, const struct model *m, const struct table *t
 		goto out;
 	if (m->data.weight && !weight_column)
 		ret = err_set(err, EINVAL,
-			      "%s: --weight-column: expected, the model's rows have weights",
+			      "%s: expected a column of weights, the model's rows have weights",
 			      t->source);
 	if (ret)
 		goto out;

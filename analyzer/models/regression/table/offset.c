@@ -23,10 +23,10 @@ static int offset_put(struct offset *o, const char *name, size_t len, bool rest,
 
 	if (v < 0 || s->variables[v].factor)
 		return err_set(err, EINVAL,
-			       "--offset: expected predictors that are numbers, '%.*s' is none",
+			       "offset: expected predictors that are numbers, '%.*s' is none",
 			       (int)(len < 60 ? len : 60), name);
 	if (o->nr == OFFSET_PARTS_MAX)
-		return err_set(err, EINVAL, "--offset: expected up to %d variables",
+		return err_set(err, EINVAL, "offset: expected up to %d variables",
 			       OFFSET_PARTS_MAX);
 	o->parts[o->nr++] = (struct offset_part){ (size_t)v, rest, from };
 	return 0;
@@ -41,7 +41,7 @@ static int read_rest(struct offset *o, const char *text, const char **end, const
 	double from = strtod(text + 1, &minus);
 
 	if (!close || minus == text + 1 || *minus != '-' || minus > close || !isfinite(from))
-		return err_set(err, EINVAL, "--offset: expected (NUMBER-VARIABLE), got '%.60s'",
+		return err_set(err, EINVAL, "offset: expected (NUMBER-VARIABLE), got '%.60s'",
 			       text);
 	*end = close + 1;
 	return offset_put(o, minus + 1, (size_t)(close - minus - 1), true, from, s, err);
@@ -63,7 +63,7 @@ int offset_read(struct offset *o, const char *text, const struct schema *s, stru
 		if (!*end)
 			break;
 		if (*end != '*')
-			return err_set(err, EINVAL, "--offset: expected * before '%.60s'", end);
+			return err_set(err, EINVAL, "offset: expected * before '%.60s'", end);
 	}
 	*o = read;
 	return 0;

@@ -60,7 +60,8 @@ int row_filter_apply(bool *chosen, const struct table *t, const struct row_filte
 		int column;
 
 		if (!equals || (size_t)(equals - f->conditions[i]) >= sizeof(name))
-			return err_set(err, EINVAL, "--where: expected COLUMN=VALUE, got '%.80s'",
+			return err_set(err, EINVAL,
+				       "a condition on rows: expected COLUMN=VALUE, got '%.80s'",
 				       f->conditions[i]);
 		memcpy(name, f->conditions[i], (size_t)(equals - f->conditions[i]));
 		name[equals - f->conditions[i]] = 0;
