@@ -7,22 +7,43 @@
 
 #include "analyzer/replay/causal_depend.h"
 #include "base/memory/array.h"
+#include "base/memory/u64map.h"
 
 /*
- * A process with fewer requests tells too little. The other numbers separate the pool of the
- * recorded applications (of 166 requests of qemu-img 122 followed another thread's completion, and
- * 3 one of their own thread) from the other 14, of which 2 % to 29 % followed another thread's.
+ * Of the recorded applications that have several threads one is a pool (docs/methods.md). These
+ * limits lie between that one and the others.
  */
-#define POOL_LEAST	   40
-#define POOL_FOLLOW_RATIO  0.5	/* of the requests follow a completion, at least */
-#define POOL_OWN_RATIO	   0.25 /* of those follow one of their own thread, at most */
-#define POOL_CHANCE_FACTOR 2.0	/* as many as by chance follow, at least */
+#define POOL_FOLLOW_RATIO 0.5  /* of the requests follow a completion, at least */
+#define POOL_OWN_RATIO	  0.25 /* of those follow one of their own thread, at most */
+/* At least this many times as many requests follow a completion as would by chance. */
+#define POOL_CHANCE_FACTOR 2.0
+#define POOL_LEAST	   40 /* requests of a process; fewer tell too little */
+/*
+ * A process is judged by this many of its requests. More would not change the shares by more than
+ * one percent, and a trace of days costs no more than one of minutes.
+ */
+#define POOL_MOST 10000
+/* A thread's own completion is looked for among so many events before its request. */
+#define POOL_LOOKBACK 64
 
 /* This struct is an event of a process: a request that is sent, or one that completes. */
 struct pool_event {
 	uint64_t ns;
 	uint32_t pid, tid, request;
 	bool sends;
+};
+
+/* This struct is a process of the window. */
+struct pool_process {
+	uint32_t pid, tid; /* the thread of its first request */
+	uint32_t nr_taken; /* requests whose events were taken */
+	bool threads;	   /* several threads sent its requests */
+};
+
+struct pool_processes {
+	struct pool_process *of; /* owned */
+	size_t nr, cap;
+	struct u64map by_pid; /* index in of */
 };
 
 /* Completions come before requests of the same time, which may follow them. */
@@ -44,25 +65,52 @@ static bool pool_may_have(const struct request *r)
 	return !(r->flags & REQUEST_KERNEL_THREAD) && r->pid;
 }
 
-/* Writes the events of all processes, sorted, and returns their number. */
-static size_t pool_events(const struct request *r, size_t nr, struct pool_event *out)
+/* Finds the processes, and which of them have several threads. */
+static int pool_processes_find(struct pool_processes *p, const struct request *r, size_t nr)
 {
-	size_t n = 0;
-
 	for (size_t i = 0; i < nr; i++) {
-		struct pool_event e = { .pid = r[i].pid, .tid = r[i].tid, .request = (uint32_t)i };
+		uint32_t at;
 
 		if (!pool_may_have(&r[i]))
 			continue;
+		at = u64map_find(&p->by_pid, r[i].pid);
+		if (at != U64MAP_NONE) {
+			p->of[at].threads |= r[i].tid != p->of[at].tid;
+			continue;
+		}
+		if (array_grow(&p->of, &p->cap, p->nr + 1, sizeof(*p->of)) ||
+		    u64map_put(&p->by_pid, r[i].pid, (uint32_t)p->nr))
+			return -ENOMEM;
+		p->of[p->nr++] = (struct pool_process){ .pid = r[i].pid, .tid = r[i].tid };
+	}
+	return 0;
+}
+
+/* Adds the events of the processes that may be pools. *events is owned by the caller. */
+static int pool_events(struct pool_processes *p, const struct request *r, size_t nr,
+		       struct pool_event **events, size_t *nr_events)
+{
+	size_t cap = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct pool_event e = { .pid = r[i].pid, .tid = r[i].tid, .request = (uint32_t)i };
+		struct pool_process *of;
+
+		if (!pool_may_have(&r[i]))
+			continue;
+		of = &p->of[u64map_find(&p->by_pid, r[i].pid)];
+		if (!of->threads || of->nr_taken == POOL_MOST)
+			continue;
+		if (array_grow(events, &cap, *nr_events + 2, sizeof(**events)))
+			return -ENOMEM;
+		of->nr_taken++;
+		e.ns = r[i].completion_ns;
+		(*events)[(*nr_events)++] = e;
 		e.ns = r[i].arrival_ns;
 		e.sends = true;
-		out[n++] = e;
-		e.ns = r[i].completion_ns;
-		e.sends = false;
-		out[n++] = e;
+		(*events)[(*nr_events)++] = e;
 	}
-	qsort(out, n, sizeof(*out), pool_by_time);
-	return n;
+	return 0;
 }
 
 /* This struct counts the requests of a process. */
@@ -71,14 +119,13 @@ struct pool_count {
 	double covered_ns;	      /* time within CAUSAL_FOLLOW_NS after a completion */
 };
 
-/*
- * Returns whether one of the last completions before event i is recent and of the same thread. Only
- * the completions since the request before count: what that one followed is its own.
- */
+/* Returns whether the thread of event i has had a request completed within CAUSAL_FOLLOW_NS. */
 static bool pool_follows_own(const struct pool_event *e, size_t i)
 {
-	for (size_t k = i; k-- > 0 && !e[k].sends && e[i].ns - e[k].ns <= CAUSAL_FOLLOW_NS;)
-		if (e[k].tid == e[i].tid)
+	size_t first = i > POOL_LOOKBACK ? i - POOL_LOOKBACK : 0;
+
+	for (size_t k = i; k-- > first && e[i].ns - e[k].ns <= CAUSAL_FOLLOW_NS;)
+		if (!e[k].sends && e[k].tid == e[i].tid)
 			return true;
 	return false;
 }
@@ -121,37 +168,45 @@ static bool pool_is(const struct pool_event *e, size_t nr)
 	       c.nr_own <= POOL_OWN_RATIO * c.nr_follow;
 }
 
-/* Makes one lane of a process whose events these are. */
-static int causal_pools_add(struct causal_pools *p, size_t *cap, struct request *r,
-			    const struct pool_event *e, size_t nr)
+/* Judges each process by its events. */
+static int pool_judge(struct causal_pools *out, struct pool_event *e, size_t nr)
 {
-	int ret = array_grow(&p->pids, cap, p->nr + 1, sizeof(*p->pids));
+	size_t cap = 0;
 
-	if (ret)
-		return ret;
-	p->pids[p->nr++] = e->pid;
-	for (size_t i = 0; i < nr; i++)
-		r[e[i].request].tid = e->pid;
+	if (nr)
+		qsort(e, nr, sizeof(*e), pool_by_time);
+	for (size_t i = 0, end; i < nr; i = end) {
+		for (end = i + 1; end < nr && e[end].pid == e[i].pid;)
+			end++;
+		if (!pool_is(e + i, end - i))
+			continue;
+		if (array_grow(&out->pids, &cap, out->nr + 1, sizeof(*out->pids)))
+			return -ENOMEM;
+		out->pids[out->nr++] = e[i].pid;
+	}
 	return 0;
 }
 
-int causal_pools_find(struct causal_pools *p, struct request *r, size_t nr)
+int causal_pools_find(struct causal_pools *out, struct request *r, size_t nr)
 {
-	struct pool_event *events = malloc((2 * nr + 1) * sizeof(*events));
-	size_t n, cap = 0;
-	int ret = 0;
+	struct pool_processes p = { .nr = 0 };
+	struct pool_event *events = NULL;
+	size_t nr_events = 0;
+	int ret;
 
-	*p = (struct causal_pools){ 0 };
-	if (!events)
-		return -ENOMEM;
-	n = pool_events(r, nr, events);
-	for (size_t i = 0, end; i < n && !ret; i = end) {
-		for (end = i + 1; end < n && events[end].pid == events[i].pid;)
-			end++;
-		if (pool_is(events + i, end - i))
-			ret = causal_pools_add(p, &cap, r, events + i, end - i);
-	}
+	*out = (struct causal_pools){ 0 };
+	u64map_init(&p.by_pid);
+	ret = pool_processes_find(&p, r, nr);
+	if (!ret)
+		ret = pool_events(&p, r, nr, &events, &nr_events);
+	if (!ret)
+		ret = pool_judge(out, events, nr_events);
+	for (size_t i = 0; i < nr && out->nr && !ret; i++)
+		if (pool_may_have(&r[i]) && causal_pools_have(out, r[i].pid))
+			r[i].tid = r[i].pid;
 	free(events);
+	free(p.of);
+	u64map_release(&p.by_pid);
 	return ret;
 }
 

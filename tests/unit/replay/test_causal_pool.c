@@ -95,6 +95,24 @@ static void busy_threads_are_no_pool(void)
 	free(r);
 }
 
+/*
+ * Four clients whose requests complete together send the next ones one right after the other. Each
+ * follows its own completion, although requests of others come in between.
+ */
+static void clients_in_step_are_no_pool(void)
+{
+	struct request *r = calloc(NR, sizeof(*r));
+	struct causal_plan plan;
+
+	for (uint32_t i = 0; i < NR; i++)
+		r[i] = make(100, 100 + i % 4, MS + i / 4 * 3 * MS + i % 4 * 5 * US,
+			    3 * MS - 50 * US - i % 4 * 5 * US);
+	ok_int(causal_make(&plan, r, NR, NULL), 0);
+	ok_eq(plan.nr_lanes, 4);
+	causal_release(&plan);
+	free(r);
+}
+
 #define NR_PROGRAMS 40
 #define NR_EACH	    10
 
@@ -153,6 +171,7 @@ static const struct tap_test tests[] = {
 	{ "a pool of threads is one lane of the depth of its process", pool_is_one_lane },
 	{ "threads that wait for their own requests are lanes", clients_are_lanes },
 	{ "threads that follow each other by chance are no pool", busy_threads_are_no_pool },
+	{ "clients that send in step are no pool", clients_in_step_are_no_pool },
 	{ "a loop of regular programs waits for the one before, a clock does not",
 	  loop_is_no_clock },
 };
