@@ -25,8 +25,12 @@ static int listing_add_damaged(void *ctx, const char *path, const char *why)
 	return json_array_append_new(ctx, entry ? entry : json_null()) < 0 ? -ENOMEM : 0;
 }
 
-/* Adds the paths of the segments that retention has set aside. */
-static int listing_add_aside(const struct store *store, json_t *paths, struct err *err)
+/*
+ * Calls each() with the path of each segment that retention has set aside, until it does not return
+ * 0. Returns what each() returned last, or -errno.
+ */
+static int listing_each_aside(const struct store *store, int (*each)(void *ctx, const char *path),
+			      void *ctx, struct err *err)
 {
 	struct buf text;
 	int ret;
@@ -35,12 +39,19 @@ static int listing_add_aside(const struct store *store, json_t *paths, struct er
 	ret = store_aside_read(store, &text, err);
 	for (char *at = (char *)text.data; ret == 0 && *at;) {
 		size_t line = strcspn(at, "\n");
+		bool is_last = !at[line];
 
-		json_array_append_new(paths, json_stringn(at, line));
-		at += line + (at[line] == '\n');
+		at[line] = '\0';
+		ret = each(ctx, at);
+		at += line + !is_last;
 	}
 	buf_release(&text);
 	return ret;
+}
+
+static int listing_add_aside(void *ctx, const char *path)
+{
+	return json_array_append_new(ctx, json_text(path)) < 0 ? -ENOMEM : 0;
 }
 
 int listing_json(json_t **out, const struct listing *l, const struct inventory *v,
@@ -53,7 +64,7 @@ int listing_json(json_t **out, const struct listing *l, const struct inventory *
 		if (listing_wants(l, v->hosts[i].host))
 			json_array_append_new(hosts, inventory_host_json(&v->hosts[i]));
 	if (ret == 0)
-		ret = listing_add_aside(store, aside, err);
+		ret = listing_each_aside(store, listing_add_aside, aside, err);
 	if (ret) {
 		json_decref(hosts);
 		json_decref(damaged);
@@ -78,29 +89,23 @@ static int listing_print_damaged(void *ctx, const char *path, const char *why)
 	return 0;
 }
 
-/* Prints the segments that retention cannot read. They exist, and are counted like the others. */
-static int listing_print_aside(const struct store *store, FILE *out, struct err *err)
+/* This struct is where listing_print_aside() prints to, and the folder of the store. */
+struct listing_output {
+	FILE *out;
+	const char *dir;
+};
+
+/* Prints a segment that retention cannot read. It exists, and is counted like the others. */
+static int listing_print_aside(void *ctx, const char *path)
 {
-	struct buf text;
-	int ret;
+	const struct listing_output *to = ctx;
 
-	buf_init(&text);
-	ret = store_aside_read(store, &text, err);
-	for (char *at = (char *)text.data; ret == 0 && *at;) {
-		size_t line = strcspn(at, "\n");
-
-		bool is_last = !at[line];
-
-		at[line] = '\0';
-		fprintf(out, "set aside: ");
-		shown_print(at, out);
-		fprintf(out, ": retention ended twice at it; a line less in ");
-		shown_print(store_dir(store), out);
-		fprintf(out, "/" STORE_ASIDE " has it tried again\n");
-		at += line + !is_last;
-	}
-	buf_release(&text);
-	return ret;
+	fprintf(to->out, "set aside: ");
+	shown_print(path, to->out);
+	fprintf(to->out, ": retention ended twice at it; a line less in ");
+	shown_print(to->dir, to->out);
+	fprintf(to->out, "/" STORE_ASIDE " has it tried again\n");
+	return 0;
 }
 
 int listing_print(const struct listing *l, const struct inventory *v, struct store *store,
@@ -119,7 +124,10 @@ int listing_print(const struct listing *l, const struct inventory *v, struct sto
 		remarks->has_kept_back |= h->ledger.total[LOSS_KEPT_BACK] > 0;
 	}
 	ret = catalog_each_damaged(store_catalog(store), listing_print_damaged, out, err);
-	return ret == 0 ? listing_print_aside(store, out, err) : ret;
+	if (ret)
+		return ret;
+	return listing_each_aside(store, listing_print_aside,
+				  &(struct listing_output){ out, store_dir(store) }, err);
 }
 
 int listing_check_hosts(const struct listing *l, const struct inventory *v, const char **missing,
