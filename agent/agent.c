@@ -349,13 +349,11 @@ static void agent_append(char *text, size_t size, const char *word)
 	snprintf(text + len, size - len, "%s%s", len ? ", " : "", word);
 }
 
-/* Appends the names of the watched devices. */
+/* Appends the names of the chosen devices; none where every disk is watched. */
 static void agent_say_devices(const struct agent *a, char *out, size_t size)
 {
 	for (size_t i = 0; i < a->config->devices.nr; i++)
 		agent_append(out, size, a->config->devices.items[i]);
-	if (!a->config->devices.nr)
-		agent_append(out, size, "every disk");
 }
 
 static void say_start(const struct agent *a)
@@ -367,8 +365,9 @@ static void say_start(const struct agent *a)
 	agent_say_devices(a, devices, sizeof(devices));
 	for (size_t i = 0; i < a->config->sinks.nr; i++)
 		agent_append(sinks, sizeof(sinks), a->config->sinks.items[i]);
-	fprintf(stderr, "blkcast-agent: recording %s, source %s, windows of %g s, to %s\n", devices,
-		a->source->name, (double)a->config->window_ns / 1e9, sinks);
+	fprintf(stderr, "blkcast-agent: recording %s, source %s, windows of %g s, to %s\n",
+		*devices ? devices : "every disk", a->source->name,
+		(double)a->config->window_ns / 1e9, sinks);
 }
 
 int agent_start(struct agent **out, struct config *config, struct log *log,
@@ -462,10 +461,11 @@ static void say_nothing_came(const struct agent *a)
 
 	agent_say_devices(a, devices, sizeof(devices));
 	fprintf(stderr,
-		"blkcast-agent: no request of %s reached %s while it was watched: reads that the "
-		"page cache answers and writes that are still in memory reach no device, nor do "
-		"those to files on another one\n",
-		a->config->cgroups.nr ? "the chosen cgroups" : "anyone", devices);
+		"blkcast-agent: no request%s reached %s while it was watched. Reads that the page "
+		"cache answers and writes that are still in memory reach no device, and files may "
+		"lie on another one\n",
+		a->config->cgroups.nr ? " of the chosen cgroups" : "",
+		*devices ? devices : "any disk");
 }
 
 /* Prints the totals that the pipeline posted on the board when it stopped. */

@@ -21,7 +21,7 @@ is "$(calls auto)" "$bpf" "--source auto does neither twice"
 
 exits 0 "--source auto traces bios likewise" "$BUILD/blkcast-agent" --device "$loop_name" --layer queue \
 	--sink "file:$T/store" --host here --duration 100ms
-is "$(grep -Ev '^blkcast-agent: (recording|ended|no request of)' "$T/err")" "" "and has nothing to complain of"
+is "$(grep -Ev '^blkcast-agent: (recording|ended|no request)' "$T/err")" "" "and has nothing to complain of"
 exits 2 "a sink that cannot be opened ends the start" "$BUILD/blkcast-agent" --device "$loop_name" \
 	--sink "file:$T/nowhere/$(printf 'x%.0s' $(seq 300))" --duration 1s
 like "$(cat "$T/err")" "nowhere" "and is named"
