@@ -250,6 +250,7 @@ $(faulty): override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(FAULTY_CALLS))
 # Tests with a clock of their own: tests/support/fast_clock.h.
 FAST_CALLS := clock_gettime poll pthread_cond_wait pthread_cond_signal
 $(call unit_named,many_windows stall_memory): override LDFLAGS += $(addprefix -Wl$(comma)--wrap=,$(FAST_CALLS))
+$(call unit_named,source_blktrace): override LDFLAGS += -Wl,--wrap=clock_gettime -Wl,--wrap=pread
 
 deps:
 	$(Q)scripts/deps.sh build test

@@ -8,7 +8,7 @@ scripts/vm.sh --arch amd64 --smp 2 --disk 64M --time 150 \
 	--add "$BUILD/tests/system/capture" --run tests/vm/guest/blktrace-losses.sh >"$T/out" 2>"$T/err"
 field() { sed -n "s/^$1 .*\b$2=\([0-9]*\).*/\1/p" "$T/out"; }
 for name in roomy tight stopped; do
-	note "$(grep "^$name" "$T/out" | cut -c1-120)"
+	note "$(grep "^$name" "$T/out" | cut -c1-300)"
 	is "$(($(field $name all) + $(field $name lost)))" "$(field $name kernel)" \
 		"$name: delivered and lost are what the kernel completed"
 	is "$(field $name bad)" 0 "$name: no request is absurd"

@@ -37,7 +37,7 @@ static void source_blktrace_put(struct source *s, struct traced_disk *d, int cpu
 				size_t nr)
 {
 	if (relay_merge_put(&d->merge, (size_t)cpu, data, nr))
-		blktrace_on_gap(s, d, s->now_ns);
+		blktrace_on_gap(s, d, clock_monotonic_ns());
 }
 
 /*

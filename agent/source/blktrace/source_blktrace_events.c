@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "agent/source/blktrace/source_blktrace_state.h"
+#include "base/system/clock.h"
 
 #define FORGET_NS 30000000000ull /* A request that a gap left open is given up after this time. */
 
@@ -132,6 +133,10 @@ void blktrace_hand_over(struct source *s, struct traced_disk *d, uint64_t before
 
 /* ---- losses ---- */
 
+/*
+ * Events may have been dropped until the counter was read, which is later than the beginning of the
+ * poll: a poll takes its time, above all where it was held up and finds full rings.
+ */
 void blktrace_look_for_drops(struct source *s)
 {
 	for (size_t i = 0; i < s->nr_disks; i++) {
@@ -139,7 +144,7 @@ void blktrace_look_for_drops(struct source *s)
 		uint64_t dropped = blktrace_disk_dropped(&d->disk);
 
 		if (dropped > d->dropped)
-			blktrace_on_gap(s, d, s->now_ns);
+			blktrace_on_gap(s, d, clock_monotonic_ns());
 		d->dropped = dropped > d->dropped ? dropped : d->dropped;
 	}
 }
@@ -194,7 +199,7 @@ static void source_blktrace_events_settle(struct source *s, struct traced_disk *
 	if (d->was_idle && (d->is_lossy || d->was_idle_before)) {
 		pairing_settle(s->pairing, d->disk.device, before_ns);
 		d->is_settled = before_ns > d->gap_ns;
-	} else if (d->is_lossy && s->now_ns - d->gap_ns > FORGET_NS) {
+	} else if (d->is_lossy && s->now_ns > d->gap_ns + FORGET_NS) {
 		pairing_settle(s->pairing, d->disk.device, d->gap_ns);
 		d->is_settled = true;
 	}

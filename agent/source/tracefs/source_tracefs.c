@@ -188,10 +188,13 @@ static uint64_t lost_uncounted(const struct source *s, uint64_t dropped)
  * without such counts (iostats are off, or the disk appeared later), the number follows from the
  * dropped events and the mean number of events per request. The gap keeps a request that began
  * before it from being paired with an end that came after it.
+ *
+ * The clock is read beside the counters and not at the beginning of the poll: a poll takes its
+ * time, above all where it was held up, and what ended or was dropped meanwhile is in the counters.
  */
-static void losses_look(struct source *s, uint64_t now)
+static void losses_look(struct source *s)
 {
-	uint64_t dropped = trace_cpus_dropped(s->cpus);
+	uint64_t dropped = trace_cpus_dropped(s->cpus), now = clock_monotonic_ns();
 
 	if (!dropped) {
 		s->clean_events += s->nr_events;
@@ -240,7 +243,7 @@ static int64_t source_tracefs_poll(struct source *s, const struct source_sink *s
 	kernel_tally_settle(&s->tally, s->fed_ns, tell_missing, s);
 	if (!ret && now - s->look_ns > LOOK_NS) {
 		unseen_settle(s, now);
-		losses_look(s, now);
+		losses_look(s);
 	}
 	s->sink = NULL;
 	return ret ? ret : s->nr_polled;
@@ -474,7 +477,7 @@ static void source_tracefs_close(struct source *s, const struct source_sink *sin
 	s->sink = sink;
 	kernel_tally_settle(&s->tally, UINT64_MAX, tell_missing,
 			    s); /* this cuts a waiting request short */
-	losses_look(s, clock_monotonic_ns());
+	losses_look(s);
 	tracefs_write(s->instance.fd, "tracing_on", "0");
 	if (!source_tracefs_take(s, UINT64_MAX)) {
 		s->fed_ns = clock_monotonic_ns();

@@ -14,6 +14,68 @@
 #include "tests/support/fake_blktrace.h"
 #include "tests/support/tap.h"
 
+/* ---- a poll that is held up ---- */
+
+/* Time moves on by so much before the kernel's counter of dropped events is read, once. */
+static uint64_t held_up_ns, ahead_ns;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *out);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *out);
+ssize_t __real_pread(int fd, void *buffer, size_t nr, off_t offset);
+ssize_t __wrap_pread(int fd, void *buffer, size_t nr, off_t offset);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *out)
+{
+	int ret = __real_clock_gettime(clock, out);
+	uint64_t ns = (uint64_t)out->tv_nsec + ahead_ns;
+
+	out->tv_sec += (time_t)(ns / 1000000000);
+	out->tv_nsec = (long)(ns % 1000000000);
+	return ret;
+}
+
+ssize_t __wrap_pread(int fd, void *buffer, size_t nr, off_t offset)
+{
+	ahead_ns += held_up_ns;
+	held_up_ns = 0;
+	return __real_pread(fd, buffer, nr, offset);
+}
+
+/*
+ * A request begins after the beginning of the poll, and its end is dropped before the poll has
+ * found that the ring was full. It is a request without an end, and not also one that was lost.
+ */
+static void dropped_while_polled(void)
+{
+	struct source_sink sink;
+	char folder[FAKE_PATH + 32];
+	struct source *s;
+	struct fake_blktrace k;
+
+	fake_blktrace_init(&k);
+	sink = fake_sink(&k);
+	s = fake_open_source(&k);
+	fake_request(&k, 0, 0, 8);
+	fake_event(&k, 0, FAKE_AGO_NS + 3900000000, FAKE_G, FAKE_WRITE, 4800, 4096);
+	fake_event(&k, 0, FAKE_AGO_NS + 3900000001, FAKE_D, FAKE_WRITE, 4800, 4096);
+	snprintf(folder, sizeof(folder), "%.200s/block/sda", k.debugfs);
+	fake_file(folder, "dropped", "9\n"); /* the end, and all of two more */
+	k.completed += 3;
+	held_up_ns = 4000000000;
+	ok_int(source_blktrace.poll(s, &sink), 1);
+	source_blktrace.poll(s, &sink); /* too early to say that the request has ended */
+	ok_eq(k.nr, 1);
+	ahead_ns += 2000000000;
+	source_blktrace.poll(s, &sink);
+	ok_eq(k.nr, 2);
+	ok(k.r[1].flags & REQUEST_NO_COMPLETION);
+	ok_eq(k.lost[LOSS_KERNEL], 2);
+	source_blktrace.close(s, &sink);
+	ok_eq(k.completed, k.nr + k.lost[LOSS_KERNEL]);
+	fake_blktrace_release(&k);
+	ahead_ns = 0;
+}
+
 /* ---- */
 
 static void merged(void)
@@ -369,6 +431,7 @@ static const struct tap_test tests[] = {
 	{ "the kernel's count tells how many requests missing events cost", lost_by_count },
 	{ "losses are told while it runs, once", lost_while_running },
 	{ "what is dropped at the end is lost too", dropped_at_the_end },
+	{ "what is dropped during a long poll is counted once", dropped_while_polled },
 	{ "without the kernel's count, losses are told by events", lost_without_counts },
 	{ "a window's channel and fabric latencies are in its profile", zfcp },
 	{ "a disk that somebody traces is refused, and left alone", busy },
