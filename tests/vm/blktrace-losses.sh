@@ -14,7 +14,8 @@ for name in roomy tight stopped; do
 	is "$(field $name bad)" 0 "$name: no request is absurd"
 done
 is "$(field roomy lost)" 0 "a reader with room loses nothing"
-holds "a reader without loses some" [ "$(field tight lost)" -gt 0 ]
+# Whether a small ring fills depends on how much of a processor the guest gets.
+is "$(($(field tight lost) > 0))" "$(($(field tight dropped) > 0))" "a reader without loses some where the kernel dropped events"
 holds "a reader that is stopped loses some" [ "$(field stopped lost)" -gt 0 ]
 like "$(cat "$T/out")" "second: capture: blktrace: vda is traced by another blkcast-agent, pid N" \
 	"a second agent is refused"

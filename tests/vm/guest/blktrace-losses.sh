@@ -32,7 +32,7 @@ follow() { # NAME OPTION...
 	echo "$name kernel=$((after - before)) dropped=$dropped $(cat /tmp/out)"
 }
 follow roomy
-follow tight --small-ring --poll 5000
+follow tight --small-ring --poll 700
 follow stopped --small-ring
 rm -f /tmp/err
 capture 100 vda --source blktrace --count >/dev/null 2>/tmp/err &
