@@ -543,6 +543,7 @@ run_copy() {
 
 . scripts/study-cases-4.sh
 . scripts/study-cases-5.sh
+. scripts/study-cases-6.sh
 
 # ---- recording ----
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory/keyed_hash.h"
 #include "workload/sequential.h"
 
 #define NONE	       UINT16_MAX
@@ -26,6 +27,7 @@ void sequential_init(struct sequential *s, uint32_t subset_requests)
 {
 	memset(s, 0, sizeof(*s));
 	s->subset_requests = subset_requests;
+	s->secret = keyed_hash_secret();
 }
 
 /*
@@ -73,11 +75,15 @@ void sequential_clear(struct sequential *s)
 	s->all_continuing = 0;
 }
 
-/* Returns the slot of the first request with that end, or the free slot into which it would go. */
+/*
+ * Returns the slot of the first request with that end, or the free slot into which it would go. A
+ * guest chooses the ends; as in u64map.h, the secret keeps it from choosing them for one slot.
+ */
 static inline uint16_t *slot_of(const struct sequential *s, uint64_t end)
 {
 	size_t mask = ((size_t)1 << s->bits) - 1;
-	size_t i = (size_t)(end * 0x9e3779b97f4a7c15ull >> (64 - s->bits));
+	unsigned __int128 product = (unsigned __int128)(end ^ s->secret) * 0x9e3779b97f4a7c15ull;
+	size_t i = (size_t)(((uint64_t)(product >> 64) ^ (uint64_t)product) >> (64 - s->bits));
 
 	while (s->table[i] && s->ends[s->table[i] - 1].end != end)
 		i = (i + 1) & mask;

@@ -40,6 +40,7 @@ struct sequential {
 	bool grows;		     /* grows with use; else memory is allocated whole at first */
 	uint32_t cap;		     /* number of requests for which ends has room */
 	unsigned int bits;	     /* log2 of the slots in the table of ends */
+	uint64_t secret;	     /* decides where an end goes, and nothing else */
 	uint16_t *table;	     /* number + 1 of the first request with that end; 0: free */
 	struct sequential_end *ends; /* [cap], by request number */
 	uint32_t nr;		     /* requests of the subset being filled */

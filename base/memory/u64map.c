@@ -2,9 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <xxhash.h>
 
+#include "base/memory/keyed_hash.h"
 #include "base/memory/u64map.h"
 
 #define FIRST_BITS 4
@@ -33,17 +32,6 @@ size_t u64map_memory(const struct u64map *m)
 	return m->slots ? sizeof(*m->slots) << m->bits : 0;
 }
 
-/*
- * Makes a secret of the 16 random bytes that the kernel gives each process (getauxval(3)), which
- * takes no system call. Hashing keeps those bytes, with which the C library guards stacks, secret.
- */
-static uint64_t u64map_secret(void)
-{
-	const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
-
-	return random ? XXH3_64bits(random, 16) : 0;
-}
-
 /* Returns the slot of the key, or the free slot where the key would go. */
 static struct u64map_slot *slot_of(const struct u64map *m, uint64_t key)
 {
@@ -59,7 +47,7 @@ static int u64map_grow(struct u64map *m)
 {
 	struct u64map bigger = { .bits = m->slots ? m->bits + 1 : FIRST_BITS,
 				 .nr = m->nr,
-				 .secret = m->slots ? m->secret : u64map_secret() };
+				 .secret = m->slots ? m->secret : keyed_hash_secret() };
 
 	if (bigger.bits > LAST_BITS)
 		return -ENOMEM;

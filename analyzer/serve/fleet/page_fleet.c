@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "analyzer/serve/period/page_column.h"
 #include "base/memory/array.h"
+#include "base/memory/keyed_hash.h"
 #include "base/system/clock.h"
 
 #define MINUTE_S 60
@@ -42,7 +42,7 @@ static uint64_t page_name_hash(const char *host, const char *device)
 	char both[SEGMENT_NAME_BYTES + PROFILE_NAME_BYTES];
 	int len = snprintf(both, sizeof(both), "%s/%s", host, device);
 
-	return XXH3_64bits(both, (size_t)len);
+	return keyed_hash(0, both, (size_t)len);
 }
 
 /*

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "analyzer/serve/fleet/page_fleet_state.h"
 #include "analyzer/serve/period/page_window.h"
 #include "base/memory/array.h"
+#include "base/memory/keyed_hash.h"
 #include "base/system/clock.h"
 
 /*
@@ -29,7 +29,7 @@ static uint64_t page_stream_hash(const struct segment_name *n)
 	int len = snprintf(text, sizeof(text), "%s/%s/%llu", n->host, n->boot_id,
 			   (unsigned long long)n->epoch);
 
-	return XXH3_64bits(text, (size_t)len);
+	return keyed_hash(0, text, (size_t)len);
 }
 
 /*

@@ -6,11 +6,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "analyzer/serve/fleet/page_objective_state.h"
 #include "base/data/json.h"
 #include "base/memory/array.h"
+#include "base/memory/keyed_hash.h"
 #include "base/system/clock.h"
 
 int page_objectives_read(struct page_objectives **out, const char *path, struct err *err)
@@ -101,7 +101,7 @@ void page_objectives_take(struct page_objectives *o, const char *host, const str
 	if (!o)
 		return;
 	len = snprintf(key, sizeof(key), "%s/%s", host, p->device);
-	hash = XXH3_64bits(key, (size_t)len);
+	hash = keyed_hash(0, key, (size_t)len);
 	pthread_mutex_lock(&o->lock);
 	at = u64map_find(&o->by_device, hash);
 	if (at == U64MAP_NONE)

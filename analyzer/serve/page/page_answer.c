@@ -115,7 +115,7 @@ static bool page_turn_begin(struct page_server *p)
 	struct timespec until;
 	bool mine;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += TURN_S;
 	pthread_mutex_lock(&p->lock);
 	while (p->nr_questions >= PAGE_QUESTIONS &&

@@ -338,6 +338,7 @@ int page_server_start(struct page_server **out, const char *dir, const struct pa
 		      struct err *err)
 {
 	struct page_server *p = calloc(1, sizeof(*p));
+	pthread_condattr_t clock;
 	int fd = -1, ret;
 
 	if (!p)
@@ -345,7 +346,11 @@ int page_server_start(struct page_server **out, const char *dir, const struct pa
 	p->listen = config->listen;
 	p->labels = config->labels;
 	pthread_mutex_init(&p->lock, NULL);
-	pthread_cond_init(&p->answered, NULL);
+	/* Setting the machine's clock must not change how long a question waits. */
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->answered, &clock);
+	pthread_condattr_destroy(&clock);
 	ret = page_login_new(&p->login, &config->access, err);
 	if (ret == 0)
 		ret = page_read_ca(p, config->access.client_ca, err);

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "analyzer/serve/period/page_block.h"
 #include "analyzer/serve/period/page_phase.h"
 #include "analyzer/serve/period/page_window.h"
 #include "base/data/json.h"
+#include "base/memory/keyed_hash.h"
 #include "base/system/clock.h"
 
 #define COVER_S	    0.1 /* less than this is rounding */
@@ -100,8 +100,8 @@ static int page_period_segment(struct page_period *t, struct page_store *store,
 	int ret;
 
 	segment_name_path(&segment->name, name);
-	key = XXH3_64bits_withSeed(name, strlen(name), segment->received_real_ns) ^
-	      XXH3_64bits(k.device, strlen(k.device));
+	key = keyed_hash(segment->received_real_ns, name, strlen(name) + 1);
+	key = keyed_hash(key, k.device, strlen(k.device));
 	if (page_cache_get(page_store_cache(store), key, out))
 		return 0;
 	buf_init(&columns);

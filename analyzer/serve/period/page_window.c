@@ -450,6 +450,27 @@ static int page_member_take(struct page_skim *s, const char *key, size_t len, vo
 	return ret;
 }
 
+/* A request has at most one place in each tally, as profile_arrivals_read() has it. */
+static bool page_tallies_fit(const struct profile *p)
+{
+	for (size_t i = 0; i < nr_profile_fields; i++) {
+		const struct profile_field *f = &profile_fields[i];
+		const struct arrival_tally *t =
+			(const struct arrival_tally *)((const char *)p + f->at);
+		uint64_t left;
+
+		if (f->kind != KIND_ARRIVALS)
+			continue;
+		left = p->requests[f->operation];
+		for (size_t k = 0; k < t->nr; k++) {
+			if (t->counts[k].count > left)
+				return false;
+			left -= t->counts[k].count;
+		}
+	}
+	return true;
+}
+
 int page_window_read(const char *text, const char *device, struct profile *p, bool *is_other)
 {
 	struct page_skim s = { .at = text, .end = text + strlen(text), .p = p, .device = device };
@@ -465,5 +486,7 @@ int page_window_read(const char *text, const char *device, struct profile *p, bo
 	*is_other = s.is_other;
 	if (s.is_other)
 		return 0;
-	return s.has_schema && s.has_device && p->end_s > p->begin_s ? 0 : -EBADMSG;
+	if (!s.has_schema || !s.has_device || !(p->end_s > p->begin_s) || !page_tallies_fit(p))
+		return -EBADMSG;
+	return 0;
 }

@@ -174,6 +174,31 @@ static void only_a_window_of_the_device_counts_for_it(void)
 	profile_release(&p);
 }
 
+/* A tally counts each request once; whether the number of requests comes before it or after. */
+static void a_tally_holds_no_more_than_the_requests(void)
+{
+#define READS	      ",\"requests\":{\"read\":3}"
+#define TALLY(counts) ",\"arrivals\":{\"read\":{\"outstanding\":" counts "}}"
+	static const struct {
+		const char *text;
+		int ret;
+	} cases[] = {
+		{ MINIMAL_OF_DEVICE READS TALLY("[[0,1],[1,2]]") "}", 0 },
+		{ MINIMAL_OF_DEVICE TALLY("[[0,1],[1,2]]") READS "}", 0 },
+		{ MINIMAL_OF_DEVICE READS TALLY("[[0,1],[1,3]]") "}", -EBADMSG },
+		{ MINIMAL_OF_DEVICE TALLY("[[0,1],[1,3]]") READS "}", -EBADMSG },
+		{ MINIMAL_OF_DEVICE READS TALLY("[[0,9223372036854775807],[1,3]]") "}", -EBADMSG },
+		{ MINIMAL_OF_DEVICE TALLY("[[0,1]]") "}", -EBADMSG },
+	};
+	struct profile p;
+	bool is_other;
+
+	for (size_t i = 0; i < TAP_NR(cases); i++) {
+		ok_int(page_window_read(cases[i].text, "8:0", &p, &is_other), cases[i].ret);
+		profile_release(&p);
+	}
+}
+
 static void response_times_of_zero_are_shown(void)
 {
 	char text[300];
@@ -258,6 +283,7 @@ static const struct tap_test tests[] = {
 	{ "text that is not a window is refused", broken_text_is_refused },
 	{ "only a window that names the device counts for it, and once",
 	  only_a_window_of_the_device_counts_for_it },
+	{ "a tally holds no more than the requests", a_tally_holds_no_more_than_the_requests },
 	{ "a window whose response times are all 0 is shown", response_times_of_zero_are_shown },
 	{ "packed columns add up as others do", packed_columns_add_up_the_same },
 	{ "the oldest items make room in the cache", the_oldest_items_make_room },

@@ -216,6 +216,28 @@ static void interleaved_streams(void)
 	sequential_release(&random);
 }
 
+#define GOLDEN_INVERSE 0xf1de83e19937733dull /* times 0x9e3779b97f4a7c15 is 1 */
+
+/*
+ * A guest sends requests whose ends have products with the golden ratio that begin with the same
+ * bits. They must not lie in one row of the table, or each would be compared with all before it.
+ */
+static void chosen_ends_do_not_meet(void)
+{
+	struct sequential s;
+	size_t row = 0, longest = 0;
+
+	sequential_init(&s, 4096);
+	for (uint64_t i = 1; i < 4096; i++)
+		ok_int(sequential_add(&s, ~0ull, i * GOLDEN_INVERSE), 0);
+	for (size_t i = 0; i < (size_t)1 << s.bits; i++) {
+		row = s.table[i] ? row + 1 : 0;
+		longest = row > longest ? row : longest;
+	}
+	ok(longest > 0 && longest < 64);
+	sequential_release(&s);
+}
+
 static const struct tap_test tests[] = {
 	{ "one pass counts what the two loops count, on ten million requests in small subsets",
 	  small_subsets },
@@ -223,6 +245,7 @@ static const struct tap_test tests[] = {
 	{ "a short last subset weighs as much as the others", short_last_subset },
 	{ "a lone run of three counts two of three, and is all stream", run_of_three },
 	{ "interleaved streams are sequential and random requests are not", interleaved_streams },
+	{ "ends that somebody chose do not meet in the table", chosen_ends_do_not_meet },
 };
 
 int main(void)
