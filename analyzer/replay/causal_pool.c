@@ -6,12 +6,13 @@
 #include <stdlib.h>
 
 #include "analyzer/replay/causal_depend.h"
+#include "analyzer/replay/causal_pool_few.h"
 #include "base/memory/array.h"
 #include "base/memory/u64map.h"
 
 /*
- * Of the recorded applications that have several threads one is a pool (docs/methods.md). These
- * limits lie between that one and the others.
+ * Of the recorded applications that have several threads one hands on at once (docs/methods.md).
+ * These limits lie between that one and the others.
  */
 #define POOL_FOLLOW_RATIO 0.5  /* of the requests follow a completion, at least */
 #define POOL_OWN_RATIO	  0.25 /* of those follow one of their own thread, at most */
@@ -25,13 +26,6 @@
 #define POOL_MOST 10000
 /* A thread's own completion is looked for among so many events before its request. */
 #define POOL_LOOKBACK 64
-
-/* This struct is an event of a process: a request that is sent, or one that completes. */
-struct pool_event {
-	uint64_t ns;
-	uint32_t pid, tid, request;
-	bool sends;
-};
 
 /* This struct is a process of the window. */
 struct pool_process {
@@ -154,7 +148,7 @@ static struct pool_count pool_count(const struct pool_event *e, size_t nr)
 	return c;
 }
 
-static bool pool_is(const struct pool_event *e, size_t nr)
+static bool pool_hands_on(const struct pool_event *e, size_t nr)
 {
 	double whole_ns = (double)(e[nr - 1].ns - e[0].ns), by_chance;
 	struct pool_count c;
@@ -176,9 +170,14 @@ static int pool_judge(struct causal_pools *out, struct pool_event *e, size_t nr)
 	if (nr)
 		qsort(e, nr, sizeof(*e), pool_by_time);
 	for (size_t i = 0, end; i < nr; i = end) {
+		bool is_pool;
+
 		for (end = i + 1; end < nr && e[end].pid == e[i].pid;)
 			end++;
-		if (!pool_is(e + i, end - i))
+		is_pool = pool_hands_on(e + i, end - i);
+		if (!is_pool && causal_pool_few(e + i, end - i, &is_pool))
+			return -ENOMEM;
+		if (!is_pool)
 			continue;
 		if (array_grow(&out->pids, &cap, out->nr + 1, sizeof(*out->pids)))
 			return -ENOMEM;

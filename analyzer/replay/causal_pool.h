@@ -7,8 +7,9 @@
  *
  * A process is taken for a pool if at least half of its requests directly follow a completion of
  * the process, if these are far more than there would be by chance, and if hardly any of them comes
- * from a thread whose own request has just completed. The threads of a process without a pool are
- * clients, each of which follows its own completions.
+ * from a thread whose own request has just completed. It is one too if few clients share many
+ * threads (causal_pool_few.h). The threads of a process without a pool are clients, each of which
+ * follows its own completions.
  */
 #ifndef ANALYZER_CAUSAL_POOL_H
 #define ANALYZER_CAUSAL_POOL_H

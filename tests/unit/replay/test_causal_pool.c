@@ -6,9 +6,10 @@
 #include "analyzer/replay/causal.h"
 #include "tests/support/tap.h"
 
-#define US 1000ull
-#define MS 1000000ull
-#define NR 400
+#define US	 1000ull
+#define MS	 1000000ull
+#define NR	 400
+#define NR_TASKS 1000
 
 static struct request make(uint32_t pid, uint32_t tid, uint64_t arrival_ns, uint64_t takes_ns)
 {
@@ -113,6 +114,72 @@ static void clients_in_step_are_no_pool(void)
 	free(r);
 }
 
+/*
+ * Makes the requests of nr_clients clients, each of which thinks for least_ns and up to spread_ns
+ * more. If by_turns is true they share nr_threads threads, of which the idle one that has waited
+ * longest takes the next task; else each client is a thread. A task is two requests; if there is a
+ * spread, every other one of them takes twice as long as it.
+ */
+static void make_tasks(struct request *r, uint32_t nr_clients, uint32_t nr_threads, bool by_turns,
+		       uint64_t least_ns, uint64_t spread_ns)
+{
+	uint64_t next_ns[32];
+	struct rng rng;
+
+	rng_seed(&rng, 11);
+	for (uint32_t k = 0; k < nr_clients; k++)
+		next_ns[k] = MS + k * 1300 * US;
+	for (uint32_t i = 0; i < NR_TASKS; i++, r += 2) {
+		uint32_t k = 0, tid;
+		bool is_long;
+
+		for (uint32_t c = 1; c < nr_clients; c++)
+			k = next_ns[c] < next_ns[k] ? c : k;
+		tid = 100 + (by_turns ? i % nr_threads : k);
+		is_long = spread_ns && rng_below(&rng, 2);
+		r[0] = make(100, tid, next_ns[k], is_long ? 2 * spread_ns : 2 * MS);
+		r[1] = make(100, tid, r[0].completion_ns + 100 * US, 2 * MS);
+		next_ns[k] = r[1].completion_ns + least_ns +
+			     (spread_ns ? rng_below(&rng, spread_ns / US) * US : 0);
+	}
+}
+
+static int by_arrival(const void *a, const void *b)
+{
+	const struct request *x = a, *y = b;
+
+	return (x->arrival_ns > y->arrival_ns) - (x->arrival_ns < y->arrival_ns);
+}
+
+static size_t nr_task_lanes(uint32_t nr_clients, uint32_t nr_threads, bool by_turns,
+			    uint64_t least_ns, uint64_t spread_ns)
+{
+	struct request *r = calloc(2 * NR_TASKS, sizeof(*r));
+	struct causal_plan plan;
+	size_t nr;
+
+	make_tasks(r, nr_clients, nr_threads, by_turns, least_ns, spread_ns);
+	qsort(r, 2 * NR_TASKS, sizeof(*r), by_arrival);
+	ok_int(causal_make(&plan, r, 2 * NR_TASKS, NULL), 0);
+	nr = plan.nr_lanes;
+	causal_release(&plan);
+	free(r);
+	return nr;
+}
+
+/*
+ * Three clients of a server with 32 threads think for up to 16 ms, long after a completion. Clients
+ * with a thread each are busy as rarely if they think for 10 to 90 ms; and in step if all think for
+ * 60 ms.
+ */
+static void few_clients_share_threads(void)
+{
+	ok_eq(nr_task_lanes(3, 32, true, MS / 2, 16 * MS), 1);
+	ok_eq(nr_task_lanes(32, 32, false, 10 * MS, 80 * MS), 32);
+	ok_eq(nr_task_lanes(32, 32, false, 60 * MS, 0), 32);
+	ok_eq(nr_task_lanes(3, 3, false, MS, 2 * MS), 3);
+}
+
 #define NR_PROGRAMS 40
 #define NR_EACH	    10
 
@@ -172,6 +239,7 @@ static const struct tap_test tests[] = {
 	{ "threads that wait for their own requests are lanes", clients_are_lanes },
 	{ "threads that follow each other by chance are no pool", busy_threads_are_no_pool },
 	{ "clients that send in step are no pool", clients_in_step_are_no_pool },
+	{ "a server's threads that few clients share are one lane", few_clients_share_threads },
 	{ "a loop of regular programs waits for the one before, a clock does not",
 	  loop_is_no_clock },
 };
