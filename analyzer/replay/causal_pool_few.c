@@ -18,10 +18,10 @@
 #define FEW_EXPECTED 20.0
 #define FEW_MOST     0.2
 /*
- * Clients that think for a constant time begin one after the other, and so never many at once. Their
- * idle times differ by less than the time from one client's beginning to the next one's, or the
- * order would be lost. In the recordings of clients in step the ratio is 1.6 at most; in those of
- * the web server it is 23 at least.
+ * Clients that think for a constant time begin one after the other, and so never many at once.
+ * Their idle times differ by less than the time from one client's beginning to the next one's, or
+ * the order would be lost. In the recordings of clients in step the ratio is 1.6 at most; in those
+ * of the web server it is 23 at least.
  */
 #define FEW_SPREAD 3.0
 
