@@ -338,8 +338,8 @@ static void causal_open_lane(struct causal_lane *lane)
 }
 
 /*
- * A pool hands on what its process decides, which keeps so many requests under way as it was
- * recorded with: each request waits for as many completions as there were before it.
+ * A pool that hands on at once sends what its process decides, which keeps so many requests under
+ * way as it was recorded with: each request waits for as many completions as there were before it.
  */
 static void causal_pool_lane(struct causal_lane *lane)
 {
@@ -431,8 +431,10 @@ static int causal_fill(struct causal_plan *plan, struct causal_times *t,
 		goto out;
 	plan->nr_lanes = t->nr_lanes;
 	for (size_t l = 0; l < t->nr_lanes; l++) {
-		plan->lanes[l].pool =
-			causal_pools_have(pools, causal_tid(&t->requests[t->lanes[l].first]));
+		const struct causal_pool *pool =
+			causal_pools_find(pools, causal_tid(&t->requests[t->lanes[l].first]));
+
+		plan->lanes[l].pool = pool && pool->hands_on;
 		ret = causal_look(&plan->lanes[l], t, l, nr);
 		if (!ret)
 			ret = fill_lane(&plan->lanes[l], t, &t->lanes[l], nr, before[l]);
@@ -521,7 +523,7 @@ int causal_make(struct causal_plan *plan, struct request *r, size_t nr, struct e
 	ret = causal_count_responses(plan, r);
 	if (ret)
 		return ret;
-	ret = causal_pools_find(&pools, r, plan->nr);
+	ret = causal_pools_make(&pools, r, plan->nr);
 	if (!ret)
 		ret = causal_sort_lanes(r, plan->nr);
 	if (!ret)

@@ -15,9 +15,9 @@
  * that time has passed, or when the recorded time since the previous request has passed. But there
  * are never more requests under way than there were in this burst. Therefore a burst on a slower
  * target grows to the depth that it had when it was recorded, and not further; on a faster target
- * it ends sooner. A request of a pool always waits for its done_i requests. A lane may also wait
- * for room at a depth that nobody but the kernel knows (causal_refills()): a request that a
- * completion of the lane let in then waits for this one.
+ * it ends sooner. A request of a pool that hands on at once always waits for its done_i requests. A
+ * lane may also wait for room at a depth that nobody but the kernel knows (causal_refills()): a
+ * request that a completion of the lane let in then waits for this one.
  *
  * A thread depends on another lane if it stops while that lane is stuck, for example on a commit,
  * or on the holder of a lock (causal_depend.c). The time of a request that is sent with nothing
@@ -89,7 +89,7 @@ struct causal_lane {
 	uint32_t lock;	  /* below the plan's nr_locks, or CAUSAL_NO_LOCK */
 	uint64_t depends; /* bit i: the lane depends on lane i */
 	bool open;	  /* its requests wait for no completion */
-	bool pool;	  /* the threads of a process (causal_pool.h) */
+	bool pool;	  /* a pool that hands on at once (causal_pool.h) */
 	bool follows;	  /* completions of other lanes wake it */
 	bool refills;	  /* completions of its own let in the requests of its bursts */
 };

@@ -170,23 +170,23 @@ static int pool_judge(struct causal_pools *out, struct pool_event *e, size_t nr)
 	if (nr)
 		qsort(e, nr, sizeof(*e), pool_by_time);
 	for (size_t i = 0, end; i < nr; i = end) {
-		bool is_pool;
+		bool hands_on, is_few = false;
 
 		for (end = i + 1; end < nr && e[end].pid == e[i].pid;)
 			end++;
-		is_pool = pool_hands_on(e + i, end - i);
-		if (!is_pool && causal_pool_few(e + i, end - i, &is_pool))
+		hands_on = pool_hands_on(e + i, end - i);
+		if (!hands_on && causal_pool_few(e + i, end - i, &is_few))
 			return -ENOMEM;
-		if (!is_pool)
+		if (!hands_on && !is_few)
 			continue;
-		if (array_grow(&out->pids, &cap, out->nr + 1, sizeof(*out->pids)))
+		if (array_grow(&out->of, &cap, out->nr + 1, sizeof(*out->of)))
 			return -ENOMEM;
-		out->pids[out->nr++] = e[i].pid;
+		out->of[out->nr++] = (struct causal_pool){ e[i].pid, hands_on };
 	}
 	return 0;
 }
 
-int causal_pools_find(struct causal_pools *out, struct request *r, size_t nr)
+int causal_pools_make(struct causal_pools *out, struct request *r, size_t nr)
 {
 	struct pool_processes p = { .nr = 0 };
 	struct pool_event *events = NULL;
@@ -201,7 +201,7 @@ int causal_pools_find(struct causal_pools *out, struct request *r, size_t nr)
 	if (!ret)
 		ret = pool_judge(out, events, nr_events);
 	for (size_t i = 0; i < nr && out->nr && !ret; i++)
-		if (pool_may_have(&r[i]) && causal_pools_have(out, r[i].pid))
+		if (pool_may_have(&r[i]) && causal_pools_find(out, r[i].pid))
 			r[i].tid = r[i].pid;
 	free(events);
 	free(p.of);
@@ -211,17 +211,19 @@ int causal_pools_find(struct causal_pools *out, struct request *r, size_t nr)
 
 void causal_pools_release(struct causal_pools *p)
 {
-	free(p->pids);
+	free(p->of);
 }
 
 static int pool_by_pid(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct causal_pool *x = a, *y = b;
 
-	return (x > y) - (x < y);
+	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-bool causal_pools_have(const struct causal_pools *p, uint32_t tid)
+const struct causal_pool *causal_pools_find(const struct causal_pools *p, uint32_t tid)
 {
-	return p->nr && bsearch(&tid, p->pids, p->nr, sizeof(tid), pool_by_pid);
+	const struct causal_pool key = { .pid = tid };
+
+	return p->nr ? bsearch(&key, p->of, p->nr, sizeof(key), pool_by_pid) : NULL;
 }

@@ -20,9 +20,15 @@
 
 #include "formats/request.h"
 
+/* A process whose threads are a pool. */
+struct causal_pool {
+	uint32_t pid;
+	bool hands_on; /* false: few clients share its threads, and think between their requests */
+};
+
 /* The processes of a window whose threads are pools. */
 struct causal_pools {
-	uint32_t *pids; /* owned, ascending */
+	struct causal_pool *of; /* owned, in ascending order of pid */
 	size_t nr;
 };
 
@@ -33,9 +39,9 @@ struct causal_pools {
  * function returns. Expected O(n), and 48 bytes for each request of a process with several
  * threads, of which the first 10 000 count.
  */
-int causal_pools_find(struct causal_pools *p, struct request *requests, size_t nr);
+int causal_pools_make(struct causal_pools *p, struct request *requests, size_t nr);
 void causal_pools_release(struct causal_pools *p);
-/* Returns whether this thread id is that of a pool. O(log n). */
-bool causal_pools_have(const struct causal_pools *p, uint32_t tid);
+/* Returns the pool that has this thread id, or NULL. O(log n). */
+const struct causal_pool *causal_pools_find(const struct causal_pools *p, uint32_t tid);
 
 #endif

@@ -162,6 +162,7 @@ static size_t nr_task_lanes(uint32_t nr_clients, uint32_t nr_threads, bool by_tu
 	qsort(r, 2 * NR_TASKS, sizeof(*r), by_arrival);
 	ok_int(causal_make(&plan, r, 2 * NR_TASKS, NULL), 0);
 	nr = plan.nr_lanes;
+	ok(!plan.lanes[0].pool); /* The clients think. */
 	causal_release(&plan);
 	free(r);
 	return nr;
