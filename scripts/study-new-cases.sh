@@ -5,10 +5,10 @@
 #	scripts/study-new-cases.sh [OUT]		after make programs build/tests/system/fileops
 #
 # It is scripts/study-applications.sh with other applications: each is recorded on the old volume, predicted for the new
-# one by blkcast study migrate --storage, and run there, two pairs of 5 s. A page of docs/studies/new-cases gets the
-# tables, whatever they say; causes.md beside it, which is written by hand, explains them. An application whose program is
-# not installed is left out, and named there. Six minutes at most. OUT (default build/study-new-cases-SET) gets everything
-# else; what is there already is not measured again.
+# one by blkcast study migrate --storage, and run there, two pairs of 5 s (SET=6: 12 s). A page of
+# docs/studies/new-cases gets the tables, whatever they say; causes.md beside it, which is written by hand, explains
+# them. An application whose program is not installed is left out, and named there. Six minutes (SET=6: eight). OUT
+# (default build/study-new-cases-SET) gets everything else; what is there already is not measured again.
 #
 # A set is new until errors of answers were mended or intervals made with it. SET=6 (default) was chosen when flushes
 # could pass a device's queue and a pool of threads was one submitter, before any of it had run on a volume. Its runs are

@@ -31,7 +31,7 @@ struct few_task {
 
 struct few_thread {
 	struct few_task task; /* the one that it has, or had last */
-	uint32_t under_way;
+	int32_t under_way;
 };
 
 struct few_tasks {
@@ -65,28 +65,36 @@ static int few_task_add(struct few_tasks *t, const struct few_task *task)
 	return 0;
 }
 
+/* Ends the task that the thread had last, and begins one now, if it was idle for long enough. */
+static int few_task_begin(struct few_tasks *t, struct few_thread *thread, uint64_t ns)
+{
+	double idle_ns = (double)(ns - thread->task.end_ns);
+
+	if (idle_ns <= CAUSAL_FOLLOW_NS)
+		return 0;
+	if (few_task_add(t, &thread->task))
+		return -ENOMEM;
+	thread->task.begin_ns = ns;
+	t->nr_idle++;
+	t->idle_ns += idle_ns;
+	t->idle_ns2 += idle_ns * idle_ns;
+	return 0;
+}
+
+/*
+ * Finds the tasks. The completion of a request that took no time comes before the request, so that
+ * for a moment -1 requests are under way.
+ */
 static int few_tasks_find(struct few_tasks *t, const struct pool_event *e, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		struct few_thread *thread = few_thread_of(t, &e[i]);
-		double idle_ns;
 
-		if (!thread)
+		if (!thread || (!thread->under_way && few_task_begin(t, thread, e[i].ns)))
 			return -ENOMEM;
-		if (!e[i].sends) {
-			thread->under_way -= thread->under_way > 0;
+		thread->under_way += e[i].sends ? 1 : -1;
+		if (!e[i].sends)
 			thread->task.end_ns = e[i].ns;
-			continue;
-		}
-		idle_ns = (double)(e[i].ns - thread->task.end_ns);
-		if (!thread->under_way++ && idle_ns > CAUSAL_FOLLOW_NS) {
-			if (few_task_add(t, &thread->task))
-				return -ENOMEM;
-			thread->task.begin_ns = e[i].ns;
-			t->nr_idle++;
-			t->idle_ns += idle_ns;
-			t->idle_ns2 += idle_ns * idle_ns;
-		}
 	}
 	for (size_t i = 0; i < t->nr_threads; i++)
 		if (few_task_add(t, &t->threads[i].task))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * causal_pool_few: tells whether few clients share the many threads of a process, as those of a web
- * server do, which hands each answer to a thread that is idle.
+ * causal_pool_few: this module finds out whether few clients share the many threads of a process. A
+ * web server is such a process if it hands each answer to any thread that is idle.
  *
  * A thread has a task from a request until it has nothing under way and sends nothing for
  * CAUSAL_FOLLOW_NS. Threads that are clients begin their tasks whatever the others do. Where few
