@@ -316,6 +316,43 @@ unsigned int rig_files_left(const struct rig *rig, const char *end)
 	return nr;
 }
 
+/* Sleeps a moment. Returns false once RIG_PATIENCE_S have passed since *waited_ms was 0. */
+static bool rig_is_patient(unsigned int *waited_ms)
+{
+	nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
+	*waited_ms += 20;
+	return *waited_ms < RIG_PATIENCE_S * 1000;
+}
+
+void rig_wait_requests(const struct receiver *s, unsigned int nr)
+{
+	unsigned int waited_ms = 0;
+
+	while (__atomic_load_n(&s->nr_requests, __ATOMIC_RELAXED) < nr &&
+	       rig_is_patient(&waited_ms))
+		;
+}
+
+void rig_wait_sent(const struct rig *rig)
+{
+	unsigned int waited_ms = 0;
+
+	while (rig_files_left(rig, ".seg") && rig_is_patient(&waited_ms))
+		;
+	ok_eq(rig_files_left(rig, ".seg"), 0);
+}
+
+uint64_t rig_wait_lost(const struct rig *rig, enum loss_cause cause, uint64_t nr)
+{
+	uint64_t lost[NR_LOSS_CAUSES];
+	unsigned int waited_ms = 0;
+
+	do
+		account_losses(rig->account, lost);
+	while (lost[cause] < nr && rig_is_patient(&waited_ms));
+	return lost[cause];
+}
+
 void rig_end(struct rig *rig, struct receiver *s)
 {
 	char command[96];

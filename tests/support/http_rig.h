@@ -14,6 +14,7 @@
 #include "agent/send/hindsight.h"
 #include "agent/send/sink.h"
 #include "base/memory/buf.h"
+#include "formats/ledger.h"
 
 /* This enum says what the receiver in this test does with a request. */
 enum behaviour {
@@ -57,6 +58,8 @@ struct receiver {
 	pthread_mutex_t lock;
 };
 
+#define RIG_PATIENCE_S 60 /* what a loaded machine may need for what takes milliseconds */
+
 struct rig {
 	char dir[48], url[64], account_path[80];
 	struct sink *sink;
@@ -76,6 +79,15 @@ void rig_send_many(struct rig *rig, uint64_t sequence, unsigned int nr);
 void rig_send(struct rig *rig, uint64_t sequence);
 void rig_close(struct rig *rig, double wait_s);
 unsigned int rig_files_left(const struct rig *rig, const char *end);
+/* Waits until the receiver has had nr requests, at most RIG_PATIENCE_S. */
+void rig_wait_requests(const struct receiver *s, unsigned int nr);
+/* Waits until no segment is left in the spool; fails after RIG_PATIENCE_S. */
+void rig_wait_sent(const struct rig *rig);
+/*
+ * Waits until at least nr requests are noted as lost by this cause, at most RIG_PATIENCE_S. The
+ * account says so only after the file has gone. Returns what it says.
+ */
+uint64_t rig_wait_lost(const struct rig *rig, enum loss_cause cause, uint64_t nr);
 void rig_end(struct rig *rig, struct receiver *s);
 
 #endif

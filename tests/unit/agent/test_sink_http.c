@@ -23,7 +23,7 @@ static void acknowledged_segments_leave_the_spool(void)
 		return;
 	for (uint64_t i = 0; i < 20; i++)
 		rig_send(&rig, i);
-	rig_close(&rig, 5);
+	rig_close(&rig, RIG_PATIENCE_S);
 	ok_eq(s.nr_stored, 20);
 	for (uint64_t i = 0; i < 20; i++)
 		if (s.stored[i] != i)
@@ -43,7 +43,7 @@ static void only_a_true_acknowledgement_counts(void)
 	if (!receiver_begin(&s, script, TAP_NR(script)) || !rig_new(&rig, &s))
 		return;
 	rig_send(&rig, 3);
-	rig_close(&rig, 15);
+	rig_close(&rig, RIG_PATIENCE_S);
 	ok_eq(s.nr_requests, 5);
 	ok_eq(s.nr_stored, 1);
 	ok_eq(s.stored[0], 3);
@@ -54,7 +54,6 @@ static void only_a_true_acknowledgement_counts(void)
 static void refused_segment_is_set_aside_and_counted(void)
 {
 	static const enum behaviour script[] = { ANSWER_400 };
-	uint64_t lost[NR_LOSS_CAUSES];
 	struct receiver s;
 	struct ledger ledger;
 	struct rig rig = { .hindsight = NULL };
@@ -63,16 +62,13 @@ static void refused_segment_is_set_aside_and_counted(void)
 		return;
 	rig_send(&rig, 0);
 	rig_send(&rig, 1);
-	for (int i = 0; i < 200 && rig_files_left(&rig, ".seg"); i++)
-		nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
-	account_losses(rig.account, lost);
-	ok_eq(lost[LOSS_QUARANTINE], 1);
+	ok_eq(rig_wait_lost(&rig, LOSS_QUARANTINE, 1), 1);
 	ledger_init(&ledger);
 	account_take(rig.account, 2, &ledger);
 	if (ok_eq(ledger.nr, 1))
 		ok_eq(ledger.losses[0].device, device_make(7, 3));
 	ledger_release(&ledger);
-	rig_close(&rig, 5);
+	rig_close(&rig, RIG_PATIENCE_S);
 	ok_eq(s.nr_stored, 1);
 	ok_eq(s.stored[0], 1);
 	ok_eq(rig_files_left(&rig, ".bad"), 1);
@@ -88,13 +84,14 @@ static void redirects_and_refusals_of_access_keep_the_spool(void)
 	if (!receiver_begin(&s, script, TAP_NR(script)) || !rig_new(&rig, &s))
 		return;
 	rig_send(&rig, 0);
-	rig_close(&rig, 2);
+	rig_wait_requests(&s, 2);
+	rig_close(&rig, 0.1);
 	ok_eq(s.nr_elsewhere, 0);
 	ok_eq(s.nr_requests, 2);
 	ok_eq(rig_files_left(&rig, ".seg"), 1);
 	/* The next run sends what this one could not. */
 	if (rig_open(&rig, &s))
-		rig_close(&rig, 5);
+		rig_close(&rig, RIG_PATIENCE_S);
 	ok_eq(s.nr_stored, 1);
 	ok_eq(rig_files_left(&rig, ".seg"), 0);
 	rig_end(&rig, &s);
@@ -111,7 +108,7 @@ static void retry_after_is_obeyed(void)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	rig_send(&rig, 0);
-	rig_close(&rig, 10);
+	rig_close(&rig, RIG_PATIENCE_S);
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	ok_eq(s.nr_stored, 1);
 	ok((to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000 >= 2000);
@@ -127,7 +124,7 @@ static void too_large_a_segment_goes_in_parts(void)
 		return;
 	s.max_body_bytes = 3000;
 	rig_send_many(&rig, 4, 2000);
-	rig_close(&rig, 10);
+	rig_close(&rig, RIG_PATIENCE_S);
 	ok_eq(s.requests, 2000);
 	ok(s.nr_stored > 1);
 	ok_eq(rig_files_left(&rig, ".seg"), 0);
@@ -137,7 +134,6 @@ static void too_large_a_segment_goes_in_parts(void)
 
 static void what_cannot_be_split_is_lost_by_count(void)
 {
-	uint64_t lost[NR_LOSS_CAUSES];
 	struct receiver s;
 	struct rig rig = { .hindsight = NULL };
 
@@ -145,10 +141,7 @@ static void what_cannot_be_split_is_lost_by_count(void)
 		return;
 	s.max_body_bytes = 20;
 	rig_send_many(&rig, 0, 100);
-	for (int i = 0; i < 300 && rig_files_left(&rig, ".seg"); i++)
-		nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
-	account_losses(rig.account, lost);
-	ok_eq(lost[LOSS_QUARANTINE], 100);
+	ok_eq(rig_wait_lost(&rig, LOSS_QUARANTINE, 100), 100);
 	ok_eq(s.nr_stored, 0);
 	rig_close(&rig, 1);
 	ok_eq(rig_files_left(&rig, ".bad"), 1);
@@ -163,17 +156,16 @@ static uint64_t stored_where_taken(size_t nr)
 {
 	static const enum behaviour script[] = { ANSWER_409, ANSWER_409, ANSWER_409, ANSWER_409,
 						 ANSWER_409, ANSWER_409, ANSWER_409 };
-	uint64_t lost[NR_LOSS_CAUSES];
+	uint64_t nr_lost;
 	struct receiver s;
 	struct rig rig = { .hindsight = NULL };
 
 	if (!receiver_begin(&s, script, nr) || !rig_new(&rig, &s))
 		return 0;
 	rig_send_many(&rig, 0, 320);
-	for (int i = 0; i < 300 && rig_files_left(&rig, ".seg"); i++)
-		nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
-	account_losses(rig.account, lost);
-	ok_eq(lost[LOSS_QUARANTINE] + s.requests, 320);
+	rig_wait_sent(&rig);
+	nr_lost = 320 - s.requests;
+	ok_eq(rig_wait_lost(&rig, LOSS_QUARANTINE, nr_lost), nr_lost);
 	rig_close(&rig, 1);
 	rig_end(&rig, &s);
 	return s.requests;
@@ -204,19 +196,11 @@ static void dead_receiver_costs_nothing_but_time(void)
 	nanosleep(&(struct timespec){ 0, 300000000 }, NULL);
 	ok_eq(rig_files_left(&rig, ".seg"), 5);
 	ok(receiver_listen(&s));
-	rig_close(&rig, 10);
+	rig_close(&rig, RIG_PATIENCE_S);
 	ok_eq(s.nr_stored, 5);
 	ok_eq(s.stored[4], 4);
 	ok_eq(rig_files_left(&rig, ".seg"), 0);
 	rig_end(&rig, &s);
-}
-
-/* Waits until the receiver has acknowledged everything, at most six seconds. */
-static void wait_until_sent(const struct rig *rig)
-{
-	for (int i = 0; i < 300 && rig_files_left(rig, ".seg"); i++)
-		nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
-	ok_eq(rig_files_left(rig, ".seg"), 0);
 }
 
 /* The receiver closes the idle connection, as it does after its time limit or at its restart. */
@@ -230,15 +214,15 @@ static void closed_connection_costs_nothing(void)
 	s.keeps_names = true;
 	for (uint64_t i = 0; i < 3; i++) {
 		rig_send(&rig, i);
-		wait_until_sent(&rig);
+		rig_wait_sent(&rig);
 	}
 	MHD_stop_daemon(s.daemon);
 	ok(receiver_listen(&s));
 	for (uint64_t i = 3; i < 6; i++) {
 		rig_send(&rig, i);
-		wait_until_sent(&rig);
+		rig_wait_sent(&rig);
 	}
-	rig_close(&rig, 5);
+	rig_close(&rig, RIG_PATIENCE_S);
 	ok_eq(s.nr_connections, 2); /* one of each receiver */
 	ok_eq(s.nr_requests, 6);
 	ok_eq(s.nr_stored, 6);
@@ -256,14 +240,14 @@ static void silent_machine_is_noticed(void)
 		return;
 	s.keeps_names = true;
 	rig_send(&rig, 0);
-	wait_until_sent(&rig);
+	rig_wait_sent(&rig);
 	if (!receiver_silence(&s))
 		return;
 	rig_send(&rig, 1);
-	wait_until_sent(&rig);
+	rig_wait_sent(&rig);
 	rig_send(&rig, 2);
-	wait_until_sent(&rig);
-	rig_close(&rig, 5);
+	rig_wait_sent(&rig);
+	rig_close(&rig, RIG_PATIENCE_S);
 	ok_eq(s.nr_connections, 2);
 	ok_eq(s.nr_stored, 3);
 	ok_eq(s.requests, 3);
@@ -280,11 +264,11 @@ static void connection_is_replaced_after_its_life(void)
 		return;
 	for (uint64_t i = 0; i < 4; i++) {
 		rig_send(&rig, i);
-		wait_until_sent(&rig);
+		rig_wait_sent(&rig);
 		if (i == 1)
 			nanosleep(&(struct timespec){ 2, 100000000 }, NULL);
 	}
-	rig_close(&rig, 5);
+	rig_close(&rig, RIG_PATIENCE_S);
 	ok(s.nr_connections >= 2); /* more where this machine takes seconds for a segment */
 	ok_eq(s.nr_stored, 4);
 	ok_eq(s.requests, 4);
@@ -303,9 +287,9 @@ static void connection_cut_before_the_answer_counts_once(void)
 	s.keeps_names = true;
 	for (uint64_t i = 0; i < 3; i++) {
 		rig_send(&rig, i);
-		wait_until_sent(&rig);
+		rig_wait_sent(&rig);
 	}
-	rig_close(&rig, 5);
+	rig_close(&rig, RIG_PATIENCE_S);
 	ok_eq(s.nr_requests, 4);
 	ok_eq(s.nr_stored, 3);
 	ok_eq(s.requests, 3);
@@ -327,7 +311,7 @@ static void stop_cuts_a_slow_transfer_and_keeps_the_segment(void)
 	ok_eq(rig_files_left(&rig, ".seg"), 1);
 	/* The receiver has it by now; sending it again is harmless. */
 	if (rig_open(&rig, &s))
-		rig_close(&rig, 5);
+		rig_close(&rig, RIG_PATIENCE_S);
 	ok_eq(rig_files_left(&rig, ".seg"), 0);
 	rig_end(&rig, &s);
 }
@@ -349,7 +333,7 @@ static void damaged_spool_file_is_set_aside(void)
 	if (!rig_open(&rig, &s))
 		return;
 	rig_send(&rig, 0);
-	rig_close(&rig, 5);
+	rig_close(&rig, RIG_PATIENCE_S);
 	ok_eq(s.nr_stored, 1);
 	ok_eq(s.nr_requests, 1);
 	ok_eq(rig_files_left(&rig, ".bad"), 1);
