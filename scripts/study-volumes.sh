@@ -81,12 +81,22 @@ serve() { # NAME SERVERS READ-TIME WRITE-TIME: in microseconds
 	echo 128 >"$connection/congestion_threshold"
 }
 
+# Sets what a guest decides, and the storage does not, to the same values for every disk: those that Linux gives to a
+# virtual disk of virtio. A loop device keeps how far it reads ahead from what it was used for before. It says that it
+# does not rotate, for which the kernel writes back one request at a time where a read takes 2 ms or more.
+guest_settings() { # DEVICE
+	local queue=/sys/block/$1/queue
+	echo 128 >"$queue/read_ahead_kb"
+	[ ! -e "$queue/wbt_lat_usec" ] || echo 75000 >"$queue/wbt_lat_usec"
+}
+
 # Makes a disk with a file system of a part of a volume, by default of all of it.
 disk() { # NAME VOLUME [OPTION...]: options of losetup
 	local name=$1 image=$work/$2.img
 	shift 2
 	device[$name]=$(losetup -f --show --direct-io=on "$@" "$image")
 	devices+=("${device[$name]}")
+	guest_settings "${device[$name]##*/}"
 	mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0,nodiscard "${device[$name]}"
 	mkdir "$work/$name"
 	mount -o noatime "${device[$name]}" "$work/$name"
@@ -544,6 +554,7 @@ run_copy() {
 . scripts/study-cases-4.sh
 . scripts/study-cases-5.sh
 . scripts/study-cases-6.sh
+. scripts/study-cases-7.sh
 
 # ---- recording ----
 

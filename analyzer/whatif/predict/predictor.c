@@ -10,6 +10,14 @@
 #include "analyzer/whatif/predict/busy_curves.h"
 #include "formats/model_file.h"
 
+/* An interval narrower than this share of the value is the rounding of equal numbers. */
+#define PREDICTED_NO_WIDTH 1e-9
+
+bool predicted_has_interval(double value, double low, double high)
+{
+	return high - low > PREDICTED_NO_WIDTH * value;
+}
+
 void predictor_release(struct predictor *p)
 {
 	for (size_t i = 0; i < p->nr_models; i++)

@@ -63,6 +63,18 @@ struct predicted {
 #define PREDICTED_NONE \
 	((struct predicted){ { NAN, NAN }, { NAN, NAN }, { NAN, NAN }, NAN, NAN, NAN })
 
+/* The remark on an answer whose intervals would have no width. */
+#define PREDICTED_WITHOUT_ERROR                                                                    \
+	"Times without an interval: cannot tell how far they are off, since the models give back " \
+	"their own measurements without any error, as no storage does."
+
+/*
+ * Returns whether the interval of a predicted value says something. It comes from the errors of the
+ * models for rows that they were not fitted to. A model that had no error there was fitted to a
+ * formula and not to measurements, and how far a storage is off cannot be told from it.
+ */
+bool predicted_has_interval(double value, double low, double high);
+
 /* This struct is a query: a point of the distribution, and the directions. */
 struct predictor_ask {
 	const char *point; /* "": the mean; "p95", ... */

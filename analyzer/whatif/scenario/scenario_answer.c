@@ -10,17 +10,9 @@
 
 static const char *const scenario_sides[2] = { "read", "write" };
 
-/* An interval narrower than this share of the time is the rounding of equal numbers. */
-#define SCENARIO_NO_WIDTH 1e-9
-
-/*
- * Returns whether the interval of a time says something. The interval comes from the errors of the
- * models for rows that they were not fitted to. A model that had no error there was fitted to a
- * formula and not to measurements, and how far a storage is off cannot be told from it.
- */
 static bool scenario_has_interval(const struct predicted *a, int side)
 {
-	return a->high[side] - a->low[side] > SCENARIO_NO_WIDTH * a->s[side];
+	return predicted_has_interval(a->s[side], a->low[side], a->high[side]);
 }
 
 static double scenario_base_s(const struct scenario_vm *vm, int side)
@@ -442,10 +434,7 @@ static void scenario_note_intervals(const struct scenario_result *r, struct answ
 				if (!isfinite(vm->answer.low[side]) ||
 				    scenario_has_interval(&vm->answer, side))
 					continue;
-				answer_note(a,
-					    "Times without an interval: cannot tell how far they "
-					    "are off, since the models give back their own "
-					    "measurements without any error, as no storage does.");
+				answer_note(a, PREDICTED_WITHOUT_ERROR);
 				return;
 			}
 		}

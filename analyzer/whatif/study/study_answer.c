@@ -79,6 +79,11 @@ static struct study_row study_row_of(const struct study_result *r, size_t case_i
 				 .low = t.way ? t.low : NAN,
 				 .high = t.way ? t.high : NAN };
 
+	/* A relative answer about the storage of the recording is the recorded time itself. */
+	row.is_exact = strcmp(r->how, "relative") && isfinite(row.low) &&
+		       !predicted_has_interval(row.target_s, row.low, row.high);
+	if (row.is_exact)
+		row.low = row.high = NAN;
 	row.before_s = study_before(r, case_index, load, type, point);
 	row.change_ratio = row.target_s / row.before_s - 1;
 	row.measured_s = NAN;
@@ -391,12 +396,13 @@ static void study_answer_rows(const struct study_result *r, struct answer *a)
 			     "Before is where the load was characterized, or alone on the target.",
 			     ANSWER_COLUMNS(columns));
 	char name[128], at[64];
-	bool has_measured = false;
+	bool has_measured = false, has_exact = false;
 
 	for (size_t i = 0; i < r->nr_rows; i++) {
 		const struct study_row *row = &r->rows[i];
 
 		has_measured |= isfinite(row->measured_s);
+		has_exact |= row->is_exact;
 		study_case_name(r, row->case_index, at);
 		study_name(r->study, row->load, name);
 		answer_words(t, "%s", at);
@@ -418,9 +424,19 @@ static void study_answer_rows(const struct study_result *r, struct answer *a)
 							  : "-");
 		study_answer_why(r, row, t);
 	}
+	if (has_exact)
+		answer_note(a, PREDICTED_WITHOUT_ERROR);
 	if (has_measured)
 		answer_fact_words(a, NULL, "delta RT",
 				  "|measured - on the target| / on the target");
+}
+
+static void study_answer_rate(const struct study_answer *s, struct answer_table *t)
+{
+	if (predicted_has_interval(s->rate_per_s, s->rate_low_per_s, s->rate_high_per_s))
+		answer_interval(t, s->rate_per_s, s->rate_low_per_s, s->rate_high_per_s);
+	else
+		answer_interval(t, s->rate_per_s, NAN, NAN);
 }
 
 /* Adds the requests per second that each load offers, and those that the target serves. */
@@ -448,8 +464,7 @@ static void study_answer_throughput(const struct study_result *r, struct answer 
 			answer_number(t, (double)c->loads[i] + 1);
 			answer_words(t, "%s", name);
 			answer_number(t, r->study->loads[c->loads[i]].facts.rate_per_s);
-			answer_interval(t, c->answers[i].rate_per_s, c->answers[i].rate_low_per_s,
-					c->answers[i].rate_high_per_s);
+			study_answer_rate(&c->answers[i], t);
 			if (!r->study->simulated)
 				continue;
 			answer_words(t, "%s",

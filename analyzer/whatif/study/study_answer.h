@@ -31,10 +31,11 @@ struct study_row {
 	enum study_way way;
 	/*
 	 * These are response times; NaN means unknown. low and high are the ends of the 90 %
-	 * interval of target_s.
+	 * interval of target_s, and NaN as well where the models had no error (is_exact).
 	 */
 	double before_s, target_s, low, high, change_ratio, measured_s;
 	double delta_rt; /* |measured_s - target_s| / target_s */
+	bool is_exact;
 };
 
 struct study_result {
