@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "analyzer/models/num/parallel.h"
+#include "analyzer/models/num/rng.h"
 #include "analyzer/models/net/net.h"
 #include "analyzer/models/net/qpe_import.h"
 #include "analyzer/models/solve/solve.h"
@@ -40,7 +41,7 @@ static struct net *parse(const char *text)
 	return n;
 }
 
-static void speed(const char *name, const struct net *n, const char *goal, const char *note)
+static double speed(const char *name, const struct net *n, const char *goal, const char *note)
 {
 	double best = INFINITY;
 
@@ -58,6 +59,68 @@ static void speed(const char *name, const struct net *n, const char *goal, const
 	}
 	printf("figure\tqpn: service completions, %s\t%.4g\tM/s/core\t%s\t%s\n", name,
 	       SPEED_EVENTS / best / 1e6, goal, note);
+	return best;
+}
+
+#define CLIENTS 10
+
+/*
+ * A plain event loop that is written for the closed M/M/1 alone, with the same random numbers, a
+ * sorted array of the clients that think, and the integrals of queue length and busy time. Returns
+ * the seconds of SPEED_EVENTS completions, the mean number in the queue, and the share of time in
+ * which it is not empty.
+ */
+static double bare_loop(double *length, double *utilization)
+{
+	double wake[CLIENTS], now = 0, end = INFINITY, area = 0, busy = 0, begin;
+	size_t nr_thinking = 0;
+	struct rng r;
+
+	rng_seed(&r, 1);
+	begin = seconds(CLOCK_THREAD_CPUTIME_ID);
+	for (size_t nr_waiting = 0, nr_done = 0; nr_done < SPEED_EVENTS;) {
+		bool is_wake;
+		double next;
+
+		while (nr_thinking + nr_waiting < CLIENTS) { /* the latest comes first */
+			double at = now + 10 * rng_exponential(&r);
+			size_t i = nr_thinking++;
+
+			for (; i && wake[i - 1] < at; i--)
+				wake[i] = wake[i - 1];
+			wake[i] = at;
+		}
+		is_wake = nr_thinking && wake[nr_thinking - 1] < end;
+		next = is_wake ? wake[nr_thinking - 1] : end;
+		area += (next - now) * (double)nr_waiting;
+		busy += nr_waiting ? next - now : 0;
+		now = next;
+		if (is_wake) {
+			nr_thinking--;
+			nr_waiting++;
+		} else {
+			nr_waiting--;
+			nr_done++;
+		}
+		if (!nr_waiting)
+			end = INFINITY;
+		else if (!is_wake || nr_waiting == 1)
+			end = now + rng_exponential(&r);
+	}
+	*length = area / now;
+	*utilization = busy / now;
+	return seconds(CLOCK_THREAD_CPUTIME_ID) - begin;
+}
+
+static void speed_beside_bare(double took)
+{
+	double best = INFINITY, length, utilization;
+
+	for (int i = 0; i < REPEATS; i++)
+		best = fmin(best, bare_loop(&length, &utilization));
+	printf("figure\tqpn: closed M/M/1, time beside a loop for this net alone\t%.2f\tx\t-\t"
+	       "the loop: %.4g M/s/core, %.4f in the queue, %.4f of the time\n",
+	       took / best, SPEED_EVENTS / best / 1e6, length, utilization);
 }
 
 static void speed_of_file(const char *name, const char *goal, const char *note)
@@ -145,7 +208,8 @@ int main(int argc, char **argv)
 		return 0;
 	n = parse(closed);
 
-	speed("closed M/M/1 of 10 clients", n, ">= 10", "SimPy closed loop here: 0.2 M requests/s");
+	speed_beside_bare(speed("closed M/M/1 of 10 clients", n, ">= 10",
+				"SimPy closed loop here: 0.2 M requests/s"));
 	net_free(n);
 	speed_of_file("pepsy-bcmp2", ">= 6", "SimQPN on a like machine: 2.4");
 	speed_of_file("ispass03-02", ">= 6", "SimQPN on a like machine: 3.0");
