@@ -16,6 +16,7 @@
 #   make estimates    migrations, consolidations, headroom and scenarios estimated, then really run (as root, 18 minutes)
 #   make study-applications  applications predicted by a simulated device, then really run there (as root, an hour;
 #                     SHORT=1: twelve minutes)
+#   make study-clients      six applications with twice their clients, predicted and really run, after study-applications
 #   make study-consolidation  pairs of applications on one storage, and more clients of one, predicted and really run
 #                     (as root, 12 minutes)
 #   make study-here   models of this machine's disk, interference and capacity, refitted from docs/studies
@@ -146,7 +147,7 @@ tool_bin := $(patsubst %.c,$(BUILD)/%,$(tool_src))
 tools    := $(tool_bin) $(addprefix $(BUILD)/tests/system-under-study/,first second)
 
 .PHONY: all programs tests benches deps check check-only test test-only test-vm test-vm-asan guests test-s390x test-emulated emulated emulated-small \
-	fleet fleet-only bench bench-only case-arch case-studies estimates study-applications study-consolidation study-here qpn-study demo endurance endurance-only endurance-threads coverage coverage-only \
+	fleet fleet-only bench bench-only case-arch case-studies estimates study-applications study-clients study-consolidation study-here qpn-study demo endurance endurance-only endurance-threads coverage coverage-only \
 	check-asan check-tsan check-msan msan-only \
 	fuzz fuzz-build fuzz-only check-valgrind \
 	static static-only test-static bundle install uninstall deb test-deb schemas style help clean
@@ -342,6 +343,9 @@ estimates: programs
 study-applications: programs $(BUILD)/tests/system/fileops
 	$(Q)scripts/deps.sh case
 	$(Q)scripts/study-applications.sh $(BUILD)/study-applications $(APPS)
+
+study-clients: programs $(BUILD)/tests/system/fileops
+	$(Q)scripts/study-clients.sh $(BUILD)/study-applications $(APPS)
 
 study-consolidation: programs $(BUILD)/tests/system/fileops
 	$(Q)scripts/deps.sh case

@@ -1,9 +1,8 @@
 # Volumes with a known time for each request, applications that run on them, and campaigns that measure them: what
-# This file holds the functions that scripts/study-applications.sh, study-consolidation.sh and study-headroom.sh
-# share. They source this file, as root, with OUT (a folder for what stays), SECONDS_EACH (the length of a run) and
-# INTERVAL (of a campaign) set. All volumes and devices go when the script ends. With PIECE_S= seconds nothing is
-# begun that would end later than that: the script ends with exit status 4, and the same command goes on where it
-# stopped, campaigns included.
+# scripts/study-applications.sh, study-clients.sh, study-consolidation.sh and study-headroom.sh share. They source this
+# file, as root, with OUT (a folder for what stays), SECONDS_EACH (the length of a run) and INTERVAL (of a campaign)
+# set. All volumes and devices go when the script ends. With PIECE_S= seconds nothing is begun that would end later than
+# that: the script ends with exit status 4, and the same command goes on where it stopped, campaigns included.
 # shellcheck shell=bash
 EVERY=${EVERY:-1}
 BACKING=${BACKING:-/dev/shm}
@@ -135,6 +134,9 @@ need_volumes() {
 
 # ---- applications: setup_NAME FOLDER, begin_NAME FOLDER before a run, run_NAME FOLDER SECONDS ----
 
+# scripts/study-clients.sh runs sync, async4, pgbench, db_bench, mail and file with twice their clients.
+times=1
+
 direct="--direct=1 --norandommap --size=64m --filename=set --time_based --group_reporting --overwrite=1"
 fio_in() { # FOLDER SECONDS OPTION...
 	local folder=$1 seconds=$2
@@ -145,8 +147,10 @@ fio_in() { # FOLDER SECONDS OPTION...
 setup_fio() {
 	[ -s "$1/set" ] || fio --name=set --filename="$1/set" --size=64m --rw=write --bs=1m --end_fsync=1 --output=/dev/null
 }
-run_sync() { fio_in "$1" "$2" --ioengine=psync --thread --rw=randrw --rwmixread=70 --bs=8k --numjobs=4 --thinktime=4000; }
-run_async4() { fio_in "$1" "$2" --ioengine=libaio --iodepth=4 --rw=randrw --rwmixread=50 --bs=8k; }
+run_sync() {
+	fio_in "$1" "$2" --ioengine=psync --thread --rw=randrw --rwmixread=70 --bs=8k --numjobs=$((4 * times)) --thinktime=4000
+}
+run_async4() { fio_in "$1" "$2" --ioengine=libaio --iodepth=4 --rw=randrw --rwmixread=50 --bs=8k --numjobs="$times"; }
 run_async32() { fio_in "$1" "$2" --ioengine=libaio --iodepth=32 --rw=randrw --rwmixread=70 --bs=4k; }
 run_sizes() { fio_in "$1" "$2" --ioengine=libaio --iodepth=4 --rw=randrw --rwmixread=60 --bssplit=4k/50:16k/30:64k/20; }
 # The log is there before the first run, which would else begin with writing it in full.
@@ -217,7 +221,7 @@ begin_pgbench() {
 	sync -f "$1"
 }
 # All runs draw the same accounts in the same order.
-run_pgbench() { runuser -u postgres -- pgbench -h "$work" -n -c 4 -j 2 --random-seed=1 -T "$2" postgres; }
+run_pgbench() { runuser -u postgres -- pgbench -h "$work" -n -c $((4 * times)) -j 2 --random-seed=1 -T "$2" postgres; }
 # Data that is thrown away need not be written, which would happen while the next application runs.
 end_pgbench() {
 	local database=${postmaster%/*}
@@ -232,7 +236,7 @@ keys="--num=40000 --value_size=1000 --use_direct_reads=1 --use_direct_io_for_flu
 setup_db_bench() { db_bench --db="$1/db" --benchmarks=fillseq $keys; }
 # shellcheck disable=SC2086
 run_db_bench() {
-	in_group db_bench --db="$1/db" --use_existing_db=1 --threads=4 --duration="$2" --benchmarks=readrandomwriterandom \
+	in_group db_bench --db="$1/db" --use_existing_db=1 --threads=$((4 * times)) --duration="$2" --benchmarks=readrandomwriterandom \
 		--readwritepercent=70 --sync=1 $keys
 }
 
@@ -240,7 +244,7 @@ run_db_bench() {
 begin_fileops() { # FOLDER KIND
 	rm -rf "${1:?}/$2"
 	mkdir "$1/$2"
-	FILEOPS_GO=$work/go in_group "$fileops" "$1/$2" "$2" 6 "$SECONDS_EACH" 150 >"$OUT/fileops.out" &
+	FILEOPS_GO=$work/go in_group "$fileops" "$1/$2" "$2" $((6 * times)) "$SECONDS_EACH" 150 >"$OUT/fileops.out" &
 	worker=$!
 	while [ ! -e "$1/$2/ready" ]; do kill -0 "$worker"; sleep 0.1; done
 	sync -f "$1"
@@ -640,14 +644,15 @@ in_time() {
 	exit 4
 }
 
-# predict ANSWER COMMAND OPTION...: on the new volume. "Does not carry the load" (exit status 1) and "cannot tell" (3)
-# have their rows all the same. An answer that is newer than the device and the
-# program is kept.
-predict() {
+# predict ANSWER COMMAND OPTION...: on the new volume, and predict_by, of which the options name it. "Does not carry the
+# load" (exit status 1) and "cannot tell" (3) have their rows all the same. An answer that is newer than the device and
+# the program is kept.
+predict() { predict_by "$@" --storage "$OUT/new.json"; }
+predict_by() {
 	local answer=$1 status=0
 	shift
 	[ ! "$answer" -nt "$OUT/new.json" ] || [ ! "$answer" -nt "$blkcast" ] || return 0
-	"$blkcast" "$@" --storage "$OUT/new.json" --json -q >"$answer.part" || status=$?
+	"$blkcast" "$@" --json -q >"$answer.part" || status=$?
 	[ $status = 0 ] || [ $status = 1 ] || [ $status = 3 ] || exit 1
 	mv "$answer.part" "$answer"
 }
