@@ -27,12 +27,16 @@ is "$(offered _blkcast "$BUILD/blkcast" "")" "$(echo $commands --help --version 
 	"every command is offered"
 is "$(offered _blkcast_agent "$BUILD/blkcast-agent" --)" "$(echo $agent | sorted)" \
 	"every option of the agent is offered"
+# What stands in a file before the description of a command, and after that of the command before it, is of the command.
+option='CLI_(FLAG|STRING|WORD|LIST|UINT|U64|DOUBLE|SIZE|DURATION|TIME)\("[a-z0-9-]+"'
+command='^const struct command command_[a-z]+'
 for c in $commands; do
 	got=$(offered _blkcast "$BUILD/blkcast" "$c" --)
 	for v in $(_blkcast_verbs "$BUILD/blkcast" "$c"); do
 		got=$(echo "$got" "$(offered _blkcast "$BUILD/blkcast" "$c" "$v" --)" | sorted)
 	done
-	want=$(grep -ohE 'CLI_(FLAG|STRING|WORD|LIST|UINT|U64|DOUBLE|SIZE|DURATION|TIME)\("[a-z0-9-]+"' analyzer/cmd/*/cmd_"$c".c |
+	want=$(grep -hoE "$option|$command" analyzer/cmd/*/cmd_*.c |
+		awk -v c="$c" '/^CLI_/ { all = all $0 "\n"; next } $NF == "command_" c { printf "%s", all } { all = "" }' |
 		sed 's/.*("/--/; s/"//' | sort -u)
 	missing=""
 	for o in $want --help --json --quiet; do

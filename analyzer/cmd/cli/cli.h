@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cli: what every command of blkcast shares: options, help, errors, exit codes.
+ * cli: what every command of blkcast shares: options, help, errors, how it shows its answer, exit
+ * codes.
  *
- * A command is one file cmd/cmd_<name>.c that defines `const struct command command_<name>`, and
- * one line in cmd/cli/commands.h. Its run() declares its options in a table and parses them:
+ * A command is a `const struct command command_<name>` and one line in cmd/cli/commands.h. It
+ * stands in the file of cmd/ that has its name: cmd_fit_predict.c holds fit and predict. Its run()
+ * declares its options in a table and parses them, and ends with its answer:
  *
  *	static int run(struct cli *cli)
  *	{
@@ -16,7 +18,8 @@
  *		if (!cli_parse(cli, options))
  *			return cli->status;
  *		...
- *		return err.code ? cli_fail(cli, &err) : CLI_DONE;
+ *		ret = cli_show(cli, listing_answer(&listing), NULL, &err);
+ *		return cli_finish(cli, ret, &err, CLI_DONE);
  *	}
  *
  * --help, --json, --quiet and --utc are every command's. Results go to standard output, words to
@@ -32,10 +35,13 @@
 #ifndef ANALYZER_CLI_H
 #define ANALYZER_CLI_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
+#include "analyzer/answer/answer.h"
 #include "analyzer/answer/teller.h"
 #include "base/text/err.h"
 #include "base/text/word_list.h"
@@ -198,6 +204,42 @@ int cli_status_of(int code);
  * otherwise NULL.
  */
 const char *cli_nearest(const char *got, const char *const *names, size_t nr);
+
+/*
+ * The functions below are the last steps of a command.
+ */
+/*
+ * Writes the page of the answer to report_path (NULL: no page). Then it writes the answer to
+ * standard output, as JSON where --json was given and as text otherwise. A NULL answer counts as
+ * out of memory. The answer is freed in every case. Returns 0 or -errno.
+ */
+int cli_show(const struct cli *cli, struct answer *a, const char *report_path, struct err *err);
+/*
+ * Adds the member "provenance" to an answer that was made from recordings, models or campaigns, as
+ * cli_show() does by itself. An answer within a page of serve has none: its readers are not told
+ * the paths of the server.
+ */
+void cli_show_provenance(const struct cli *cli, struct answer *a);
+/*
+ * Prints a value, for results that are no answer, and gives its reference up. NULL counts as out of
+ * memory. Returns 0, -ENOMEM or -EIO.
+ */
+int cli_show_json(json_t *value) __attribute__((warn_unused_result));
+/*
+ * Prints what draw() writes, in the language of graphviz, as SVG. Returns the exit status of the
+ * command.
+ */
+int cli_show_drawing(const struct cli *cli, void (*draw)(const void *model, FILE *dot),
+		     const void *model);
+/* Writes a text to standard output and releases it. Returns 0, its kept failure, or -EIO. */
+int cli_show_text(struct buf *text);
+
+/*
+ * Returns the exit status of a command: status where ret is 0, otherwise that of the failure, which
+ * is printed on standard error. ret is 0 or -errno. Where err has no message yet, the system's
+ * message for ret is used.
+ */
+int cli_finish(const struct cli *cli, int ret, struct err *err, int status);
 
 /* Runs the command of commands[0..nr-1] that argv names, or help. Returns main's exit code. */
 int cli_main(int argc, char **argv, const struct command *const *commands, size_t nr);

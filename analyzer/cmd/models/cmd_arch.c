@@ -3,34 +3,36 @@
 #include <stdio.h>
 
 #include "analyzer/cmd/cli/commands.h"
-#include "analyzer/cmd/cli/show.h"
-#include "analyzer/cmd/models/run_options.h"
+#include "analyzer/cmd/cli/shared_options.h"
 #include "analyzer/models/arch/arch_answer.h"
 #include "analyzer/models/arch/arch_draw.h"
 #include "analyzer/models/arch/ask/arch_ask.h"
 #include "analyzer/models/num/lsq.h"
 
+/* Options of all verbs, of those that solve, and of those that hold the model against a table. */
 #define ARCH_OPTIONS(q)                                                                     \
-	CLI_LIST("set", 0, "NAME=VALUE", &(q)->set, "change a parameter of the model"),     \
+	PARAMETER_OPTION(&(q)->set, "model"),                                               \
 		CLI_FLAG("no-failures", 0, &(q)->without_failures,                          \
 			 "of a Palladio model: leave out failure probabilities, MTTF and "  \
 			 "retries instead of refusing them"),                               \
 		CLI_STRING("storages", 0, "FILE.yaml", &(q)->storages,                      \
 			   "of a Palladio model: the storages of its containers, and what " \
 			   "becomes requests to them")
-
-#define ARCH_RUN_OPTIONS(q)                                                                     \
-	CLI_DOUBLE("precision", 'p', "P", &(q)->run.precision,                                  \
-		   "run until every mean response time is known to P, relative, at 95 %",       \
-		   RUN_PRECISION),                                                              \
-		CLI_FLAG("quantiles", 0, &(q)->run.quantiles,                                   \
-			 "medians, 95 and 99 % quantiles must reach the precision too"),        \
-		CLI_DURATION("model-time", 't', "T", &(q)->run.model_time,                      \
-			     "run each replication for T of the system's time instead"),        \
-		CLI_U64("max-events", 0, "N", &(q)->run.max_events,                             \
-			"stop after N events whatever the precision", .standard = "1000000000", \
-			.from = "1"),                                                           \
-		RUN_OPTIONS(&(q)->run)
+#define ARCH_TIME_OPTION(run)                                    \
+	CLI_DURATION("model-time", 't', "T", &(run)->model_time, \
+		     "run each replication for T of the system's time instead")
+#define ARCH_RUN_OPTIONS(run)                                                                    \
+	PRECISION_OPTION(&(run)->precision,                                                      \
+			 "run until every mean response time is known to P, relative, at 95 %"), \
+		CLI_FLAG("quantiles", 0, &(run)->quantiles,                                      \
+			 "medians, 95 and 99 % quantiles must reach the precision too"),         \
+		ARCH_TIME_OPTION(run), MAX_EVENTS_OPTION(&(run)->max_events, "1000000000"),      \
+		RUN_OPTIONS(run)
+#define ARCH_BESIDE_OPTIONS(q)                                                    \
+	PARAMETER_OPTION(&(q)->set, "model"),                                     \
+		PRECISION_OPTION(&(q)->run.precision, "of every mean, relative"), \
+		ARCH_TIME_OPTION(&(q)->run), SEED_OPTION(&(q)->run.seed),         \
+		THREADS_OPTION(&(q)->run.nr_threads)
 
 /* Shows what the question found, and releases the question. Returns the exit status. */
 static int cmd_arch_end(struct cli *cli, struct arch_ask *q, int ret, struct err *err)
@@ -55,7 +57,7 @@ static int cmd_arch_solve(struct cli *cli)
 	bool csv = false;
 	const struct cli_option options[] = {
 		ARCH_OPTIONS(&q),
-		ARCH_RUN_OPTIONS(&q),
+		ARCH_RUN_OPTIONS(&q.run),
 		SWEEP_OPTIONS(&q),
 		CLI_FLAG("csv", 0, &csv, "every time of every point as a line of CSV",
 			 .without = "json"),
@@ -74,7 +76,7 @@ static int cmd_arch_solve(struct cli *cli)
 static int cmd_arch_compare(struct cli *cli)
 {
 	struct arch_ask q = { .teller = &cli->teller };
-	const struct cli_option options[] = { ARCH_OPTIONS(&q), ARCH_RUN_OPTIONS(&q),
+	const struct cli_option options[] = { ARCH_OPTIONS(&q), ARCH_RUN_OPTIONS(&q.run),
 					      CLI_OPERANDS(2, 2, "two models"), CLI_END };
 	struct err err = { 0 };
 
@@ -108,14 +110,7 @@ static int cmd_arch_measure(struct cli *cli, const struct cli_option fit, struct
 {
 	const struct cli_option options[] = {
 		fit,
-		CLI_LIST("set", 0, "NAME=VALUE", &q->of.set, "change a parameter of the model"),
-		CLI_DOUBLE("precision", 'p', "P", &q->of.run.precision, "of every mean, relative",
-			   RUN_PRECISION),
-		CLI_DURATION("model-time", 't', "T", &q->of.run.model_time,
-			     "run each replication for T of the system's time instead"),
-		CLI_U64("seed", 's', "N", &q->of.run.seed, "of the random numbers",
-			.standard = "1"),
-		THREADS_OPTION(&q->of.run.nr_threads),
+		ARCH_BESIDE_OPTIONS(&q->of),
 		CLI_OPERANDS(2, 2, "a model and a table of measurements"),
 		CLI_END,
 	};

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "analyzer/cmd/cli/commands.h"
-#include "analyzer/cmd/cli/show.h"
 #include "analyzer/measure/campaign.h"
 #include "analyzer/models/num/lsq.h"
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+/* qpn: queueing Petri nets. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 
 #include "analyzer/cmd/cli/commands.h"
-#include "analyzer/cmd/cli/show.h"
-#include "analyzer/cmd/models/qpn_verbs.h"
-#include "analyzer/cmd/models/run_options.h"
+#include "analyzer/cmd/cli/shared_options.h"
+#include "analyzer/learn/net_calibrate.h"
+#include "analyzer/learn/net_predict.h"
 #include "analyzer/models/net/check.h"
 #include "analyzer/models/net/draw.h"
+#include "analyzer/models/num/lsq.h"
 #include "analyzer/models/solve/net_solve.h"
 #include "analyzer/models/storage/calibration/calibration_answer.h"
 
@@ -17,7 +19,7 @@ static bool qpn_open(struct cli *cli, struct net **n)
 {
 	struct word_list set = { .nr = 0 };
 	const struct cli_option options[] = {
-		CLI_LIST("set", 0, "NAME=VALUE", &set, "change a parameter of the net"),
+		PARAMETER_OPTION(&set, "net"),
 		CLI_OPERANDS(1, 1, "one net"),
 		CLI_END,
 	};
@@ -113,7 +115,7 @@ static int qpn_weights(struct cli *cli)
 			   .standard = "read response"),
 		CLI_STRING("write-probe", 0, "NAME", &t.write_probe, "the net's probe of writes",
 			   .standard = "write response"),
-		CLI_LIST("set", 0, "NAME=VALUE", &set, "change a parameter of the net"),
+		PARAMETER_OPTION(&set, "net"),
 		CLI_DOUBLE("phi-min", 0, "N", &t.phi_min, "least alpha / beta", .standard = "0.01",
 			   .above = "0"),
 		CLI_DOUBLE("phi-max", 0, "N", &t.phi_max, "largest alpha / beta", .standard = "20"),
@@ -121,9 +123,8 @@ static int qpn_weights(struct cli *cli)
 			 .standard = "2", .from = "0", .to = "6"),
 		CLI_DOUBLE("max-error", 0, "E", &t.max_error,
 			   "mean relative error that is good enough", .standard = "0.005"),
-		CLI_DOUBLE("precision", 'p', "P", &t.precision, "of each solution",
-			   .standard = "0.01", .above = "0", .below = "1"),
-		CLI_U64("seed", 's', "N", &t.seed, "of the random numbers", .standard = "1"),
+		PRECISION_OPTION(&t.precision, "of each solution"),
+		SEED_OPTION(&t.seed),
 		CLI_OPERANDS(1, 1, "one net"),
 		CLI_END,
 	};
@@ -168,13 +169,13 @@ static int qpn_solve(struct cli *cli)
 {
 	struct net_solve s = { .teller = &cli->teller };
 	const struct cli_option options[] = {
-		CLI_LIST("set", 0, "NAME=VALUE", &s.set, "change a parameter of the net"),
+		PARAMETER_OPTION(&s.set, "net"),
 		SWEEP_OPTIONS(&s),
 		CLI_WORD("method", 'm', "METHOD", &s.method,
 			 "batch-means, replications, mva, mva-approximate, bounds or transient",
 			 .words = net_methods, .standard = "batch-means"),
-		CLI_DOUBLE("precision", 'p', "P", &s.run.precision,
-			   "run until every mean is known to P, relative, at 95 %", RUN_PRECISION),
+		PRECISION_OPTION(&s.run.precision,
+				 "run until every mean is known to P, relative, at 95 %"),
 		CLI_LIST("of", 0, "NAME", &s.wanted,
 			 "places, PLACE.COLOUR and probes whose precision counts (default: all)"),
 		CLI_FLAG("quantiles", 0, &s.run.quantiles,
@@ -183,9 +184,7 @@ static int qpn_solve(struct cli *cli)
 			   "run (each replication) for T of the net's time instead", .from = "0"),
 		CLI_UINT("points", 0, "N", &s.nr_points, "transient: intervals of the model time",
 			 .standard = "20", .from = "1", .to = "10000"),
-		CLI_U64("max-events", 0, "N", &s.run.max_events,
-			"stop after N events whatever the precision", .standard = "2000000000",
-			.from = "1"),
+		MAX_EVENTS_OPTION(&s.run.max_events, "2000000000"),
 		RUN_OPTIONS(&s.run),
 		CLI_OPERANDS(1, 1, "one net"),
 		CLI_END,
@@ -205,6 +204,117 @@ static int qpn_solve(struct cli *cli)
 	ret = qpn_solve_show(cli, &s, net_solve(&s, &err), &err);
 	net_solve_release(&s);
 	return ret;
+}
+
+/* JSON shows the model as it is stored. */
+static int qpn_calibrate_show(const struct cli *cli, const struct net_calibration *task,
+			      struct err *err)
+{
+	int ret;
+
+	if (cli->json && task->root) {
+		answer_free(task->answer);
+		return cli_show_json(task->root);
+	}
+	json_decref(task->root);
+	ret = cli_show(cli, task->answer, NULL, err);
+	if (ret)
+		return ret;
+	if (task->is_long)
+		putchar('\n');
+	return 0;
+}
+
+/* Tells how to ask the model. */
+static void qpn_calibrate_tell(const struct cli *cli, const char *output)
+{
+	if (net_calibration_is_net(output))
+		cli_note(cli, "the model is the net %s: ask it with blkcast qpn solve", output);
+	else
+		cli_note(cli, "ask the model: blkcast qpn predict %s", output);
+}
+
+static int qpn_calibrate(struct cli *cli)
+{
+	struct net_calibration task = { .teller = &cli->teller, .rule = STORAGE_NR_RULES };
+	const struct cli_option options[] = {
+		CLI_STRING("db", 0, "FILE", &task.db,
+			   "calibrate from the runs of a measurement store (blkcast measure)"),
+		CAMPAIGN_OPTION(&task.campaign),
+		CLI_LIST("set", 0, "NAME=VALUE", &task.settings,
+			 "of --db: what the plan sets and is no factor, such as file_set=1g"),
+		CLI_WORD("model", 0, "MODEL", &task.kind,
+			 "cache, hardware, mixed, multi-vm or variable", .standard = "cache",
+			 .words = storage_kind_names),
+		CLI_STRING("output", 'o', "FILE", &task.output,
+			   "the calibrated model; of cache a net where it ends in .yaml",
+			   .required = true),
+		CLI_LIST("where", 0, "COLUMN=VALUE", &task.where, "take only these rows"),
+		CLI_DOUBLE("saturated", 0, "CLIENTS", &task.saturated,
+			   "service times from runs of as many clients or more (default: the most "
+			   "there are)",
+			   .from = "0"),
+		CLI_WORD("weights", 0, "RULE", &task.rule,
+			 "of VMs: algorithm-4, algorithm-5, clients, local or parts (default: "
+			 "the best)",
+			 .words = storage_rule_names),
+		PRECISION_OPTION(&task.precision, "of every net solved"),
+		SEED_OPTION(&task.seed),
+		THREADS_OPTION(&task.nr_threads),
+		CLI_END,
+	};
+	struct err err = { 0 };
+	int ret;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (task.kind != STORAGE_CACHE && net_calibration_is_net(task.output))
+		return cli_usage(cli, "--output: a net in YAML is for --model cache alone: name a "
+				      ".json");
+	if (cli->argc + (task.db != NULL) != 1)
+		return cli_usage(cli, "expected one measurement table or --db, got %d",
+				 cli->argc + (task.db != NULL));
+	task.table = cli->argc ? cli->argv[0] : NULL;
+	ret = net_calibrate(&task, &err);
+	if (!ret)
+		ret = qpn_calibrate_show(cli, &task, &err);
+	if (!ret)
+		qpn_calibrate_tell(cli, task.output);
+	return cli_finish(cli, ret, &err, CLI_DONE);
+}
+
+static int qpn_predict(struct cli *cli)
+{
+	struct net_predict p = { .teller = &cli->teller,
+				 .ask = STORAGE_ASK_DEFAULTS,
+				 .set_name = "--set",
+				 .out = stdout };
+	const struct cli_option options[] = {
+		CLI_LIST("set", 0, "COLUMN=VALUE", &p.set, "one row, instead of a table"),
+		CLI_DURATION("think", 0, "T", &p.ask.think_s,
+			     "of a client between an answer and its next request (default 1 ns)",
+			     .above = "0"),
+		PRECISION_OPTION(&p.ask.precision, "of every mean response time, relative"),
+		SEED_OPTION(&p.ask.seed),
+		THREADS_OPTION(&p.ask.nr_threads),
+		CLI_FLAG("net", 0, &p.net, "print the net of the one configuration instead"),
+		STRICT_OPTION(&p.strict),
+		CLI_END,
+	};
+	struct err err = { 0 };
+	int ret;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (cli->argc < 1 || cli->argc > 2 || (cli->argc == 2) == (p.set.nr > 0))
+		return cli_usage(cli, "expected a model, and a table or --set COLUMN=VALUE");
+	lsq_single_thread();
+	p.json = cli->json;
+	ret = net_predict(&p, cli->argv[0], cli->argc == 2 ? cli->argv[1] : NULL, &err);
+	if (!ret && p.net)
+		ret = cli_show_text(&p.text);
+	net_predict_release(&p);
+	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
 static int cmd_qpn_run(struct cli *cli)

@@ -2,8 +2,7 @@
 #include <stdio.h>
 
 #include "analyzer/cmd/cli/commands.h"
-#include "analyzer/cmd/cli/show.h"
-#include "analyzer/cmd/models/run_options.h"
+#include "analyzer/cmd/cli/shared_options.h"
 #include "analyzer/learn/device_learn.h"
 #include "analyzer/models/storage/device/device_answer.h"
 #include "analyzer/whatif/predict/origins.h"
@@ -34,13 +33,13 @@ static int cmd_storage_calibrate(struct cli *cli)
 			   .required = true),
 		CLI_STRING("output", 'o', "FILE", &j.output, "the device that is written",
 			   .required = true),
-		CLI_STRING("campaign", 0, "NAME", &j.campaign, "where the store has several"),
+		CAMPAIGN_OPTION(&j.campaign),
 		CLI_STRING("target", 0, "NAME", &j.target, "where the campaign had several"),
 		CLI_U64("requests", 0, "N", &j.task.nr_requests, "simulated per configuration",
 			.standard = "2000", .from = "100", .to = "100000000"),
-		CLI_U64("seed", 's', "N", &j.task.seed, "of the random numbers", .standard = "1"),
+		SEED_OPTION(&j.task.seed),
 		THREADS_OPTION(&j.task.nr_threads),
-		CLI_STRING("report", 0, "FILE", &report, "an HTML page"),
+		REPORT_OPTION(&report, "an HTML page"),
 		CLI_OPERANDS(0, 0, "no operand"),
 		CLI_END,
 	};
@@ -112,7 +111,7 @@ static int cmd_storage_solve(struct cli *cli)
 		CLI_FLAG("durable", 0, &l.durable, "every write is forced to the medium"),
 		CLI_U64("requests", 0, "N", &requests, "simulated", .standard = "200000",
 			.from = "100", .to = "100000000"),
-		CLI_U64("seed", 's', "N", &seed, "of the random numbers", .standard = "1"),
+		SEED_OPTION(&seed),
 		DEVICE_OPERAND,
 		CLI_END,
 	};

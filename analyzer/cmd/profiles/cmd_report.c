@@ -6,10 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/cmd/cli/cli.h"
 #include "analyzer/cmd/cli/commands.h"
-#include "analyzer/cmd/cli/selection_options.h"
-#include "analyzer/cmd/cli/show.h"
+#include "analyzer/cmd/cli/shared_options.h"
 #include "analyzer/report/collect/report_reading.h"
 #include "analyzer/report/fleet/fleet_reading.h"
 #include "analyzer/report/page/page.h"

@@ -2,8 +2,7 @@
 #include <errno.h>
 
 #include "analyzer/cmd/cli/commands.h"
-#include "analyzer/cmd/cli/selection_options.h"
-#include "analyzer/cmd/cli/show.h"
+#include "analyzer/cmd/cli/shared_options.h"
 #include "analyzer/question/mimic_question.h"
 #include "analyzer/question/replay_question.h"
 

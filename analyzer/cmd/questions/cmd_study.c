@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+/* study: its verbs migrate, consolidate and interference, and the help of all. */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyzer/cmd/cli/commands.h"
-#include "analyzer/cmd/cli/load_options.h"
 #include "analyzer/cmd/cli/option_value.h"
-#include "analyzer/cmd/questions/question_end.h"
-#include "analyzer/cmd/questions/study_verbs.h"
+#include "analyzer/cmd/questions/question_commands.h"
 #include "analyzer/models/num/ranks.h"
 #include "analyzer/question/study_question.h"
 
 #define RUN_SECONDS 5.0
-
-/* The verbs stand in the order of study_helps. cmd_study_ask() runs those without a function. */
-static const struct cli_verb verbs[] = {
-	{ "migrate", NULL },	  { "consolidate", NULL },
-	{ "interference", NULL }, { "scenario", study_scenario },
-	{ "cache", study_cache }, { "mix", study_mix },
-	{ NULL, NULL },
-};
 
 /* This struct holds the texts that are parsed after the options. */
 struct study_words {
@@ -112,11 +102,10 @@ static int cmd_study_ask(struct cli *cli, struct study_question *s, struct study
 	const struct cli_option options[] = {
 		LOAD_OPTIONS(&q->choice),
 		PREDICTOR_OPTIONS(&q->by),
-		CLI_LIST("slo", 0, "OBJECTIVE,...", &q->slo,
-			 "exit status 1 where a load breaks it: read.p95=20ms, write.mean=5ms, "
-			 "..."),
-		CLI_STRING("storage", 0, "FILE", &q->storage,
-			   "or simulate what is stored on this device (blkcast storage calibrate)"),
+		SLO_OPTION(&q->slo,
+			   "exit status 1 where a load breaks it: read.p95=20ms, write.mean=5ms, "
+			   "..."),
+		DEVICE_OPTION(q, "simulate what is stored on this"),
 		CLI_STRING("intervals", 0, "TABLE.csv", &s->intervals,
 			   "widen by these applications: application, type, point, predicted, "
 			   "measured"),
@@ -146,7 +135,7 @@ static int cmd_study_ask(struct cli *cli, struct study_question *s, struct study
 		CLI_LIST("reads", 0, "PERCENT,...", &w->reads, "and these shares of reads"),
 		CLI_FLAG("beside", 0, &s->space.beside,
 			 "the model was measured beside the load, and knows the neighbour alone"),
-		CLI_STRING("report", 0, "FILE", &report, "an HTML page"),
+		REPORT_OPTION(&report, "an HTML page"),
 		CLI_CHOICE(1, 1, "model storage db run"),
 		CLI_END,
 	};
@@ -166,17 +155,92 @@ static int cmd_study_ask(struct cli *cli, struct study_question *s, struct study
 	return question_end(cli, q, ret, a, report, &err);
 }
 
+#define STUDY_PREDICTED                                                                                        \
+	"It is predicted by models of read_s and write_s (blkcast fit), by a calibrated net (blkcast qpn\n"    \
+	"calibrate), or from a measurement store; with --run stored requests are replayed on the target, or\n" \
+	"mimics of profiles are run there. A device in use is refused, and one that carries something or a\n"  \
+	"file that exists is taken only where --overwrite names it again."
+#define STUDY_SIMULATED                                                                                     \
+	"With --storage the stored requests are simulated, by what each had waited for, on a device that\n" \
+	"blkcast storage calibrate has made of a campaign; percentiles and flushes are answered, too.\n"
+#define STUDY_BY "(--storage DEVICE.json | --model M.json,... | --db FILE | --run PATH)"
+
+/*
+ * The verbs, with their help. All have the name "study", because messages begin with it. They
+ * stand in the order of cmd_study_verbs.
+ */
+static const struct command study_helps[] = {
+	{ .name = "study",
+	  .summary = "migrate: response times of loads on another target",
+	  .usage = "migrate PROFILE... " STUDY_BY,
+	  .example = "blkcast study migrate before.json --db new.sqlite --report "
+		     "migration.html",
+	  .details = "Each load alone on the target, beside its response times where it "
+		     "was characterized.\n" STUDY_SIMULATED STUDY_PREDICTED },
+	{ .name = "study",
+	  .summary = "consolidate: response times of loads that share a target",
+	  .usage = "consolidate PROFILE PROFILE... " STUDY_BY,
+	  .example = "blkcast study consolidate a.json b.json --run /mnt/new",
+	  .details = "All of the loads at once, beside each alone there, and when "
+		     "their peaks coincided.\n" STUDY_SIMULATED STUDY_PREDICTED },
+	{ .name = "study",
+	  .summary = "interference: what neighbours do to the first load",
+	  .usage = "interference PROFILE NEIGHBOUR... " STUDY_BY,
+	  .example = "blkcast study interference a.json b.json --model m.json "
+		     "--sizes 4k,64k --reads 0,100",
+	  .details = "The first load alone there, and beside each of the others, or "
+		     "over the sizes and mixes of one.\n" STUDY_SIMULATED STUDY_PREDICTED },
+	{ .name = "study",
+	  .summary = "scenario: files that change what is, side by side",
+	  .usage = "scenario SCENARIO.yaml... [--storage [NAME=]DEVICE.json,...] "
+		   "[--report FILE.html]",
+	  .example = "blkcast study scenario docs/examples/scenarios/today.yaml "
+		     "docs/examples/scenarios/growth.yaml",
+	  .details =
+		  "Scenarios (docs/scenario.schema.json) add, scale, migrate, swap, "
+		  "cache and remove loads and targets.\nThe first one is the baseline. A storage is "
+		  "models, a measurement store, or a simulated device, on\nwhich stored requests "
+		  "are run; exit status 1 where such a device serves less than its VMs offer." },
+	{ .name = "study",
+	  .summary = "cache: what a cache in front of the target is worth",
+	  .usage = "cache PROFILE... [--size SIZE] [--hits PERCENT] [--hit-time TIME]\n"
+		   "cache PROFILE... --hit-time TIME (--model M.json,... | --db FILE | "
+		   "--storage DEVICE.json) [--slo OBJECTIVE,...]",
+	  .example = "blkcast study cache docs/examples/demo.seg --hit-time 10us",
+	  .details = "By the miss-ratio curve of each load." },
+	{ .name = "study",
+	  .summary = "mix: how many of these loads fit together",
+	  .usage = "mix PROFILE[=COUNT]... [--slo OBJECTIVE,... --db FILE] [--measure "
+		   "SIZE:read=N,...]\n"
+		   "mix RECORDING[=COUNT]... --slo OBJECTIVE,... --storage DEVICE.json",
+	  .example = "blkcast study mix docs/examples/demo.seg --measure "
+		     "4k:read=20000,write=5000 --measure 64k:read=4000,write=1600",
+	  .details = "Every load must also get the requests that it offers. Exit status "
+		     "1 where nothing fits; 3 where by\nmodels nothing fits because the "
+		     "target cannot carry the loads, where the mix that fits lies\noutside "
+		     "what the model knows, or where the mix has more stored requests than "
+		     "are simulated." },
+};
+
+/* The first verbs are those of enum study_verb. cmd_study_ask() runs those without a function. */
+static const struct cli_verb cmd_study_verbs[] = {
+	{ "migrate", NULL },	  { "consolidate", NULL },
+	{ "interference", NULL }, { "scenario", study_scenario },
+	{ "cache", study_cache }, { "mix", study_mix },
+	{ NULL, NULL },
+};
+
 static int cmd_study_run(struct cli *cli)
 {
 	struct study_words words = { .sizes = { .nr = 0 } };
 	struct study_question *q;
-	int verb = cli_verb(cli, verbs), ret;
+	int verb = cli_verb(cli, cmd_study_verbs), ret;
 
 	if (verb < 0)
 		return cli->status;
 	cli->command = &study_helps[verb];
-	if (verbs[verb].run)
-		return verbs[verb].run(cli);
+	if (cmd_study_verbs[verb].run)
+		return cmd_study_verbs[verb].run(cli);
 	q = calloc(1, sizeof(*q));
 	if (!q)
 		return cli_no_memory(cli);

@@ -8,9 +8,7 @@
 
 #include "analyzer/answer/progress.h"
 #include "analyzer/characterize/profile_text.h"
-#include "analyzer/cmd/cli/cli.h"
 #include "analyzer/cmd/cli/commands.h"
-#include "analyzer/cmd/cli/show.h"
 #include "analyzer/exchange/import_text.h"
 #include "analyzer/exchange/vscsi_stats.h"
 #include "analyzer/exchange/whole_segments.h"

@@ -1,18 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
+/* What a store or a trace has: ls lists it, dump prints its requests, check verifies it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/cmd/cli/cli.h"
 #include "analyzer/cmd/cli/commands.h"
-#include "analyzer/cmd/cli/selection_options.h"
-#include "analyzer/cmd/cli/show.h"
+#include "analyzer/cmd/cli/shared_options.h"
 #include "analyzer/exchange/request_csv.h"
 #include "analyzer/exchange/request_text.h"
 #include "analyzer/exchange/segment_columns.h"
+#include "analyzer/store/check/check_text.h"
+#include "analyzer/store/damage.h"
+#include "analyzer/store/scan/listing.h"
 #include "base/text/shown.h"
+
+static int cmd_ls_json(const struct listing *l, const struct inventory *v, struct store *store,
+		       struct err *err)
+{
+	json_t *json = NULL;
+	int ret = listing_json(&json, l, v, store, err);
+
+	return ret ? ret : cli_show_json(json);
+}
+
+static int cmd_ls_print(const struct cli *cli, const struct listing *l, const struct inventory *v,
+			struct store *store, struct err *err)
+{
+	struct listing_remarks say;
+	int ret = listing_print(l, v, store, &say, stdout, err);
+
+	if (say.nr_hidden)
+		cli_note(cli, "%zu idle device%s hidden; --all shows %s", say.nr_hidden,
+			 say.nr_hidden == 1 ? "" : "s", say.nr_hidden == 1 ? "it" : "them");
+	if (say.has_counted)
+		cli_note(cli, "of segments with only counters blkcast characterize has what "
+			      "they tell");
+	if (say.has_kept_back)
+		cli_note(cli, "requests are kept back on purpose, by a policy or --hindsight; "
+			      "profiles count them");
+	if (v->nr_hosts == 0)
+		cli_note(cli, "%s: no segments", store_dir(store));
+	else
+		cli_note(cli,
+			 "the segments were checked when the store took them; blkcast check "
+			 "--store %s reads them again",
+			 store_dir(store));
+	return ret;
+}
+
+static int cmd_ls_run(struct cli *cli)
+{
+	struct listing l = { .all = false };
+	const char *dir = NULL, *missing = NULL;
+	const struct cli_option options[] = {
+		CLI_STRING("store", 's', "DIR", &dir, "the store to list"),
+		CLI_LIST("host", 0, "HOST,...", &l.hosts, "only these hosts"),
+		CLI_FLAG("all", 'a', &l.all, "devices without requests too"),
+		CLI_END,
+	};
+	struct store *store = NULL;
+	struct inventory v;
+	struct err err = { 0 };
+	int ret;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	if (!dir && cli->argc == 1)
+		dir = cli->argv[0];
+	else if (!dir || cli->argc)
+		return cli_usage(cli, "--store: expected the folder of a store");
+	l.utc = cli->teller.utc;
+	inventory_init(&v);
+	ret = store_open(&store, dir, false, &err);
+	if (ret < 0)
+		goto out;
+	ret = inventory_collect(&v, store, &err);
+	if (ret < 0)
+		goto out;
+	ret = damage_note_store(store, l.hosts.items, l.hosts.nr, &err);
+	if (ret < 0)
+		goto out;
+	ret = listing_check_hosts(&l, &v, &missing, &err);
+	if (ret) {
+		err_prefix(&err, "--host %s", missing);
+		goto out;
+	}
+	ret = cli->json ? cmd_ls_json(&l, &v, store, &err) : cmd_ls_print(cli, &l, &v, store, &err);
+out:
+	inventory_release(&v);
+	store_close(store);
+	return cli_finish(cli, ret, &err, CLI_DONE);
+}
+
+const struct command command_ls = {
+	.name = "ls",
+	.summary = "hosts, devices, time ranges, request counts, losses",
+	.usage = "--store DIR [--host HOST,...]",
+	.example = "blkcast ls --store traces",
+	.run = cmd_ls_run,
+};
 
 enum dump_format { DUMP_TEXT, DUMP_CSV, DUMP_JSONL, NR_DUMP_FORMATS };
 static const char *const format_names[] = { "text", "csv", "jsonl", NULL };
@@ -144,4 +232,54 @@ const struct command command_dump = {
 		   "In CSV they are the\nnumber of formats/request.h; a field that is not known is "
 		   "empty.",
 	.run = cmd_dump_run,
+};
+
+static int cmd_check_run(struct cli *cli)
+{
+	struct check_of of = { .repair = false };
+	const char *store = NULL, *spool = NULL;
+	const struct cli_option options[] = {
+		CLI_STRING("store", 's', "DIR", &store,
+			   "a store, as serve and file: sinks keep it"),
+		CLI_STRING("spool", 0, "DIR", &spool, "the spool of an agent"),
+		CLI_FLAG("repair", 0, &of.repair,
+			 "do what the cures say; the default is to look only"),
+		CLI_CHOICE(1, 1, "store spool"),
+		CLI_OPERANDS(0, 0, "no operand"),
+		CLI_END,
+	};
+	struct check_report r;
+	struct err err = { 0 };
+	int status, ret;
+
+	if (!cli_parse(cli, options))
+		return cli->status;
+	of.kind = store ? "store" : "spool";
+	of.dir = store ? store : spool;
+	check_init(&r);
+	ret = store ? check_store(&r, store, of.repair, &err)
+		    : check_spool(&r, spool, of.repair, &err);
+	if (!ret && cli->json)
+		ret = cli_show_json(check_json(&r, &of));
+	else if (!ret)
+		check_print(&r, &of, stdout);
+	status = check_nr_left(&r) ? CLI_FAILED : CLI_DONE;
+	check_release(&r);
+	return cli_finish(cli, ret, &err, status);
+}
+
+const struct command command_check = {
+	.name = "check",
+	.summary = "verify and repair a store or an agent's spool",
+	.usage = "--store DIR [--repair]\n--spool DIR [--repair]",
+	.details =
+		"Decodes every segment to its last request and says of each file what is wrong, why "
+		"and what\nthe cure is. Nothing is changed without --repair, and no segment is ever "
+		"deleted: damaged ones\nof a store move to its folder `damaged`; those of a spool are "
+		"left to the agent, which sets\nthem aside and notes the loss in its ledger.\n\n"
+		"Exit status: 0 all is sound or repaired, 1 some problem is left, 2 there is no such "
+		"folder.\n",
+	.example = "blkcast check --store /srv/traces\n"
+		   "blkcast check --spool /var/lib/blkcast/spool --json",
+	.run = cmd_check_run,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cmd/cli/capacity_options.h"
+#include "analyzer/cmd/questions/question_commands.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,10 +7,48 @@
 #include <string.h>
 
 #include "analyzer/cmd/cli/option_value.h"
+#include "analyzer/models/num/lsq.h"
 
 /* tolerance for shares such as thirds, which decimals cannot give exactly */
 #define SHARES_TOLERANCE 1e-6
 #define TEXT_BYTES	 64
+
+bool question_parse(struct cli *cli, struct question *q, const struct cli_option *options,
+		    size_t least, size_t most)
+{
+	q->teller = &cli->teller;
+	if (!cli_parse(cli, options) || !load_options_take(&q->choice, cli))
+		return false;
+	if (q->choice.nr < least)
+		cli->status = cli_usage(cli, "expected a load: a profile, a store or a segment");
+	else if (most && q->choice.nr > most)
+		cli->status =
+			cli_usage(cli, "expected up to %zu loads, got %zu", most, q->choice.nr);
+	else
+		cli->status = predictor_options_take(&q->by, &q->storage, cli);
+	lsq_single_thread();
+	return !cli->status;
+}
+
+int question_all_is_simulated(const struct cli *cli, const struct question *q)
+{
+	if (!q->storage || !(q->choice.sel.begin_real_ns || q->choice.sel.end_real_ns))
+		return 0;
+	return cli_usage(cli, "--begin, --end: not beside --storage, which simulates all stored "
+			      "requests");
+}
+
+int question_end(const struct cli *cli, const struct question *q, int ret, struct answer *a,
+		 const char *report, struct err *err)
+{
+	static const int statuses[] = { [QUESTION_YES] = CLI_DONE,
+					[QUESTION_NO] = CLI_FAILED,
+					[QUESTION_CANNOT_TELL] = CLI_CANNOT_TELL };
+
+	if (!ret)
+		ret = cli_show(cli, a, report, err);
+	return cli_finish(cli, ret, err, statuses[q->verdict]);
+}
 
 static bool capacity_options_number(const char *text, double *out)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/cmd/cli/show.h"
-
+/* cli_show: the last steps of a command: it shows its answer and gives the exit status. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analyzer/answer/provenance.h"
+#include "analyzer/cmd/cli/cli.h"
 #include "base/data/json.h"
 #include "base/system/output_file.h"
 
