@@ -127,6 +127,13 @@ static void import_tell_untimed(const struct import_trace *t, const struct telle
 		    t->path, t->nr_untimed, t->nr_requests, why);
 }
 
+void import_tell_skipped(const struct import_result *r, const struct teller *teller)
+{
+	for (size_t i = 0; i < r->nr_traces; i++)
+		for (uint64_t k = 1; k < r->traces[i].skips.nr && k < FOREIGN_REASONS; k++)
+			teller_note(teller, "skipped: %s", r->traces[i].skips.first[k]);
+}
+
 void import_tell(const struct import_result *r, const struct teller *teller)
 {
 	for (size_t i = 0; i < r->nr_traces; i++) {

@@ -16,6 +16,11 @@ json_t *import_json(const struct import_result *r);
 int import_print(const struct import_result *r, bool utc, FILE *out);
 /* Tells what a person should know beside the table: what was skipped, and what a format lacks. */
 void import_tell(const struct import_result *r, const struct teller *teller);
+/*
+ * Tells, of an import that failed, why records were skipped. The message of the failure has the
+ * first reason of each trace, so that the others follow here.
+ */
+void import_tell_skipped(const struct import_result *r, const struct teller *teller);
 /* Returns whether none of the traces has a clock, so that lengths and instants have no meaning. */
 bool import_is_timeless(const struct import_result *r);
 
