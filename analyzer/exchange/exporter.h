@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "analyzer/answer/progress.h"
-#include "analyzer/store/scan/scan.h"
+#include "analyzer/store/scan/selection_told.h"
 
 struct exporter {
 	const struct export_format *format;
@@ -47,6 +47,15 @@ struct export_format {
 int exporter_write(struct exporter *e, struct scan *scan, struct progress *progress,
 		   struct err *err);
 
+/*
+ * Writes the requests of the selection to the file at path, whole or not at all, or to e->out where
+ * path is NULL, and tells what could not be kept. Returns 0 or -errno with one line in err.
+ */
+int exporter_run(struct exporter *e, struct selection *sel, const char *path,
+		 const struct teller *teller, struct err *err);
+
+/* Returns NULL where no format has the name. */
+const struct export_format *export_format_named(const char *name);
 extern const struct export_format *const export_formats[];
 extern const size_t nr_export_formats;
 

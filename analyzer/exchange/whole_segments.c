@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analyzer/store/damage.h"
 #include "analyzer/store/scan/scan_piece.h"
@@ -142,4 +143,53 @@ int whole_segments_write_file(const struct whole_segments *from, struct redactor
 	if (ret)
 		return ret;
 	return output_file_end(&file, whole_segments_write(from, r, file.out, counts, err), err);
+}
+
+int whole_segments_export(const struct selection *sel, const char *path, FILE *out,
+			  struct whole_segments_counts *counts, struct err *err)
+{
+	const struct scan_filter filter = { .hosts = sel->hosts.items,
+					    .nr_hosts = sel->hosts.nr,
+					    .begin_real_ns = sel->begin_real_ns,
+					    .end_real_ns = sel->end_real_ns };
+	const struct whole_segments from = {
+		.store = sel->dir, .paths = sel->files, .nr_paths = sel->nr_files, .filter = &filter
+	};
+	int ret = path ? whole_segments_write_file(&from, NULL, path, counts, err)
+		       : whole_segments_write(&from, NULL, out, counts, err);
+
+	if (ret == -ENODATA)
+		ret = selection_says_nothing(sel, err) ? -EINVAL : ret;
+	return ret;
+}
+
+int whole_segments_redact(const char *in, const struct scan_filter *filter, const char *key_file,
+			  const char *path, struct whole_segments_counts *counts, struct err *err)
+{
+	struct whole_segments from = { .filter = filter };
+	struct pseudonym_key key = { .bytes = { 0 } };
+	struct redactor *r = NULL;
+	struct stat st;
+	int ret;
+
+	if (store_is_folder(in) && stat(in, &st))
+		return err_set(err, errno, "%s: %s", in, strerror(errno));
+	if (!store_is_folder(in) || S_ISDIR(st.st_mode)) {
+		from.store = in;
+	} else {
+		from.paths = &in;
+		from.nr_paths = 1;
+	}
+	ret = key_file ? pseudonym_key_read(&key, key_file, err) : pseudonym_key_random(&key, err);
+	if (ret)
+		goto out;
+	if (redactor_new(&r, &key))
+		ret = err_set(err, ENOMEM, "out of memory");
+	if (ret)
+		goto out;
+	ret = whole_segments_write_file(&from, r, path, counts, err);
+out:
+	redactor_free(r);
+	pseudonym_key_forget(&key);
+	return ret;
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyzer/store/scan/scan.h"
+#include "analyzer/store/scan/selection_told.h"
 #include "base/memory/buf.h"
 #include "base/text/err.h"
 
@@ -48,5 +48,18 @@ int whole_segments_write(const struct whole_segments *from, struct redactor *r, 
 int whole_segments_write_file(const struct whole_segments *from, struct redactor *r,
 			      const char *path, struct whole_segments_counts *counts,
 			      struct err *err);
+/*
+ * Writes the whole segments of a selection, which may choose hosts and a period, to the file at
+ * path or, where it is NULL, to out. Returns -EINVAL with a line that names the devices where it
+ * has none.
+ */
+int whole_segments_export(const struct selection *sel, const char *path, FILE *out,
+			  struct whole_segments_counts *counts, struct err *err);
+/*
+ * Writes the segments of in, a store or a segment file, with their names and offsets hidden by the
+ * key in key_file, or by a random one where that is NULL.
+ */
+int whole_segments_redact(const char *in, const struct scan_filter *filter, const char *key_file,
+			  const char *path, struct whole_segments_counts *counts, struct err *err);
 
 #endif

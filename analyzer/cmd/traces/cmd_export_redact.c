@@ -1,94 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is handed on: export writes a trace as one file, and redact hides its names. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "analyzer/answer/progress.h"
 #include "analyzer/cmd/cli/commands.h"
 #include "analyzer/cmd/cli/shared_options.h"
 #include "analyzer/exchange/exporter.h"
 #include "analyzer/exchange/whole_segments.h"
-#include "analyzer/store/store.h"
-#include "base/system/output_file.h"
-#include "formats/hide/redact.h"
 
-static int write_requests(struct cli *cli, struct scan *scan, struct exporter *e, struct err *err)
+static int cmd_export_requests(struct cli *cli, struct selection *sel, struct exporter *e,
+			       const char *output)
 {
-	struct progress progress;
-	int ret;
-
-	progress_begin(&progress, "export", scan_total_requests(scan), cli->teller.quiet);
-	ret = exporter_write(e, scan, &progress, err);
-	progress_end(&progress);
-	return ret;
-}
-
-static int write_file(struct cli *cli, struct scan *scan, struct exporter *e, const char *path,
-		      struct err *err)
-{
-	struct output_file file;
-	int ret = output_file_begin(&file, path, 0666, err);
-
-	if (ret)
-		return ret;
-	e->out = file.out;
-	return output_file_end(&file, write_requests(cli, scan, e, err), err);
-}
-
-static const struct export_format *format_named(const char *name)
-{
-	for (size_t i = 0; i < nr_export_formats; i++)
-		if (strcmp(export_formats[i]->name, name) == 0)
-			return export_formats[i];
-	return NULL;
-}
-
-static int cmd_export_perform(struct cli *cli, struct selection *sel, struct exporter *e,
-			      const char *output)
-{
-	struct scan *scan = NULL;
 	struct err err = { 0 };
-	int status = selection_open(sel, &cli->teller, &scan, NULL, &err);
+	int ret = exporter_run(e, sel, output, &cli->teller, &err);
 
-	if (status == 0 && output)
-		status = write_file(cli, scan, e, output, &err);
-	else if (status == 0)
-		status = write_requests(cli, scan, e, &err);
-	scan_close(scan);
-	if (status < 0)
-		return cli_finish(cli, status, &err, CLI_DONE);
-	if (!e->nr_written && !e->nr_left_out)
+	if (!ret && !e->nr_written && !e->nr_left_out)
 		return selection_end(cli, sel);
-	if (e->nr_left_out)
-		cli_note(cli, "%" PRIu64 " requests left out: %s has no such operation",
-			 e->nr_left_out, e->format->name);
-	if (e->nr_rounded)
-		cli_note(cli, "%" PRIu64 " lengths are no whole sector: rounded up", e->nr_rounded);
-	if (cli->json && output)
+	if (!ret && cli->json)
 		printf("{\"schema\":\"blkcast.export/1\",\"format\":\"%s\",\"requests\":%" PRIu64
 		       ",\"left_out\":%" PRIu64 ",\"rounded\":%" PRIu64 "}\n",
 		       e->format->name, e->nr_written, e->nr_left_out, e->nr_rounded);
-	return CLI_DONE;
+	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
 /*
  * Copies whole segments byte by byte. Segments can be chosen by host and time only. Any other
  * selection would cut through segments and is refused.
  */
-static int export_segments(struct cli *cli, const struct selection *sel, const char *output)
+static int cmd_export_segments(struct cli *cli, struct selection *sel, const char *output)
 {
-	const struct scan_filter filter = { .hosts = sel->hosts.items,
-					    .nr_hosts = sel->hosts.nr,
-					    .begin_real_ns = sel->begin_real_ns,
-					    .end_real_ns = sel->end_real_ns };
-	struct selection whole = *sel;
-	struct whole_segments from = { .store = sel->dir,
-				       .paths = (const char *const *)cli->argv,
-				       .nr_paths = (size_t)cli->argc,
-				       .filter = &filter };
 	struct whole_segments_counts counts;
 	struct err err = { 0 };
 	int ret;
@@ -97,22 +38,17 @@ static int export_segments(struct cli *cli, const struct selection *sel, const c
 	    sel->leave_out_own)
 		return cli_usage(cli, "--format segments: whole segments are taken: expected no "
 				      "selection but --host, --begin and --end");
-	if (!selection_take(cli, &whole))
+	if (!selection_take(cli, sel))
 		return cli->status;
 	if (sel->end_real_ns && sel->end_real_ns <= sel->begin_real_ns)
 		return cli_usage(cli, "--end: expected a time after --begin");
-	ret = output ? whole_segments_write_file(&from, NULL, output, &counts, &err)
-		     : whole_segments_write(&from, NULL, stdout, &counts, &err);
-	if (ret == -ENODATA)
-		ret = selection_says_nothing(&whole, &err) ? -EINVAL : ret;
-	if (ret)
-		return cli_finish(cli, ret, &err, CLI_DONE);
-	if (cli->json)
+	ret = whole_segments_export(sel, output, stdout, &counts, &err);
+	if (!ret && cli->json)
 		printf("{\"schema\":\"blkcast.export/1\",\"format\":\"segments\","
 		       "\"requests\":%" PRIu64 ",\"segments\":%" PRIu64
 		       ",\"left_out\":0,\"rounded\":0}\n",
 		       counts.nr_requests, counts.nr_segments);
-	return CLI_DONE;
+	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
 static int cmd_export_run(struct cli *cli)
@@ -134,7 +70,7 @@ static int cmd_export_run(struct cli *cli)
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	e.format = format ? format_named(format) : NULL;
+	e.format = format ? export_format_named(format) : NULL;
 	is_whole = format && strcmp(format, "segments") == 0;
 	if (!e.format && !is_whole)
 		return cli_usage(
@@ -143,13 +79,13 @@ static int cmd_export_run(struct cli *cli)
 	if (cli->json && !output)
 		return cli_usage(cli, "--json: expected -o FILE for the trace beside it");
 	if (is_whole)
-		return export_segments(cli, &sel, output);
+		return cmd_export_segments(cli, &sel, output);
 	if (e.target && strpbrk(e.target, " \t\n"))
 		return cli_usage(cli, "--target: expected a path without blanks: fio's logs "
 				      "cannot hold them");
 	if (!selection_take(cli, &sel))
 		return cli->status;
-	ret = cmd_export_perform(cli, &sel, &e, output);
+	ret = cmd_export_requests(cli, &sel, &e, output);
 	selection_release(&sel);
 	return ret;
 }
@@ -166,39 +102,6 @@ const struct command command_export = {
 		   "pandas.",
 	.run = cmd_export_run,
 };
-
-static int cmd_redact_perform(struct cli *cli, const struct scan_filter *filter,
-			      const char *key_file, struct whole_segments_counts *counts,
-			      struct err *err)
-{
-	struct whole_segments from = { .filter = filter };
-	struct pseudonym_key key = { .bytes = { 0 } };
-	const char *in = cli->argv[0];
-	struct redactor *r = NULL;
-	struct stat st;
-	int ret;
-
-	if (store_is_folder(in) && stat(in, &st))
-		return err_set(err, errno, "%s: %s", in, strerror(errno));
-	if (!store_is_folder(in) || S_ISDIR(st.st_mode)) {
-		from.store = in;
-	} else {
-		from.paths = &in;
-		from.nr_paths = 1;
-	}
-	ret = key_file ? pseudonym_key_read(&key, key_file, err) : pseudonym_key_random(&key, err);
-	if (ret)
-		goto out;
-	if (redactor_new(&r, &key))
-		ret = err_set(err, ENOMEM, "out of memory");
-	if (ret)
-		goto out;
-	ret = whole_segments_write_file(&from, r, cli->argv[1], counts, err);
-out:
-	redactor_free(r);
-	pseudonym_key_forget(&key);
-	return ret;
-}
 
 static int cmd_redact_run(struct cli *cli)
 {
@@ -228,7 +131,7 @@ static int cmd_redact_run(struct cli *cli)
 	filter.nr_hosts = hosts.nr;
 	filter.begin_real_ns = begin_ns;
 	filter.end_real_ns = end_ns;
-	ret = cmd_redact_perform(cli, &filter, key_file, &counts, &err);
+	ret = whole_segments_redact(cli->argv[0], &filter, key_file, cli->argv[1], &counts, &err);
 	if (ret)
 		return cli_finish(cli, ret, &err, CLI_DONE);
 	if (cli->json)

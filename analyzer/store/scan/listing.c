@@ -54,17 +54,17 @@ static int listing_add_aside(void *ctx, const char *path)
 	return json_array_append_new(ctx, json_text(path)) < 0 ? -ENOMEM : 0;
 }
 
-int listing_json(json_t **out, const struct listing *l, const struct inventory *v,
-		 struct store *store, struct err *err)
+int listing_json(json_t **out, const struct listing *l, struct err *err)
 {
+	const struct inventory *v = &l->inventory;
 	json_t *hosts = json_array(), *damaged = json_array(), *aside = json_array();
-	int ret = catalog_each_damaged(store_catalog(store), listing_add_damaged, damaged, err);
+	int ret = catalog_each_damaged(store_catalog(l->store), listing_add_damaged, damaged, err);
 
 	for (size_t i = 0; i < v->nr_hosts; i++)
 		if (listing_wants(l, v->hosts[i].host))
 			json_array_append_new(hosts, inventory_host_json(&v->hosts[i]));
 	if (ret == 0)
-		ret = listing_each_aside(store, listing_add_aside, aside, err);
+		ret = listing_each_aside(l->store, listing_add_aside, aside, err);
 	if (ret) {
 		json_decref(hosts);
 		json_decref(damaged);
@@ -72,7 +72,7 @@ int listing_json(json_t **out, const struct listing *l, const struct inventory *
 		return ret;
 	}
 	*out = json_pack("{s:s, s:o, s:o, s:o, s:o}", "schema", "blkcast.store/1", "store",
-			 json_text(store_dir(store)), "hosts", hosts, "damaged", damaged,
+			 json_text(store_dir(l->store)), "hosts", hosts, "damaged", damaged,
 			 "set_aside", aside);
 	return *out ? 0 : -ENOMEM;
 }
@@ -108,31 +108,29 @@ static int listing_print_aside(void *ctx, const char *path)
 	return 0;
 }
 
-int listing_print(const struct listing *l, const struct inventory *v, struct store *store,
-		  struct listing_remarks *remarks, FILE *out, struct err *err)
+int listing_print(struct listing *l, FILE *out, struct err *err)
 {
 	int ret;
 
-	*remarks = (struct listing_remarks){ 0 };
-	for (size_t i = 0; i < v->nr_hosts; i++) {
-		const struct inventory_host *h = &v->hosts[i];
+	for (size_t i = 0; i < l->inventory.nr_hosts; i++) {
+		const struct inventory_host *h = &l->inventory.hosts[i];
 
 		if (!listing_wants(l, h->host))
 			continue;
-		remarks->nr_hidden += inventory_host_print(h, l->utc, l->all, out);
-		remarks->has_counted |= h->nr_counted > 0;
-		remarks->has_kept_back |= h->ledger.total[LOSS_KEPT_BACK] > 0;
+		l->nr_hidden += inventory_host_print(h, l->utc, l->all, out);
+		l->has_counted |= h->nr_counted > 0;
+		l->has_kept_back |= h->ledger.total[LOSS_KEPT_BACK] > 0;
 	}
-	ret = catalog_each_damaged(store_catalog(store), listing_print_damaged, out, err);
+	ret = catalog_each_damaged(store_catalog(l->store), listing_print_damaged, out, err);
 	if (ret)
 		return ret;
-	return listing_each_aside(store, listing_print_aside,
-				  &(struct listing_output){ out, store_dir(store) }, err);
+	return listing_each_aside(l->store, listing_print_aside,
+				  &(struct listing_output){ out, store_dir(l->store) }, err);
 }
 
-int listing_check_hosts(const struct listing *l, const struct inventory *v, const char **missing,
-			struct err *err)
+static int listing_check_hosts(struct listing *l, struct err *err)
 {
+	const struct inventory *v = &l->inventory;
 	char names[1024] = "";
 	size_t len = 0;
 
@@ -146,10 +144,30 @@ int listing_check_hosts(const struct listing *l, const struct inventory *v, cons
 			k++;
 		if (k < v->nr_hosts || damage_count())
 			continue;
-		*missing = l->hosts.items[i];
+		l->missing = l->hosts.items[i];
 		return err_set(err, EINVAL,
 			       "the store has no segment of this host; its hosts are: %s",
 			       len ? names : "none");
 	}
 	return 0;
+}
+
+int listing_open(struct listing *l, const char *dir, struct err *err)
+{
+	int ret;
+
+	inventory_init(&l->inventory);
+	ret = store_open(&l->store, dir, false, err);
+	if (!ret)
+		ret = inventory_collect(&l->inventory, l->store, err);
+	if (!ret)
+		ret = damage_note_store(l->store, l->hosts.items, l->hosts.nr, err);
+	return ret ? ret : listing_check_hosts(l, err);
+}
+
+void listing_release(struct listing *l)
+{
+	inventory_release(&l->inventory);
+	store_close(l->store);
+	l->store = NULL;
 }
