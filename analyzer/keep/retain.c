@@ -2,8 +2,10 @@
 #include "analyzer/keep/retain.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyzer/keep/retain_plan.h"
 #include "analyzer/keep/retain_step.h"
@@ -293,4 +295,20 @@ int retain_pass(struct store *store, const struct retain_limits *limits, uint64_
 	}
 	store_unlock(store, STORE_LOCK_RETENTION, token);
 	return ret;
+}
+
+int retain_open(struct store **out, const char *dir, struct err *err)
+{
+	char path[4096];
+
+	if (!store_is_folder(dir))
+		return store_open(out, dir, true, err);
+	if (snprintf(path, sizeof(path), "%s/segments", dir) >= (int)sizeof(path))
+		return err_set(err, ENAMETOOLONG, "%.80s...: too long a path", dir);
+	if (access(path, F_OK) < 0)
+		return err_set(err, ENOENT, "%s: expected a store: it has no folder `segments`",
+			       dir);
+	if (access(path, W_OK) < 0)
+		return err_set(err, errno, "%s: %s", dir, strerror(errno));
+	return store_open(out, dir, true, err);
 }

@@ -66,5 +66,7 @@ struct retain_counts {
  */
 int retain_pass(struct store *store, const struct retain_limits *limits, uint64_t now_real_ns,
 		const atomic_bool *stop, struct retain_counts *counts, struct err *err);
+/* Opens the store as serve does, but never makes a new one. Returns 0 or -errno. */
+int retain_open(struct store **out, const char *dir, struct err *err);
 
 #endif

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/data/json.h"
+#include "base/text/shown.h"
 #include "base/text/units.h"
 
 void retain_compaction_text(const struct compact_counts *c, char out[RETAIN_LINE_BYTES])
@@ -53,4 +55,33 @@ json_t *retain_compaction_json(const struct compact_counts *c)
 			 (json_int_t)c->bytes, "deleted_objects", (json_int_t)c->nr_deleted,
 			 "deleted_orphans", (json_int_t)c->nr_orphans, "left_out_segments",
 			 (json_int_t)c->nr_left_out);
+}
+
+json_t *retain_json(const char *dir, const struct retain_counts *c)
+{
+	json_t *all = json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "schema",
+				"blkcast.retain/1", "store", json_text(dir), "segments",
+				(json_int_t)c->nr_segments, "requests", (json_int_t)c->nr_requests,
+				"segment_bytes", (json_int_t)c->segment_bytes, "summary_bytes",
+				(json_int_t)c->summary_bytes, "dropped_requests",
+				(json_int_t)c->nr_dropped, "left_out_segments",
+				(json_int_t)c->nr_left_out);
+
+	if (all && !store_is_folder(dir))
+		json_object_set_new(all, "compaction", retain_compaction_json(&c->compaction));
+	return all;
+}
+
+void retain_print(const char *dir, const struct retain_counts *c, FILE *out)
+{
+	char line[RETAIN_LINE_BYTES];
+
+	retain_counts_text(c, line);
+	shown_print(dir, out);
+	fprintf(out, ": %s\n", line);
+	if (store_is_folder(dir))
+		return;
+	retain_compaction_text(&c->compaction, line);
+	shown_print(dir, out);
+	fprintf(out, ": %s\n", line);
 }

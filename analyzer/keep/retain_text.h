@@ -4,6 +4,7 @@
 #define ANALYZER_RETAIN_TEXT_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "analyzer/keep/retain.h"
 
@@ -13,5 +14,9 @@ void retain_compaction_text(const struct compact_counts *c, char out[RETAIN_LINE
 void retain_counts_text(const struct retain_counts *c, char out[RETAIN_LINE_BYTES]);
 
 json_t *retain_compaction_json(const struct compact_counts *c);
+
+/* The result for the store in dir, in lines and as "blkcast.retain/1" (NULL: memory is out). */
+void retain_print(const char *dir, const struct retain_counts *c, FILE *out);
+json_t *retain_json(const char *dir, const struct retain_counts *c);
 
 #endif

@@ -2,12 +2,15 @@
 #include "analyzer/learn/fit_update.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
+#include "analyzer/answer/provenance.h"
 #include "analyzer/measure/results_table.h"
 #include "analyzer/measure/table_where.h"
 #include "analyzer/report/page/model_page.h"
 #include "analyzer/whatif/predict/origins.h"
+#include "base/data/json.h"
 #include "formats/model_file.h"
 
 static int fit_update_read(const struct fit_update *u, struct model *m, struct err *err)
@@ -83,4 +86,31 @@ out:
 	model_release(&old);
 	model_release(&new);
 	return ret;
+}
+
+void fit_update_print(const struct fit_update *u, FILE *out)
+{
+	const struct update_facts *facts = &u->facts;
+
+	fprintf(out, "%zu rows added, %zu in all; %zu outside the training range\n", facts->nr_rows,
+		u->nr_rows, facts->nr_outside);
+	if (isfinite(facts->ks_p))
+		fprintf(out, "%s: %.0f %% within the interval of 90 %% (errors alike: p %.2g)\n",
+			facts->drift ? "drift" : "they fit", 100 * facts->inside_ratio,
+			facts->ks_p);
+	else
+		fprintf(out, "too few rows to tell a drift\n");
+	fprintf(out, "RMSE on held-out rows %.4g\n", u->cv_rmse);
+}
+
+json_t *fit_update_json(const struct fit_update *u)
+{
+	const struct update_facts *facts = &u->facts;
+
+	return json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:b, s:f, s:o}", "schema",
+			 "blkcast.update/1", "rows_added", (json_int_t)facts->nr_rows, "rows",
+			 (json_int_t)u->nr_rows, "outside", (json_int_t)facts->nr_outside,
+			 "inside_ratio", json_number(facts->inside_ratio), "ks_p",
+			 json_number(facts->ks_p), "drift", facts->drift, "cv_rmse", u->cv_rmse,
+			 "provenance", provenance_json(&u->teller->maker));
 }

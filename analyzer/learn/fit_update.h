@@ -7,6 +7,9 @@
 #ifndef ANALYZER_LEARN_FIT_UPDATE_H
 #define ANALYZER_LEARN_FIT_UPDATE_H
 
+#include <jansson.h>
+#include <stdio.h>
+
 #include "analyzer/answer/teller.h"
 #include "analyzer/models/regression/choice/model_update.h"
 
@@ -26,5 +29,8 @@ struct fit_update {
 
 /* Returns 0, or -errno with a message. */
 int fit_update(struct fit_update *u, struct err *err);
+/* The result in words, and as "blkcast.update/1", which is NULL where memory is out. */
+void fit_update_print(const struct fit_update *u, FILE *out);
+json_t *fit_update_json(const struct fit_update *u);
 
 #endif

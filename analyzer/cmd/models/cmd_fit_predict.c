@@ -5,38 +5,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "analyzer/answer/provenance.h"
 #include "analyzer/cmd/cli/commands.h"
 #include "analyzer/cmd/cli/shared_options.h"
 #include "analyzer/learn/fit_run.h"
 #include "analyzer/learn/fit_update.h"
 #include "analyzer/learn/predict_ask.h"
 #include "analyzer/models/num/lsq.h"
-#include "base/data/json.h"
-
-static int cmd_fit_show_update(const struct cli *cli, const struct fit_update *u)
-{
-	const struct update_facts *facts = &u->facts;
-
-	if (!cli->json) {
-		printf("%zu rows added, %zu in all; %zu outside the training range\n",
-		       facts->nr_rows, u->nr_rows, facts->nr_outside);
-		if (isfinite(facts->ks_p))
-			printf("%s: %.0f %% within the interval of 90 %% (errors alike: p %.2g)\n",
-			       facts->drift ? "drift" : "they fit", 100 * facts->inside_ratio,
-			       facts->ks_p);
-		else
-			printf("too few rows to tell a drift\n");
-		printf("RMSE on held-out rows %.4g\n", u->cv_rmse);
-		return 0;
-	}
-	return cli_show_json(json_pack(
-		"{s:s, s:I, s:I, s:I, s:o, s:o, s:b, s:f, s:o}", "schema", "blkcast.update/1",
-		"rows_added", (json_int_t)facts->nr_rows, "rows", (json_int_t)u->nr_rows, "outside",
-		(json_int_t)facts->nr_outside, "inside_ratio", json_number(facts->inside_ratio),
-		"ks_p", json_number(facts->ks_p), "drift", facts->drift, "cv_rmse", u->cv_rmse,
-		"provenance", provenance_json(&cli->teller.maker)));
-}
 
 /* Prints one text after the other, or, as JSON, one list of all answers. */
 static int cmd_fit_show(const struct cli *cli, struct answer **answers, size_t nr, struct err *err)
@@ -82,7 +56,12 @@ static int cmd_fit_update(const struct cli *cli, const struct fit *f, const char
 				.report = f->o.report };
 	int ret = fit_update(&u, err);
 
-	return ret ? ret : cmd_fit_show_update(cli, &u);
+	if (ret)
+		return ret;
+	if (cli->json)
+		return cli_show_json(fit_update_json(&u));
+	fit_update_print(&u, stdout);
+	return 0;
 }
 
 static int cmd_fit_learn(const struct cli *cli, struct fit *f, const char *path)

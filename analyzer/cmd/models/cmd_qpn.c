@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* qpn: queueing Petri nets. */
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 
 #include "analyzer/cmd/cli/commands.h"
@@ -37,50 +36,23 @@ static bool qpn_open(struct cli *cli, struct net **n)
 	return !ret;
 }
 
-struct findings {
-	const char *file;
-	json_t *json; /* NULL: lines for a person */
-	size_t nr;
-};
-
-static void qpn_on_finding(void *ctx, const struct finding *f)
-{
-	struct findings *all = ctx;
-
-	all->nr++;
-	if (all->json)
-		json_array_append_new(all->json,
-				      json_pack("{s:s, s:i, s:s}", "kind", finding_name(f->kind),
-						"line", (int)f->line, "text", f->text));
-	else
-		printf("%s:%u: %s\n", all->file, f->line, f->text);
-}
-
 static int qpn_check(struct cli *cli)
 {
-	struct findings all = { .nr = 0 };
 	struct err err = { 0 };
 	struct net *n = NULL;
+	json_t *json = NULL;
+	size_t nr = 0;
 	int ret;
 
 	if (!qpn_open(cli, &n))
 		return cli->status;
-	all.file = n->file;
-	all.json = cli->json ? json_array() : NULL;
-	ret = net_check(n, qpn_on_finding, &all);
-	if (cli->json && json_array_size(all.json) != all.nr)
-		ret = -ENOMEM;
-	if (ret)
-		goto out;
-	if (cli->json)
-		ret = cli_show_json(json_pack("{s:s, s:O}", "schema", "blkcast.qpn-check/1",
-					      "findings", all.json));
-	else if (!all.nr)
+	ret = cli->json ? net_check_json(n, &json, &nr) : net_check_print(n, stdout, &nr);
+	if (!ret && cli->json)
+		ret = cli_show_json(json);
+	else if (!ret && !nr)
 		cli_note(cli, "%s: nothing found", n->file);
-out:
-	json_decref(all.json);
 	net_free(n);
-	return cli_finish(cli, ret, &err, all.nr ? CLI_FAILED : CLI_DONE);
+	return cli_finish(cli, ret, &err, nr ? CLI_FAILED : CLI_DONE);
 }
 
 static void qpn_dot(const void *model, FILE *dot)

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is kept: retain removes old requests, policy and ask say what agents send. */
-#include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "analyzer/cmd/cli/commands.h"
 #include "analyzer/cmd/cli/shared_options.h"
@@ -14,56 +9,8 @@
 #include "analyzer/store/ask/store_ask.h"
 #include "analyzer/store/ask/store_policy.h"
 #include "analyzer/store/damage.h"
-#include "base/data/json.h"
 #include "base/system/clock.h"
 #include "base/system/file.h"
-#include "base/text/shown.h"
-
-static int print_json(const char *dir, const struct retain_counts *c)
-{
-	json_t *all = json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "schema",
-				"blkcast.retain/1", "store", json_text(dir), "segments",
-				(json_int_t)c->nr_segments, "requests", (json_int_t)c->nr_requests,
-				"segment_bytes", (json_int_t)c->segment_bytes, "summary_bytes",
-				(json_int_t)c->summary_bytes, "dropped_requests",
-				(json_int_t)c->nr_dropped, "left_out_segments",
-				(json_int_t)c->nr_left_out);
-
-	if (all && !store_is_folder(dir))
-		json_object_set_new(all, "compaction", retain_compaction_json(&c->compaction));
-	return cli_show_json(all);
-}
-
-static void print_text(const char *dir, const struct retain_counts *c)
-{
-	char line[RETAIN_LINE_BYTES];
-
-	retain_counts_text(c, line);
-	shown_print(dir, stdout);
-	printf(": %s\n", line);
-	if (store_is_folder(dir))
-		return;
-	retain_compaction_text(&c->compaction, line);
-	shown_print(dir, stdout);
-	printf(": %s\n", line);
-}
-
-/* Opens the store as serve does, but never makes a new one. */
-static int open_store(struct store **out, const char *dir, struct err *err)
-{
-	char path[4096];
-
-	if (!store_is_folder(dir))
-		return store_open(out, dir, true, err);
-	if (snprintf(path, sizeof(path), "%s/segments", dir) >= (int)sizeof(path))
-		return err_set(err, ENAMETOOLONG, "%.80s...: too long a path", dir);
-	if (access(path, F_OK) < 0)
-		return err_set(err, ENOENT, "%s: expected a store: it has no folder `segments`",
-			       dir);
-	if (access(path, W_OK) < 0)
-		return err_set(err, errno, "%s: %s", dir, strerror(errno));
-	return store_open(out, dir, true, err);
-}
 
 static int cmd_retain_run(struct cli *cli)
 {
@@ -91,7 +38,7 @@ static int cmd_retain_run(struct cli *cli)
 		return cli_fail(cli, &err);
 	if (!is_wanted)
 		return cli_usage(cli, "expected a limit: --retain-requests TIME, ...");
-	ret = open_store(&store, dir, &err);
+	ret = retain_open(&store, dir, &err);
 	if (ret == 0)
 		ret = retain_pass(store, &limits, clock_real_ns(), NULL, &counts, &err);
 	if (ret == 0)
@@ -100,9 +47,9 @@ static int cmd_retain_run(struct cli *cli)
 	if (ret < 0)
 		return cli_fail(cli, &err);
 	if (cli->json)
-		ret = print_json(dir, &counts);
+		ret = cli_show_json(retain_json(dir, &counts));
 	else
-		print_text(dir, &counts);
+		retain_print(dir, &counts, stdout);
 	if (limits.requests_ns && !counts.nr_segments && !counts.nr_left_out)
 		cli_note(cli, "nothing is due: requests go by whole windows (--retain-window, 1 h "
 			      "by default), once all of a window is older than --retain-requests");

@@ -448,3 +448,50 @@ int net_check(const struct net *n, void (*say)(void *ctx, const struct finding *
 	free(c.of);
 	return ret;
 }
+
+struct check_shown {
+	const char *file;
+	FILE *out;
+	json_t *list;
+	size_t nr;
+};
+
+static void check_print_one(void *ctx, const struct finding *f)
+{
+	struct check_shown *s = ctx;
+
+	s->nr++;
+	fprintf(s->out, "%s:%u: %s\n", s->file, f->line, f->text);
+}
+
+static void check_add_one(void *ctx, const struct finding *f)
+{
+	struct check_shown *s = ctx;
+
+	s->nr++;
+	json_array_append_new(s->list, json_pack("{s:s, s:i, s:s}", "kind", finding_name(f->kind),
+						 "line", (int)f->line, "text", f->text));
+}
+
+int net_check_print(const struct net *n, FILE *out, size_t *nr)
+{
+	struct check_shown s = { .file = n->file, .out = out };
+	int ret = net_check(n, check_print_one, &s);
+
+	*nr = s.nr;
+	return ret;
+}
+
+int net_check_json(const struct net *n, json_t **json, size_t *nr)
+{
+	struct check_shown s = { .list = json_array() };
+	int ret = net_check(n, check_add_one, &s);
+
+	*nr = s.nr;
+	*json = NULL;
+	if (!ret && json_array_size(s.list) == s.nr)
+		*json = json_pack("{s:s, s:O}", "schema", "blkcast.qpn-check/1", "findings",
+				  s.list);
+	json_decref(s.list);
+	return !ret && !*json ? -ENOMEM : ret;
+}

@@ -12,7 +12,10 @@
 #ifndef ANALYZER_CHECK_H
 #define ANALYZER_CHECK_H
 
+#include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 
 #include "analyzer/models/net/net.h"
 
@@ -39,5 +42,11 @@ const char *finding_name(enum finding_kind kind);
  * and a dense system of the slots for open nets.
  */
 int net_check(const struct net *n, void (*say)(void *ctx, const struct finding *f), void *ctx);
+/*
+ * The first prints each finding as "FILE:LINE: text". The second makes "blkcast.qpn-check/1", which
+ * the caller owns. *nr becomes the number of findings. Both return 0 or -ENOMEM.
+ */
+int net_check_print(const struct net *n, FILE *out, size_t *nr);
+int net_check_json(const struct net *n, json_t **json, size_t *nr);
 
 #endif
