@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "analyzer/cmd/cli/commands.h"
 #include "analyzer/cmd/cli/shared_options.h"
 #include "analyzer/report/collect/report_reading.h"
 #include "analyzer/report/fleet/fleet_reading.h"
-#include "analyzer/report/page/page.h"
-#include "analyzer/report/page/report_json.h"
-#include "analyzer/whatif/headroom/headroom.h"
-#include "base/system/output_file.h"
+#include "analyzer/report/page/report_output.h"
 #include "base/text/shell_word.h"
 #include "base/text/units.h"
 
-struct options {
-	const char *output, *figure, *objectives_file;
+/* How the page or picture is made, and what it is judged by. */
+struct report_options {
+	struct report_output output;
+	const char *figure, *objectives_file;
 	struct word_list slo;
 	struct time_objectives objectives;
-	bool csv, together;
+	bool together;
 };
 
 static void list_words(struct buf *out, const char *option, const struct word_list *list)
@@ -74,10 +70,10 @@ static void selection_words(struct buf *out, const struct selection *sel, const 
  * Prints the verdicts on the objectives: beside a page that is written to a file on standard
  * output, otherwise on standard error.
  */
-static int cmd_report_print_objectives(const struct report *r, const struct options *o)
+static int cmd_report_print_objectives(const struct report *r, const struct report_options *o)
 {
 	struct answer *a = slo_answer(r);
-	int ret = a ? answer_print(a, ANSWER_TEXT, o->output ? stdout : stderr) : -ENOMEM;
+	int ret = a ? answer_print(a, ANSWER_TEXT, o->output.path ? stdout : stderr) : -ENOMEM;
 
 	answer_free(a);
 	return ret;
@@ -92,80 +88,41 @@ static int cmd_report_verdict(const struct report *r)
 }
 
 /* Reads --objectives and --slo, which has the form of headroom's. */
-static int cmd_report_objectives(struct options *o, struct err *err)
+static int cmd_report_objectives(struct report_options *o, struct err *err)
 {
 	int ret = o->objectives_file ? time_objectives_read(&o->objectives, o->objectives_file, err)
 				     : 0;
 
 	for (size_t i = 0; i < o->slo.nr && !ret; i++) {
-		struct headroom_objective one;
-		const char *digits;
-
-		ret = headroom_read_objective(o->slo.items[i], &one, err);
-		if (ret)
-			return ret;
-		if (!one.point[0])
-			return err_set(err, EINVAL,
-				       "--slo %s: a report judges .p50 to .p9999, not the mean",
-				       o->slo.items[i]);
-		/* p95 is 95 percent, and p999 is 99.9 percent. */
-		digits = one.point + 1;
-		ret = time_objectives_add(&o->objectives, o->slo.items[i], one.side,
-					  strtod(digits, NULL) /
-						  pow(10, (double)strlen(digits) - 2),
-					  one.limit_s, err);
+		ret = slo_objective_add(&o->objectives, o->slo.items[i], err);
+		if (ret == -EDOM)
+			ret = err_set(err, EINVAL,
+				      "--slo %s: a report judges .p50 to .p9999, not the mean",
+				      o->slo.items[i]);
 	}
 	return ret;
 }
 
-/* Renders the page, or a single picture or its data. */
-static int cmd_report_render(const struct report *r, const struct options *o,
-			     const struct figure *f, struct buf *out, struct err *err)
-{
-	size_t device = r->busiest[0];
-	struct view v = report_view(r, f && f->per_device, device);
-	int ret;
-
-	if (!f)
-		ret = page_write(r, out);
-	else
-		ret = o->csv ? f->csv(r, device, &v, out) : page_picture(r, f, device, out);
-	if (ret == -ENODATA)
-		return err_set(err, ENODATA, "%s: nothing to show: %s", f->name,
-			       figure_absent(r, f) && figure_absent(r, f)[0]
-				       ? figure_absent(r, f)
-				       : "the selection does not have it");
-	return ret ? err_set(err, -ret, "%s", strerror(-ret)) : 0;
-}
-
 /* Writes the page or picture, and prints what belongs beside it. */
-static int cmd_report_put(struct cli *cli, const struct report *r, const struct options *o,
-			  const struct figure *f, struct err *err)
+static int cmd_report_put(struct cli *cli, const struct report *r, struct report_options *o,
+			  struct err *err)
 {
-	struct buf out;
-	int ret;
+	const struct figure *f = o->output.figure;
+	int ret = report_output_save(&o->output, r, err);
 
-	buf_init(&out);
-	ret = cmd_report_render(r, o, f, &out, err);
 	if (ret)
-		goto out;
-	ret = output_file_save(&out, o->output, err);
-	if (ret)
-		goto out;
+		return ret;
 	if (cli->json)
-		ret = cli_show_json(report_json(r, o->output, out.len));
+		ret = cli_show_json(report_output_json(&o->output, r));
 	else if (r->collect->objectives)
 		ret = cmd_report_print_objectives(r, o);
 	if (!ret && f && f->per_device && r->collect->nr_devices > 1)
 		cli_note(cli, "of %s, the busiest of %zu devices; --device chooses another",
 			 r->collect->devices[r->busiest[0]]->label, r->collect->nr_devices);
-out:
-	buf_release(&out);
 	return ret;
 }
 
-static int cmd_report_perform(struct cli *cli, struct selection *sel, const struct options *o,
-			      const struct figure *f)
+static int cmd_report_perform(struct cli *cli, struct selection *sel, struct report_options *o)
 {
 	struct report_reading reading = { .scan = NULL };
 	struct buf source, selection;
@@ -189,7 +146,7 @@ static int cmd_report_perform(struct cli *cli, struct selection *sel, const stru
 		goto out;
 	r->source = (const char *)source.data;
 	r->selection = (const char *)selection.data;
-	ret = cmd_report_put(cli, r, o, f, &err);
+	ret = cmd_report_put(cli, r, o, &err);
 	verdict = cmd_report_verdict(r);
 out:
 	report_free(r);
@@ -201,57 +158,79 @@ out:
 	return cli_finish(cli, ret, &err, verdict);
 }
 
-/*
- * Writes the page to output (NULL: no page) and the answer to standard output; or only a table as
- * CSV, where csv is set, by its name (NULL: devices). Returns the exit status.
- */
-static int cmd_report_together(struct cli *cli, struct selection *sel, const char *output,
-			       const char *table, bool csv)
+/* All hosts and devices at once, as a page beside the answer, or one table of it as CSV. */
+static int cmd_report_together(struct cli *cli, struct selection *sel,
+			       const struct report_options *o)
 {
+	enum fleet_table first = o->figure ? fleet_table_named(o->figure) : FLEET_DEVICES;
 	struct fleet_reading g = { .fleet = NULL };
-	enum fleet_table first = FLEET_DEVICES;
 	struct err err = { 0 };
 	struct answer *a;
 	bool is_empty, is_done = false;
 	int ret;
 
-	for (int i = 0; i < NR_FLEET_TABLES && table; i++)
-		if (!strcmp(table, fleet_table_names[i]))
-			first = (enum fleet_table)i;
-	if (table && strcmp(table, fleet_table_names[first]))
+	if (o->figure && !o->output.csv)
+		return cli_usage(cli, "--figure: with --together expected --csv with it");
+	if (o->output.csv && (o->output.path || cli->json))
+		return cli_usage(cli, "--csv: with --together it goes to standard output");
+	if (first == NR_FLEET_TABLES)
 		return cli_usage(
 			cli, "--figure: with --together expected devices, hosts or week; got '%s'",
-			table);
+			o->figure);
 	ret = fleet_reading_open(&g, &cli->teller, sel, &is_done, &err);
 	is_empty = !ret && !is_done && fleet_is_empty(g.fleet);
 	if (ret || is_done || is_empty)
 		goto out;
-	a = fleet_answer(g.fleet, g.scan, first, cli->teller.utc);
-	fleet_reading_note(&g, a);
-	if (csv) {
+	a = fleet_reading_answer(&g, first, cli->teller.utc);
+	if (o->output.csv) {
 		ret = answer_print(a, ANSWER_CSV, stdout);
 		answer_free(a);
 	} else {
-		ret = cli_show(cli, a, output, &err);
+		ret = cli_show(cli, a, o->output.path, &err);
 	}
 out:
 	fleet_reading_release(&g);
-	if (is_empty)
-		return selection_end(cli, sel);
-	return cli_finish(cli, ret, &err, CLI_DONE);
+	return is_empty ? selection_end(cli, sel) : cli_finish(cli, ret, &err, CLI_DONE);
+}
+
+/* Finds the figure, and checks what a page or picture needs beside it. Returns 0 or the status. */
+static int cmd_report_check(const struct cli *cli, struct report_options *o)
+{
+	struct report_output *output = &o->output;
+	struct buf names;
+
+	output->figure = o->figure ? figure_find(o->figure) : NULL;
+	if (o->figure && !output->figure) {
+		buf_init(&names);
+		figure_names(&names);
+		buf_put_u8(&names, 0);
+		cli_usage(cli, "--figure: expected one of %s; got '%s'",
+			  names.error ? "the figures" : (const char *)names.data, o->figure);
+		buf_release(&names);
+		return CLI_BAD_INPUT;
+	}
+	if (output->figure && !output->figure->draw && !output->csv)
+		return cli_usage(cli, "--figure %s: expected --csv with it, because it is a table",
+				 o->figure);
+	if (output->csv && !output->figure)
+		return cli_usage(cli, "--csv: expected --figure NAME with it");
+	if (!output->path && !output->figure && isatty(STDOUT_FILENO))
+		return cli_usage(cli, "expected -o FILE: a page is not for a terminal");
+	if (cli->json && !output->path)
+		return cli_usage(cli, "--json: expected -o FILE for the page beside it");
+	return 0;
 }
 
 static int cmd_report_run(struct cli *cli)
 {
 	struct selection sel = { 0 };
-	struct options o = { 0 };
+	struct report_options o = { .figure = NULL };
 	struct err err = { 0 };
-	const struct figure *f = NULL;
 	const struct cli_option options[] = {
 		SELECTION_OPTIONS(&sel),
-		CLI_STRING("output", 'o', "FILE", &o.output, "the page to write"),
+		CLI_STRING("output", 'o', "FILE", &o.output.path, "the page to write"),
 		CLI_STRING("figure", 0, "NAME", &o.figure, "one picture alone, as SVG"),
-		CLI_FLAG("csv", 0, &o.csv, "with --figure: its data as CSV"),
+		CLI_FLAG("csv", 0, &o.output.csv, "with --figure: its data as CSV"),
 		CLI_FLAG("together", 0, &o.together, "all hosts and devices at once: the fleet",
 			 .without = "slo objectives"),
 		CLI_LIST("slo", 0, "OBJECTIVE,...", &o.slo,
@@ -260,45 +239,20 @@ static int cmd_report_run(struct cli *cli)
 			   "judge the objectives of a file, as serve does"),
 		CLI_END,
 	};
-	struct buf names;
 	int ret;
 
 	if (!cli_parse(cli, options) || !selection_take(cli, &sel))
 		return cli->status;
 	if (o.together) {
-		if (o.figure && !o.csv)
-			return cli_usage(cli, "--figure: with --together expected --csv with it");
-		if (o.csv && (o.output || cli->json))
-			return cli_usage(cli, "--csv: with --together it goes to standard output");
-		ret = cmd_report_together(cli, &sel, o.output, o.figure, o.csv);
-		selection_release(&sel);
-		return ret;
+		ret = cmd_report_together(cli, &sel, &o);
+		goto out;
 	}
-	if (o.figure) {
-		f = figure_find(o.figure);
-		buf_init(&names);
-		figure_names(&names);
-		buf_put_u8(&names, 0);
-		if (!f)
-			cli_usage(cli, "--figure: expected one of %s; got '%s'",
-				  names.error ? "the figures" : (const char *)names.data, o.figure);
-		buf_release(&names);
-		if (!f)
-			return CLI_BAD_INPUT;
-	}
-	if (f && !f->draw && !o.csv)
-		return cli_usage(cli, "--figure %s: expected --csv with it, because it is a table",
-				 f->name);
-	if (o.csv && !f)
-		return cli_usage(cli, "--csv: expected --figure NAME with it");
-	if (!o.output && !f && isatty(STDOUT_FILENO))
-		return cli_usage(cli, "expected -o FILE: a page is not for a terminal");
-	if (cli->json && !o.output)
-		return cli_usage(cli, "--json: expected -o FILE for the page beside it");
-	if (cmd_report_objectives(&o, &err))
-		ret = cli_fail(cli, &err);
-	else
-		ret = cmd_report_perform(cli, &sel, &o, f);
+	ret = cmd_report_check(cli, &o);
+	if (ret)
+		goto out;
+	ret = cmd_report_objectives(&o, &err);
+	ret = ret ? cli_finish(cli, ret, &err, CLI_DONE) : cmd_report_perform(cli, &sel, &o);
+out:
 	selection_release(&sel);
 	return ret;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/report/collect/report.h"
+#include "analyzer/whatif/headroom/headroom.h"
 #include "base/text/units.h"
 
 #define S 1000000000ull
@@ -305,4 +306,21 @@ struct answer *slo_answer(const struct report *r)
 		slo_answer_row(t, r, &r->slo.rows[i]);
 	slo_conclude(a, r);
 	return a;
+}
+
+int slo_objective_add(struct time_objectives *o, const char *text, struct err *err)
+{
+	struct headroom_objective one;
+	const char *digits;
+	int ret = headroom_read_objective(text, &one, err);
+
+	if (ret)
+		return ret;
+	if (!one.point[0])
+		return -EDOM;
+	/* p95 is 95 percent, and p999 is 99.9 percent. */
+	digits = one.point + 1;
+	return time_objectives_add(o, text, one.side,
+				   strtod(digits, NULL) / pow(10, (double)strlen(digits) - 2),
+				   one.limit_s, err);
 }

@@ -29,6 +29,13 @@ struct slo_device {
 	size_t nr;
 };
 
+/*
+ * Adds an objective of all hosts and devices in the words of headroom_read_objective():
+ * "read.p95=20ms". Returns 0, -EDOM for one of the mean, which a report does not judge, or -EINVAL
+ * with one line in err.
+ */
+int slo_objective_add(struct time_objectives *o, const char *text, struct err *err);
+
 /* objectives may be NULL. Returns 0 or -ENOMEM. */
 int slo_device_init(struct slo_device *s, const struct time_objectives *objectives,
 		    const char *host, const char *device, const char *device_name);

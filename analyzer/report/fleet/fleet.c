@@ -17,11 +17,20 @@
 #define FLEET_COLUMNS 16384 /* hours in 22 months; in longer periods a column has 6 hours */
 #define HOUR_NS	      3600000000000ull
 
-const char *const fleet_table_names[NR_FLEET_TABLES] = {
+static const char *const fleet_table_names[NR_FLEET_TABLES] = {
 	[FLEET_DEVICES] = "devices",
 	[FLEET_HOSTS] = "hosts",
 	[FLEET_WEEK] = "week",
 };
+
+enum fleet_table fleet_table_named(const char *name)
+{
+	enum fleet_table which = FLEET_DEVICES;
+
+	while (which < NR_FLEET_TABLES && strcmp(fleet_table_names[which], name) != 0)
+		which++;
+	return which;
+}
 
 struct fleet_host {
 	char name[PROFILE_NAME_BYTES];

@@ -24,7 +24,8 @@
 #define FLEET_SHOWN  20 /* hosts, and devices, that people see; JSON and CSV have all */
 
 enum fleet_table { FLEET_DEVICES, FLEET_HOSTS, FLEET_WEEK, NR_FLEET_TABLES };
-extern const char *const fleet_table_names[NR_FLEET_TABLES];
+/* Returns the table of that name, "devices", "hosts" or "week", or NR_FLEET_TABLES. */
+enum fleet_table fleet_table_named(const char *name);
 
 struct fleet;
 

@@ -95,7 +95,7 @@ int fleet_reading_open(struct fleet_reading *g, const struct teller *t, struct s
 }
 
 /* Says how much of the selection is missing from the sums, because its requests are gone. */
-void fleet_reading_note(const struct fleet_reading *g, struct answer *a)
+static void fleet_reading_note(const struct fleet_reading *g, struct answer *a)
 {
 	const struct scan *scan = g->scan;
 	struct scan_retained all = scan_retained(scan);
@@ -119,4 +119,12 @@ void fleet_reading_note(const struct fleet_reading *g, struct answer *a)
 			"the second, the peaks and the rhythm.",
 			(unsigned long long)selection_kept_back(scan),
 			(unsigned long long)retained_nr_kept_back(g->retained));
+}
+
+struct answer *fleet_reading_answer(const struct fleet_reading *g, enum fleet_table first, bool utc)
+{
+	struct answer *a = fleet_answer(g->fleet, g->scan, first, utc);
+
+	fleet_reading_note(g, a);
+	return a;
 }

@@ -33,8 +33,9 @@ struct fleet_reading {
  */
 int fleet_reading_open(struct fleet_reading *g, const struct teller *t, struct selection *sel,
 		       bool *is_done, struct err *err);
-/* Says how much of the selection is missing from the sums, because its requests are gone. */
-void fleet_reading_note(const struct fleet_reading *g, struct answer *a);
+/* Returns the answer for what was read and says what is missing from it. NULL: memory is short. */
+struct answer *fleet_reading_answer(const struct fleet_reading *g, enum fleet_table first,
+				    bool utc);
 void fleet_reading_release(struct fleet_reading *g);
 
 #endif
