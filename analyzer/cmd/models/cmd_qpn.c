@@ -197,15 +197,6 @@ static int qpn_calibrate_show(const struct cli *cli, const struct net_calibratio
 	return 0;
 }
 
-/* Tells how to ask the model. */
-static void qpn_calibrate_tell(const struct cli *cli, const char *output)
-{
-	if (net_calibration_is_net(output))
-		cli_note(cli, "the model is the net %s: ask it with blkcast qpn solve", output);
-	else
-		cli_note(cli, "ask the model: blkcast qpn predict %s", output);
-}
-
 static int qpn_calibrate(struct cli *cli)
 {
 	struct net_calibration task = { .teller = &cli->teller, .rule = STORAGE_NR_RULES };
@@ -251,7 +242,11 @@ static int qpn_calibrate(struct cli *cli)
 	if (!ret)
 		ret = qpn_calibrate_show(cli, &task, &err);
 	if (!ret)
-		qpn_calibrate_tell(cli, task.output);
+		cli_note(cli,
+			 net_calibration_is_net(task.output)
+				 ? "the model is the net %s: ask it with blkcast qpn solve"
+				 : "ask the model: blkcast qpn predict %s",
+			 task.output);
 	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
