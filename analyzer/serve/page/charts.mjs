@@ -1,4 +1,5 @@
 // Pictures: lines and the heat map on uPlot, sparks and bars as SVG. Colours are the style's variables.
+import { words } from "./words.mjs";
 import { h, time } from "./tools.mjs";
 
 // The style's variables are read once: each reading makes the browser compute the style of what has just changed.
@@ -78,15 +79,13 @@ function heatRange(data) {
 
 // Ticks of bytes are whole powers of two. Ticks of time use the 24-hour clock, with the day where it changes.
 const BINARY = Array.from({ length: 50 }, (_, i) => Math.pow(2, i));
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", hour12: false });
-const clockSeconds = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
-const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 function timeMarks(u, marks, axis, space, step) {
+  const { minutes, clock, day } = words.times;
   let before = new Date().toDateString();
   return marks.map((v) => {
     const date = new Date(v * 1000), changed = date.toDateString() !== before;
     before = date.toDateString();
-    return step >= 86400 ? day.format(date) : (changed ? day.format(date) + " " : "") + (step < 60 ? clockSeconds : clock).format(date);
+    return step >= 86400 ? day(date) : (changed ? day(date) + " " : "") + (step < 60 ? clock : minutes)(date);
   });
 }
 

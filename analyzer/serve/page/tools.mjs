@@ -58,14 +58,11 @@ export function duration(v) {
 export const ratio = (v) => known(v) ? digits(v * 100) + " %" : words.units.none;
 export const plain = (v) => known(v) ? digits(v) : words.units.none;
 
-const clockOf = (options) => new Intl.DateTimeFormat(words.locale, { hour12: false, ...options });
-const clockTime = clockOf({ hour: "2-digit", minute: "2-digit", second: "2-digit" });
-const clockDay = clockOf({ year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" });
 // Formats a time; a time of today has no date.
 export function time(s) {
   if (!known(s)) return words.units.none;
   const date = new Date(s * 1000);
-  return (date.toDateString() === new Date().toDateString() ? clockTime : clockDay).format(date);
+  return (date.toDateString() === new Date().toDateString() ? words.times.clock : words.times.full)(date);
 }
 export const iso = (s) => new Date(s * 1000).toISOString().replace(/\.\d+Z$/, "Z");
 

@@ -1,7 +1,15 @@
 // This file holds all English text of the live page. A translation is another file of the same form.
 // A function takes the values of its sentence; everything that it returns is shown as plain text.
+// Times are written by hand: for the first of its formats Intl reads the browser's data of all languages, which takes
+// longer than all the rest of the first view.
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sept", "Oct", "Nov", "Dec"];
+const two = (n) => String(n).padStart(2, "0");
+const minutes = (d) => two(d.getHours()) + ":" + two(d.getMinutes());
+const clock = (d) => minutes(d) + ":" + two(d.getSeconds());
+const day = (d) => d.getDate() + " " + MONTHS[d.getMonth()];
+
 export const words = {
-  locale: "en-GB",
+  times: { minutes, clock, day, full: (d) => `${day(d)} ${d.getFullYear()}, ${clock(d)}` },
   views: { fleet: "Fleet", objectives: "Objectives", question: "Questions", saved: "Saved" },
   skip: "Skip to the content",
   theme: { light: "Light", dark: "Dark", auto: "Automatic", name: (now) => `Colours: ${now}` },
