@@ -178,8 +178,21 @@ $(BUILD)/%.o: %.c
 # Style and script of the report page, taken in by the assembler: make cannot see them otherwise.
 $(BUILD)/analyzer/answer/page_assets.o: analyzer/answer/page.css analyzer/answer/page.js
 
-# The files of the live page likewise.
-$(BUILD)/analyzer/serve/page/page_files.o: $(wildcard analyzer/serve/page/*.* analyzer/serve/page/uplot/*)
+# The files of the live page likewise. A browser fetches two files of joined modules: what the first view needs, and the
+# other views.
+page_dir  := analyzer/serve/page
+page_gen  := $(BUILD)/gen/page
+page_join := scripts/join-modules.awk
+page_main := $(addprefix $(page_dir)/,words.mjs tools.mjs charts.mjs fleet.mjs main.mjs)
+page_rest := $(addprefix $(page_dir)/,access.mjs keep.mjs found.mjs device.mjs objectives.mjs question.mjs saved.mjs)
+$(BUILD)/$(page_dir)/page_files.o: $(wildcard $(page_dir)/*.* $(page_dir)/uplot/*) $(page_gen)/main.mjs $(page_gen)/views.mjs
+$(BUILD)/$(page_dir)/page_files.o: override CPPFLAGS += -DPAGE_JOINED='"$(page_gen)"'
+$(page_gen)/main.mjs: $(page_main) $(page_join)
+	$(call msg,JOIN,$@)
+	$(Q)mkdir -p $(@D) && awk -v rest=views.mjs -f $(page_join) $(page_main) > $@.part && mv $@.part $@
+$(page_gen)/views.mjs: $(page_rest) $(page_join)
+	$(call msg,JOIN,$@)
+	$(Q)mkdir -p $(@D) && awk -v base=main.mjs -f $(page_join) $(page_rest) > $@.part && mv $@.part $@
 
 $(BUILD)/analyzer/store/engine/cluster_schema.o: docs/cluster.sql
 

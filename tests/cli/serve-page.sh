@@ -46,9 +46,17 @@ is "$(ask "$url/")" 200 "the page is there"
 is "$(curl -sm 20 "$url/" | grep -cE '<script[^>]*>[^<]|<style| style=| on[a-z]+=')" 0 "it has no script and no style of its own inline"
 is "$(curl -sm 20 "$url/" | grep -oE '(src|href)="[^"]*"' | cut -d'"' -f2 | grep -cE '^(https?:)?//')" 0 \
 	"and names nothing of another place"
-for path in $(curl -sm 20 "$url/" | grep -oE '(src|href)="/[^"]*"' | cut -d'"' -f2) /assets/uPlot.LICENSE.txt; do
+named() { curl -sm 20 "$url/" | grep -oE '(src|href)="/[^"]*"' | cut -d'"' -f2 | sed 's/&amp;/\&/g'; }
+for path in $(named) /assets/views.mjs /assets/uPlot.LICENSE.txt; do
 	is "$(ask "$url$path")" 200 "$path is there"
 done
+is "$(named | sort | tr '\n' ' ')" \
+	"/api/v1/fleet?sort=rate&order=descending&limit=64 /assets/icon.svg /assets/live.css /assets/main.mjs /assets/uPlot.iife.min.js " \
+	"the page names all that its first view needs, so that a browser asks for it at once"
+is "$(curl -sm 20 "$url/assets/main.mjs" | grep -cE '^import |^} from ') $(curl -sm 20 "$url/assets/views.mjs" | grep -E '^import ' | grep -oE '"[^"]*"' | tr '\n' ' ')" \
+	'0 "./main.mjs" ' "its script imports nothing, and the other views come in one file"
+is "$(curl -sm 20 "$url/assets/main.mjs" "$url/assets/views.mjs" | grep -c 'Intl\.')" 0 \
+	"and none uses Intl, for whose first format a browser reads the data of all languages"
 like "$(curl -sIm 20 "$url/")" "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self';" \
 	"a browser may take scripts and styles from this listener alone"
 etag=$(curl -sIm 20 "$url/assets/main.mjs" | tr -d '\r' | sed -n 's/^ETag: //p')
@@ -317,8 +325,7 @@ holds "whose windows are read in the background" wait_until 60 is_loaded
 sent() { curl -sm 20 -H "Accept-Encoding: gzip" -o "$T/packed" -w '%{size_header} %{size_download}\n' "$url$1"; }
 {
 	sent / && sent '/api/v1/fleet?limit=64' && sent /api/v1/objectives
-	for path in $(curl -sm 20 "$url/" | grep -oE '(src|href)="/[^"]*"' | cut -d'"' -f2) \
-		$(cd analyzer/serve/page && printf '/assets/%s ' *.mjs); do
+	for path in $(named) /assets/views.mjs; do
 		sent "$path"
 	done
 } >"$T/sent"

@@ -3,7 +3,7 @@
 import { words } from "./words.mjs";
 import { h, ask, say, link, copyButton, count, perSecond, bytes, bytesPerSecond, seconds, duration, ratio, plain, time, iso, shell } from "./tools.mjs";
 import { timeChart, bars, painted } from "./charts.mjs";
-import { tellState } from "./fleet.mjs";
+import { tellState, isAt } from "./fleet.mjs";
 import { accessSection } from "./access.mjs";
 import { keepSection } from "./keep.mjs";
 import { foundPictures } from "./found.mjs";
@@ -290,6 +290,7 @@ export function deviceView(main, values, tell) {
   }
   return {
     refresh,
+    isAt: (generation) => data !== null && isAt(fleet, generation, tell),
     update(next) {
       if (next.host !== where.host || next.device !== where.device) return false;
       where = { ...next };

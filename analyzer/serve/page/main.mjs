@@ -22,13 +22,19 @@ const live = {
   mode: "connecting",
   source: null,
   timer: null,
+  heard: false,
+  // Begins once the first view has its data, whose question the browser would answer later otherwise.
+  begin() { if (!live.source) live.listen(); },
   listen() {
     if (live.source) live.source.close();
     const source = live.source = new EventSource("/api/v1/live");
-    source.onmessage = () => {
+    source.onmessage = (e) => {
+      const first = !live.heard;
       live.poll(false);
       live.mode = "live";
-      refresh();
+      live.heard = true;
+      // The first event tells of what the view has just asked for, unless something has changed meanwhile.
+      if (!(first && shown && shown.isAt && shown.isAt(JSON.parse(e.data).generation))) refresh();
     };
     source.onerror = () => {
       live.poll(true);
@@ -51,6 +57,19 @@ export function tell(text, kind) {
   say(state, text || words.state[live.mode]);
 }
 
+// A view is shown with its first data. The first one of all takes no layout before, because the browser would lay it out
+// twice; later ones keep their place, in which pictures are drawn.
+let isFirst = true;
+function hold() {
+  main.classList.add("waiting");
+  main.hidden = isFirst;
+  isFirst = false;
+}
+function reveal() {
+  main.classList.remove("waiting");
+  main.hidden = false;
+}
+
 let busy = false, again = false;
 async function refresh() {
   if (document.hidden || !shown) return;
@@ -61,8 +80,9 @@ async function refresh() {
     await view.refresh();
   } finally {
     busy = false;
-    if (view === shown) main.classList.remove("waiting");
+    if (view === shown) reveal();
   }
+  live.begin();
   if (!readAhead) {
     readAhead = true;
     for (const read of Object.values(views)) Promise.resolve(read()).catch(() => null);
@@ -81,7 +101,7 @@ function login() {
   routed++;
   const token = h("input", { id: "token", type: "password", autocomplete: "off", required: true });
   const wrong = h("p", { class: "bad", role: "alert" });
-  main.classList.remove("waiting");
+  reveal();
   main.replaceChildren(h("h1", {}, words.login.title), h("p", { class: "about" }, words.login.about),
     h("form", { class: "tools", onsubmit: async (e) => {
       e.preventDefault();
@@ -106,7 +126,7 @@ async function route() {
   if (shown && shown.close) shown.close();
   shown = null;
   main.replaceChildren();
-  main.classList.remove("waiting");
+  reveal();
   const make = views[name] ? await Promise.resolve(views[name]()).catch(() => null) : null;
   if (mine !== routed) return; // The address has changed meanwhile.
   if (views[name] && !make) {
@@ -114,14 +134,15 @@ async function route() {
     return;
   }
   if (!make) {
+    live.begin();
     document.title = "blkcast";
     main.append(h("h1", {}, words.error.title), h("p", {}, words.error.unknownView));
     return;
   }
   // What is read must not move when the first data come, so that a view is shown with them, or after a second.
-  main.classList.add("waiting");
+  hold();
   const view = shown = make(main, values, tell);
-  setTimeout(() => view === shown && main.classList.remove("waiting"), FIRST_MS);
+  setTimeout(() => view === shown && reveal(), FIRST_MS);
   shown.name = name;
   for (const a of document.querySelectorAll("#views a"))
     if (a.getAttribute("href") === "#/" + name) a.setAttribute("aria-current", "page");
@@ -143,10 +164,13 @@ function theme() {
     else document.documentElement.dataset.theme = now;
     say(button, words.theme[now]);
     button.setAttribute("aria-label", words.theme.name(words.theme[now]));
-    try { localStorage.setItem("theme", now); } catch (e) { /* likewise */ }
     redraw();
   };
-  button.addEventListener("click", () => { now = order[(order.indexOf(now) + 1) % order.length]; set(); });
+  button.addEventListener("click", () => {
+    now = order[(order.indexOf(now) + 1) % order.length];
+    try { localStorage.setItem("theme", now); } catch (e) { /* likewise */ }
+    set();
+  });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   set();
 }
@@ -158,5 +182,4 @@ document.getElementById("views").append(h("a", { href: "#/" }, words.views.fleet
 addEventListener("hashchange", () => { route(); main.focus({ preventScroll: true }); });
 state.after(out);
 route();
-live.listen();
 theme(); // after the questions: the browser may have to open the storage, and they can be on their way meanwhile

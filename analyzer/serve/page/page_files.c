@@ -28,22 +28,11 @@
 
 #define PAGE_FILES(X)                                                        \
 	X(index, "/", TYPE_HTML, "analyzer/serve/page/index.html")           \
-	X(style, "/assets/live.css", TYPE_STYLE, "analyzer/serve/page/live.css") \
-	X(main, "/assets/main.mjs", TYPE_SCRIPT, "analyzer/serve/page/main.mjs") \
-	X(words, "/assets/words.mjs", TYPE_SCRIPT, "analyzer/serve/page/words.mjs") \
-	X(tools, "/assets/tools.mjs", TYPE_SCRIPT, "analyzer/serve/page/tools.mjs") \
-	X(charts, "/assets/charts.mjs", TYPE_SCRIPT, "analyzer/serve/page/charts.mjs") \
-	X(fleet, "/assets/fleet.mjs", TYPE_SCRIPT, "analyzer/serve/page/fleet.mjs") \
-	X(device, "/assets/device.mjs", TYPE_SCRIPT, "analyzer/serve/page/device.mjs") \
-	X(access, "/assets/access.mjs", TYPE_SCRIPT, "analyzer/serve/page/access.mjs") \
-	X(found, "/assets/found.mjs", TYPE_SCRIPT, "analyzer/serve/page/found.mjs") \
-	X(objectives, "/assets/objectives.mjs", TYPE_SCRIPT, "analyzer/serve/page/objectives.mjs") \
-	X(question, "/assets/question.mjs", TYPE_SCRIPT, "analyzer/serve/page/question.mjs") \
-	X(keep, "/assets/keep.mjs", TYPE_SCRIPT, "analyzer/serve/page/keep.mjs") \
-	X(saved, "/assets/saved.mjs", TYPE_SCRIPT, "analyzer/serve/page/saved.mjs") \
+	X(style, "/assets/live.css", TYPE_STYLE, "analyzer/serve/page/uplot/uPlot.min.css\"\n.incbin \"analyzer/serve/page/live.css") \
+	X(main, "/assets/main.mjs", TYPE_SCRIPT, PAGE_JOINED "/main.mjs") \
+	X(views, "/assets/views.mjs", TYPE_SCRIPT, PAGE_JOINED "/views.mjs") \
 	X(icon, "/assets/icon.svg", TYPE_IMAGE, "analyzer/serve/page/icon.svg") \
 	X(uplot, "/assets/uPlot.iife.min.js", TYPE_SCRIPT, "analyzer/serve/page/uplot/uPlot.iife.min.js") \
-	X(uplot_style, "/assets/uPlot.min.css", TYPE_STYLE, "analyzer/serve/page/uplot/uPlot.min.css") \
 	X(uplot_licence, "/assets/uPlot.LICENSE.txt", TYPE_TEXT, "analyzer/serve/page/uplot/LICENSE")
 
 #define FILE_INCLUDED(name, url, type, path) FILE_IN(name, path);

@@ -72,12 +72,9 @@ export class ServerError extends Error {}
 // bounds its own work to seconds, so that a connection which says nothing for a minute is dead.
 const ANSWER_MS = 60000;
 export async function ask(path, values) {
-  const query = new URLSearchParams();
-  for (const [key, value] of Object.entries(values || {}))
-    if (value !== null && value !== undefined && value !== "") query.set(key, value);
   let reply, body = null;
   try {
-    reply = await fetch(path + (query.size ? "?" + query : ""), { signal: AbortSignal.timeout(ANSWER_MS), headers: { Accept: "application/json" } });
+    reply = await fetch(withQuery(path, values), { signal: AbortSignal.timeout(ANSWER_MS) });
   } catch (e) {
     throw new ServerError(words.error.unreachable);
   }
@@ -105,12 +102,11 @@ export async function change(method, path, values) {
 // Formats a word for a shell, with quotes if it needs them.
 export const shell = (word) => /^[A-Za-z0-9_.,:\/=+-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
 
-export function link(view, values) {
-  const query = new URLSearchParams();
-  for (const [key, value] of Object.entries(values || {}))
-    if (value !== null && value !== undefined && value !== "") query.set(key, value);
-  return "#/" + view + (query.size ? "?" + query : "");
-}
+// Returns the values that are given as a query. A table has a link in each row, and URLSearchParams takes longer.
+const query = (values) => Object.entries(values || {}).filter(([, v]) => v !== null && v !== undefined && v !== "")
+  .map(([key, v]) => encodeURIComponent(key) + "=" + encodeURIComponent(v)).join("&");
+const withQuery = (path, values) => { const q = query(values); return q ? path + "?" + q : path; };
+export const link = (view, values) => withQuery("#/" + view, values);
 
 // Sets the text only if it differs, so that a screen reader does not read the same text again.
 export function say(element, text) {
