@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string.h>
-
 #include "analyzer/serve/page/page_files.h"
 
 #define TYPE_HTML   "text/html; charset=utf-8"
@@ -46,17 +44,10 @@ bool page_asset_at(size_t i, struct page_asset *out)
 	static const struct page_asset files[] = { PAGE_FILES(FILE_LISTED) };
 	static const char *const ends[] = { PAGE_FILES(FILE_END) };
 
+	_Static_assert(sizeof(files) / sizeof(files[0]) < PAGE_FILES_MAX, "there is room for all");
 	if (i >= sizeof(files) / sizeof(files[0]))
 		return false;
 	*out = files[i];
 	out->len = (size_t)(ends[i] - files[i].data);
 	return true;
-}
-
-bool page_asset_find(const char *path, struct page_asset *out)
-{
-	for (size_t i = 0; page_asset_at(i, out); i++)
-		if (strcmp(out->path, path) == 0)
-			return true;
-	return false;
 }

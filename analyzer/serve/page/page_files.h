@@ -16,8 +16,8 @@ struct page_asset {
 	size_t len;
 };
 
-/* Finds the file of a path; returns false if there is none. */
-bool page_asset_find(const char *path, struct page_asset *out);
+#define PAGE_FILES_MAX 16
+
 /* Gives file number i of all files; returns false past the last one. */
 bool page_asset_at(size_t i, struct page_asset *out);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/serve/page/page_reply.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,14 +86,14 @@ static bool page_accepts_gzip(struct MHD_Connection *c)
 }
 
 /* Returns data as gzip, which the caller frees, or NULL: then data is sent as it is. */
-static void *page_gzip(const void *data, size_t len, size_t *gzip_len)
+static void *page_gzip(const void *data, size_t len, int level, size_t *gzip_len)
 {
 	z_stream z = { .next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)len };
 	void *out = NULL;
 	size_t most;
 
 	if (len < GZIP_LEAST_BYTES || len > UINT32_MAX / 2 ||
-	    deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW_BITS, GZIP_MEMORY,
+	    deflateInit2(&z, level, Z_DEFLATED, GZIP_WINDOW_BITS, GZIP_MEMORY,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return NULL;
 	most = deflateBound(&z, (uLong)len);
@@ -138,6 +139,22 @@ static enum MHD_Result page_reply_queue(struct MHD_Connection *c, int status, co
 	return queued;
 }
 
+/* Returns whether the request names the ETag. */
+static bool page_knows(struct MHD_Connection *c, const char *etag)
+{
+	const char *known = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "If-None-Match");
+
+	return known && strcmp(known, etag) == 0;
+}
+
+static enum MHD_Result page_reply_known(struct MHD_Connection *c, const char *type,
+					const char *etag)
+{
+	return page_reply_queue(c, MHD_HTTP_NOT_MODIFIED, type,
+				MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT),
+				etag, NULL);
+}
+
 /*
  * Queues a content with an ETag made from it, as gzip if the request accepts that, or 304 without
  * content if the request names that ETag. The content is copied. No reply holds a secret beside
@@ -146,19 +163,15 @@ static enum MHD_Result page_reply_queue(struct MHD_Connection *c, int status, co
 static enum MHD_Result page_reply_content(struct MHD_Connection *c, const char *type,
 					  const void *data, size_t len)
 {
-	const char *known = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "If-None-Match");
 	bool gzip = len >= GZIP_LEAST_BYTES && page_accepts_gzip(c);
 	size_t gzip_len = 0;
 	char etag[ETAG_BYTES];
 	void *packed;
 
 	page_etag(etag, data, len, gzip);
-	if (known && strcmp(known, etag) == 0)
-		return page_reply_queue(c, MHD_HTTP_NOT_MODIFIED, type,
-					MHD_create_response_from_buffer(0, NULL,
-									MHD_RESPMEM_PERSISTENT),
-					etag, NULL);
-	packed = gzip ? page_gzip(data, len, &gzip_len) : NULL;
+	if (page_knows(c, etag))
+		return page_reply_known(c, type, etag);
+	packed = gzip ? page_gzip(data, len, Z_DEFAULT_COMPRESSION, &gzip_len) : NULL;
 	if (packed)
 		return page_reply_queue(c, MHD_HTTP_OK, type,
 					MHD_create_response_from_buffer(gzip_len, packed,
@@ -226,7 +239,62 @@ enum MHD_Result page_reply_cookie(struct MHD_Connection *c, const char *cookie)
 	return queued;
 }
 
-enum MHD_Result page_reply_asset(struct MHD_Connection *c, const struct page_asset *asset)
+struct page_packed {
+	struct page_packed_file {
+		struct page_asset asset;
+		void *gzip; /* owned; NULL: the file is always sent as it is */
+		size_t gzip_len;
+		char etag[ETAG_BYTES], gzip_etag[ETAG_BYTES];
+	} files[PAGE_FILES_MAX];
+	size_t nr;
+};
+
+int page_packed_new(struct page_packed **out)
 {
-	return page_reply_content(c, asset->type, asset->data, asset->len);
+	struct page_packed *packed = calloc(1, sizeof(*packed));
+	struct page_packed_file *f;
+
+	if (!packed)
+		return -ENOMEM;
+	for (; page_asset_at(packed->nr, &packed->files[packed->nr].asset); packed->nr++) {
+		f = &packed->files[packed->nr];
+		f->gzip = page_gzip(f->asset.data, f->asset.len, Z_BEST_COMPRESSION, &f->gzip_len);
+		page_etag(f->etag, f->asset.data, f->asset.len, false);
+		page_etag(f->gzip_etag, f->asset.data, f->asset.len, true);
+	}
+	*out = packed;
+	return 0;
+}
+
+void page_packed_free(struct page_packed *packed)
+{
+	for (size_t i = 0; packed && i < packed->nr; i++)
+		free(packed->files[i].gzip);
+	free(packed);
+}
+
+static enum MHD_Result page_reply_packed(struct MHD_Connection *c, const struct page_packed_file *f)
+{
+	bool gzip = f->gzip && page_accepts_gzip(c);
+	const char *etag = gzip ? f->gzip_etag : f->etag;
+	const void *data = gzip ? f->gzip : f->asset.data;
+
+	if (page_knows(c, etag))
+		return page_reply_known(c, f->asset.type, etag);
+	return page_reply_queue(c, MHD_HTTP_OK, f->asset.type,
+				MHD_create_response_from_buffer(gzip ? f->gzip_len : f->asset.len,
+								(void *)(uintptr_t)data,
+								MHD_RESPMEM_PERSISTENT),
+				etag, gzip ? "gzip" : NULL);
+}
+
+bool page_reply_file(const struct page_packed *packed, struct MHD_Connection *c, const char *path,
+		     enum MHD_Result *result)
+{
+	for (size_t i = 0; i < packed->nr; i++)
+		if (strcmp(packed->files[i].asset.path, path) == 0) {
+			*result = page_reply_packed(c, &packed->files[i]);
+			return true;
+		}
+	return false;
 }

@@ -30,6 +30,16 @@ enum MHD_Result page_reply_cookie(struct MHD_Connection *c, const char *cookie);
  * own styles and nothing else: no script runs, and it has no access to this origin.
  */
 enum MHD_Result page_reply_page(struct MHD_Connection *c, const char *html, size_t len);
-enum MHD_Result page_reply_asset(struct MHD_Connection *c, const struct page_asset *asset);
+/*
+ * The files of the page in the forms in which they are sent, which are made once: packing all of
+ * them for each page that opens takes as long as all other work of its first view.
+ */
+struct page_packed;
+/* Makes the forms of all files. Returns 0 or -ENOMEM. */
+int page_packed_new(struct page_packed **out);
+void page_packed_free(struct page_packed *packed);
+/* Replies with the file of a path. Returns false if there is none, and *result is not set then. */
+bool page_reply_file(const struct page_packed *packed, struct MHD_Connection *c, const char *path,
+		     enum MHD_Result *result);
 
 #endif

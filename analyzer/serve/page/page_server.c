@@ -159,7 +159,7 @@ static enum MHD_Result page_answer_data(struct page_server *p, struct MHD_Connec
 static enum MHD_Result page_answer(struct page_server *p, struct MHD_Connection *c, const char *url,
 				   const char *method)
 {
-	struct page_asset asset;
+	enum MHD_Result result;
 
 	if (!page_login_asks(p->login) && !page_host_ok(c))
 		return page_reply_error(
@@ -171,8 +171,8 @@ static enum MHD_Result page_answer(struct page_server *p, struct MHD_Connection 
 	if (strcmp(url, "/api/v1/session") == 0)
 		return page_answer_session(p, c, method);
 	if ((strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0) &&
-	    page_asset_find(url, &asset))
-		return page_reply_asset(c, &asset);
+	    page_reply_file(p->packed, c, url, &result))
+		return result;
 	return page_answer_data(p, c, url, method);
 }
 
@@ -367,6 +367,8 @@ int page_server_start(struct page_server **out, const char *dir, const struct pa
 	if (ret < 0)
 		goto out;
 	ret = page_open_saved(p);
+	if (ret == 0)
+		ret = page_packed_new(&p->packed);
 	if (ret == 0 && config->objectives)
 		ret = page_objectives_read(&p->objectives, config->objectives, err);
 	if (ret < 0)
@@ -409,6 +411,7 @@ void page_server_stop(struct page_server *p)
 	page_fleet_stop(p->fleet);
 	page_objectives_free(p->objectives);
 	page_saved_close(p->saved);
+	page_packed_free(p->packed);
 	page_store_close(p->store);
 	page_login_free(p->login);
 	free(p->client_ca);

@@ -12,6 +12,7 @@
 
 #include "analyzer/serve/access/page_login.h"
 #include "analyzer/serve/http/server_guard.h"
+#include "analyzer/serve/page/page_reply.h"
 #include "analyzer/serve/page/page_server.h"
 #include "analyzer/serve/page/page_warm.h"
 #include "analyzer/serve/period/page_store.h"
@@ -27,6 +28,7 @@ struct page_server {
 	struct guard *guard;
 	struct page_questions *questions;
 	struct page_saved *saved;
+	struct page_packed *packed;	    /* the files of the page */
 	struct page_objectives *objectives; /* NULL: there are none */
 	/* owned: libmicrohttpd (MHD) asks browsers for certificates if it is set */
 	char *client_ca;
