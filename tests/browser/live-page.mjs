@@ -56,9 +56,10 @@ ok(await page.evaluate(() => [...document.querySelectorAll(".pictures section:no
   "device: every picture has a sentence and a table");
 ok(await page.evaluate(() => [...document.querySelectorAll(".chart")].filter((c) => c.offsetParent).every((c) => c.getAttribute("aria-label").length > 20)),
   "device: every picture tells a screen reader what it shows");
-ok(await page.evaluate(() => ["outstanding", "interarrival", "seek"].map((kind) => document.querySelector(`.pictures section[aria-labelledby=found-${kind}]`))
-  .every((e) => !e.hidden && e.querySelectorAll(".bar-row").length > 0 && e.querySelectorAll("tbody tr").length > 0)),
+ok(await until(page, () => ["outstanding", "interarrival", "seek"].map((kind) => document.querySelector(`.pictures section[aria-labelledby=found-${kind}]`))
+  .every((e) => { e.querySelector("details").open = true; return !e.hidden && e.querySelectorAll(".bar-row").length > 0 && e.querySelectorAll("tbody tr").length > 0; })),
   "device: requests under way, times and distances between requests are drawn, with tables");
+await page.evaluate(() => { for (const e of document.querySelectorAll(".pictures details[open]")) e.open = false; });
 // Pixels of the heat map's palette: something was drawn.
 ok(await page.evaluate(() => {
   const canvas = document.querySelector(".pictures canvas"), pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;

@@ -55,8 +55,8 @@ is "$(named | sort | tr '\n' ' ')" \
 	"the page names all that its first view needs, so that a browser asks for it at once"
 is "$(curl -sm 20 "$url/assets/main.mjs" | grep -cE '^import |^} from ') $(curl -sm 20 "$url/assets/views.mjs" | grep -E '^import ' | grep -oE '"[^"]*"' | tr '\n' ' ')" \
 	'0 "./main.mjs" ' "its script imports nothing, and the other views come in one file"
-is "$(curl -sm 20 "$url/assets/main.mjs" "$url/assets/views.mjs" | grep -c 'Intl\.')" 0 \
-	"and none uses Intl, for whose first format a browser reads the data of all languages"
+is "$(curl -sm 20 "$url/assets/main.mjs" "$url/assets/views.mjs" | grep -c 'new Intl\.')" 0 \
+	"and none makes a format of Intl, for the first of which a browser reads the data of all languages"
 like "$(curl -sIm 20 "$url/")" "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self';" \
 	"a browser may take scripts and styles from this listener alone"
 etag=$(curl -sIm 20 "$url/assets/main.mjs" | tr -d '\r' | sed -n 's/^ETag: //p')

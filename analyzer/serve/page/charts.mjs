@@ -20,7 +20,20 @@ export const painted = () => new Promise((wake) => requestAnimationFrame(() => s
 let reading = null;
 async function readLibrary() {
   await painted();
-  await new Promise((done, failed) => document.head.append(h("script", { src: "/assets/uPlot.iife.min.js", onload: done, onerror: failed })));
+  const restore = withoutFormats();
+  await new Promise((done, failed) => document.head.append(h("script", { src: "/assets/uPlot.iife.min.js", onload: done, onerror: failed }))).finally(restore);
+}
+// When uPlot is read, it makes a format of numbers and asks for the name of the time zone, both for texts that this page
+// writes itself. The first format of a page makes the browser read its data of all languages, so that meanwhile a format of
+// numbers is made when it is used, and the time zone has no name. Returns what ends this.
+function withoutFormats() {
+  const { NumberFormat, DateTimeFormat } = Intl;
+  Intl.NumberFormat = function (...options) {
+    let made = null;
+    return { format: (v) => (made ||= new NumberFormat(...options)).format(v) };
+  };
+  Intl.DateTimeFormat = function () { return { resolvedOptions: () => ({}) }; };
+  return () => Object.assign(Intl, { NumberFormat, DateTimeFormat });
 }
 const library = () => reading ||= readLibrary().catch(() => { reading = null; });
 
@@ -37,44 +50,58 @@ function shade(u, unwatched) {
   ctx.restore();
 }
 
+// Returns a colour of the style, "#rrggbb", as a pixel of an image: bytes red, green, blue and opaque.
+function pixel(name) {
+  const n = parseInt(colour(name).slice(1), 16);
+  return new Uint32Array(new Uint8Array([n >> 16, n >> 8 & 255, n & 255, 255]).buffer)[0];
+}
+
+// The heat map has a pixel for each bin of each column. Columns are equally long, and bins equally high on the axis, so
+// that the browser only stretches this picture: thousands of rectangles take ten times as long.
+function heatImage(grid, first, last) {
+  const width = grid.cells.length, height = last - first + 1;
+  const canvas = h("canvas", { width, height }), ctx = canvas.getContext("2d"), image = ctx.createImageData(width, height);
+  const pixels = new Uint32Array(image.data.buffer), shades = Array.from({ length: HEAT_COLOURS }, (_, i) => pixel("h" + i));
+  let most = 1;
+  for (const cells of grid.cells) for (let i = 1; i < cells.length; i++) most = Math.max(most, cells[i]);
+  const scale = HEAT_COLOURS / Math.log(1 + most);
+  grid.cells.forEach((cells, column) => {
+    for (let i = 1; i < cells.length; i++)
+      if (cells[i]) pixels[(last - cells[0] - i + 1) * width + column] = shades[Math.min(HEAT_COLOURS - 1, Math.floor(Math.log(1 + cells[i]) * scale))];
+  });
+  ctx.putImageData(image, 0, 0);
+  return canvas;
+}
+
 function heat(u, data) {
   const { ctx } = u, grid = data.heat;
   if (!grid) return;
-  let most = 1;
-  for (const cells of grid.cells) for (let i = 1; i < cells.length; i++) most = Math.max(most, cells[i]);
-  const shades = Array.from({ length: HEAT_COLOURS }, (_, i) => colour("h" + i));
-  // The places of the bins are the same in all columns, and a colour is set only where it changes.
-  const edges = [];
-  const edge = (bin) => edges[bin] ?? (edges[bin] = Math.round(u.valToPos(Math.pow(2, grid.firstOctave + bin / grid.perOctave), "y", true)));
-  let filled = -1;
+  const [first, last] = heatBins(grid);
+  if (first > last) return;
+  const x = (s) => u.valToPos(s, "x", true), y = (bin) => u.valToPos(Math.pow(2, grid.firstOctave + bin / grid.perOctave), "y", true);
+  const left = x(grid.begin[0]), top = y(last + 1);
   ctx.save();
   ctx.beginPath();
   ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
   ctx.clip();
-  grid.cells.forEach((cells, column) => {
-    if (cells.length < 2) return;
-    const a = Math.round(u.valToPos(grid.begin[column], "x", true));
-    const b = Math.max(a + 1, Math.round(u.valToPos(grid.end[column], "x", true)));
-    for (let i = 1; i < cells.length; i++) {
-      if (!cells[i]) continue;
-      const bin = cells[0] + i - 1;
-      const top = edge(bin + 1), low = edge(bin);
-      const shade = Math.min(HEAT_COLOURS - 1, Math.floor(Math.log(1 + cells[i]) / Math.log(1 + most) * HEAT_COLOURS));
-      if (shade !== filled) ctx.fillStyle = shades[filled = shade];
-      ctx.fillRect(a, top, b - a, Math.max(1, low - top));
-    }
-  });
+  ctx.imageSmoothingEnabled = false;
+  ctx.drawImage(heatImage(grid, first, last), left, top, x(grid.end[grid.end.length - 1]) - left, y(first) - top);
   ctx.restore();
+}
+
+// Returns the lowest and the highest bin that holds counts.
+function heatBins(grid) {
+  let low = Infinity, high = -Infinity;
+  for (const cells of grid.cells)
+    if (cells.length > 1) { low = Math.min(low, cells[0]); high = Math.max(high, cells[0] + cells.length - 2); }
+  return [low, high];
 }
 
 // Returns the ends of the logarithmic time axis: whole powers of two around the cells that hold counts.
 function heatRange(data) {
-  const grid = data.heat;
-  let low = Infinity, high = -Infinity;
-  for (const cells of grid.cells)
-    if (cells.length > 1) { low = Math.min(low, cells[0]); high = Math.max(high, cells[0] + cells.length - 1); }
-  if (low > high) { low = 40; high = 60; }
-  return [Math.pow(2, grid.firstOctave + Math.floor(low / grid.perOctave) ), Math.pow(2, grid.firstOctave + Math.ceil(high / grid.perOctave))];
+  const grid = data.heat, [first, last] = heatBins(grid), isEmpty = first > last;
+  const low = isEmpty ? 40 : first, high = isEmpty ? 60 : last + 1;
+  return [Math.pow(2, grid.firstOctave + Math.floor(low / grid.perOctave)), Math.pow(2, grid.firstOctave + Math.ceil(high / grid.perOctave))];
 }
 
 // Ticks of bytes are whole powers of two. Ticks of time use the 24-hour clock, with the day where it changes.

@@ -101,11 +101,11 @@ export function deviceView(main, values, tell) {
     return { picture, about, chart, section, fill };
   });
   const sizes = h("div"), sizesAbout = h("p", { class: "about" }), sizesRows = h("tbody");
-  const sizesSection = h("section", { "aria-labelledby": "picture-sizes" }, h("h2", { id: "picture-sizes" }, p.sizes.title), sizesAbout, sizes,
+  const sizesSection = h("section", { "aria-labelledby": "picture-sizes", hidden: true }, h("h2", { id: "picture-sizes" }, p.sizes.title), sizesAbout, sizes,
     h("details", { class: "data" }, h("summary", {}, w.table), h("table", {}, h("caption", { class: "hidden" }, p.sizes.title),
       h("thead", {}, h("tr", {}, [s.size, s.reads, s.writes].map((t) => h("th", { scope: "col" }, t)))), sizesRows)));
   const phases = h("ol", { class: "phases" });
-  const phasesSection = h("section", { "aria-labelledby": "phases" }, h("h2", { id: "phases" }, w.phases), h("p", { class: "about" }, w.phasesAbout), phases);
+  const phasesSection = h("section", { "aria-labelledby": "phases", hidden: true }, h("h2", { id: "phases" }, w.phases), h("p", { class: "about" }, w.phasesAbout), phases);
   const compareAbout = h("p", { class: "about" }), compareLead = h("p", {}), compareRows = h("tbody");
   const compareSection = h("section", { "aria-labelledby": "compare", hidden: true }, h("h2", { id: "compare" }, w.compare), compareLead, compareAbout,
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": w.tableOf(w.compare) }, h("table", {}, h("caption", { class: "hidden" }, w.compare),
@@ -113,7 +113,7 @@ export function deviceView(main, values, tell) {
   const whoCut = h("p", { class: "about" }), whoTables = h("div", { class: "who" });
   const whoSection = h("section", { "aria-labelledby": "who" }, h("h2", { id: "who" }, w.who), h("p", { class: "about" }, w.whoAbout), whoCut, whoTables);
   const found = foundPictures();
-  const content = h("div", { class: "pictures" }, figures.map((f) => f.section), sizesSection, found.elements);
+  const content = h("div", { class: "pictures" }, figures.map((f) => f.section), sizesSection, found.map((f) => f.element));
   const access = accessSection(() => data && { host: where.host, device: where.device, begin_s: data.begin_s, end_s: data.end_s });
   const accessPart = h("section", { "aria-labelledby": "access" }, h("h2", { id: "access" }, words.access.title), access.element);
   const commandSection = h("section", { "aria-labelledby": "command" }, h("h2", { id: "command" }, w.command), h("div", { class: "command" }, h("pre", { tabindex: 0 }, command), copy), keep.element, h("p", {}, question));
@@ -144,9 +144,9 @@ export function deviceView(main, values, tell) {
       remarks.replaceChildren(...list.map((t) => h("li", {}, t)));
     }
   }
-  // Draws pictures after the others are on the screen, unless newer data have come meanwhile.
+  // Draws what lies below the screen after what is on it, unless newer data have come meanwhile.
   async function drawLater(draws, mine) {
-    if (draws.length) await painted();
+    await painted();
     for (const draw of draws) {
       await idle();
       if (mine !== filled) return;
@@ -172,7 +172,7 @@ export function deviceView(main, values, tell) {
       f.fill();
     }
     draws.splice(0, AT_ONCE).forEach((draw) => draw());
-    drawLater(draws, mine);
+    drawLater([...draws, fillSizes, ...found.map((f) => () => f.fill(d.bins)), fillPhases, fillWho, () => access.refresh(following())], mine);
   }
   function fillSizes() {
     const z = data.sum.sizes, names = z.class_end_bytes.map((n) => s.upTo(bytes(n)));
@@ -239,8 +239,8 @@ export function deviceView(main, values, tell) {
     document.title = title.textContent + " · blkcast";
     content.hidden = empty;
     error.hidden = !empty;
-    phasesSection.hidden = whoSection.hidden = accessPart.hidden = empty;
-    if (empty) compareSection.hidden = true;
+    whoSection.hidden = accessPart.hidden = empty;
+    if (empty) compareSection.hidden = phasesSection.hidden = true;
     say(markButton, marked() ? w.unmark : w.mark);
     markButton.disabled = empty && !marked(); // There is nothing in it to compare with.
     if (empty) error.replaceChildren(h("p", {}, w.none), h("p", {}, w.noneHow));
@@ -252,13 +252,8 @@ export function deviceView(main, values, tell) {
     question.href = link("question", { ask: "migrate", host: where.host, device: data.device_name || where.device, begin_s: data.begin_s, end_s: data.end_s });
     fillLead();
     if (empty) return;
-    fillPictures();
-    fillSizes();
-    found.fill(data.sum.bins);
-    fillPhases();
     fillCompare();
-    fillWho();
-    access.refresh(following());
+    fillPictures();
   }
   async function refresh() {
     try {
