@@ -211,6 +211,49 @@ int histogram_add_bucket(struct histogram *h, int bucket, uint64_t nr)
 	return 0;
 }
 
+/* Records the counts in the list of an empty histogram, which has room for nr_used buckets. */
+static int histogram_list_counts(struct histogram *h, int first, const uint64_t *counts,
+				 size_t nr_used)
+{
+	struct histogram_bucket_count *few = realloc(h->few, nr_used * sizeof(*few));
+
+	if (!few)
+		return -ENOMEM;
+	h->few = few;
+	h->cap_few = (uint16_t)nr_used;
+	for (int i = 0; h->nr_few < nr_used; i++) {
+		if (!counts[i])
+			continue;
+		if (counts[i] > UINT64_MAX - h->nr)
+			return -EOVERFLOW;
+		few[h->nr_few++] = (struct histogram_bucket_count){ counts[i], first + i };
+		h->nr += counts[i];
+	}
+	return 0;
+}
+
+int histogram_add_counts(struct histogram *h, int first, const uint64_t *counts, size_t nr)
+{
+	size_t nr_used = 0;
+	int ret = 0;
+
+	if (first < HISTOGRAM_BUCKET_MIN || first > HISTOGRAM_BUCKET_MAX ||
+	    nr > (size_t)(HISTOGRAM_BUCKET_MAX - first + 1))
+		return -EINVAL;
+	for (size_t i = 0; i < nr; i++)
+		nr_used += counts[i] > 0;
+	if (!nr_used)
+		return 0;
+	/* A list of more buckets would take more memory than the array. */
+	if (!h->is_whole && !h->counts && !h->nr_few &&
+	    nr_used * sizeof(*h->few) < HISTOGRAM_NR_BUCKETS * sizeof(*h->counts))
+		return histogram_list_counts(h, first, counts, nr_used);
+	for (size_t i = 0; i < nr && ret == 0; i++)
+		if (counts[i])
+			ret = histogram_add_bucket(h, first + (int)i, counts[i]);
+	return ret;
+}
+
 /* Makes the buckets of src in dst, so that the merge itself cannot fail in its midst. */
 static int histogram_prepare_merge(struct histogram *dst, const struct histogram *src)
 {

@@ -83,6 +83,12 @@ double histogram_bucket_end_s(int bucket);
 int histogram_add(struct histogram *h, uint64_t duration_ns);
 /* Records nr durations by their bucket alone; decoders use this and set the moments themselves. */
 int histogram_add_bucket(struct histogram *h, int bucket, uint64_t nr);
+/*
+ * Records durations by their buckets alone: counts[i] of them in bucket first + i, for i < nr. An
+ * empty histogram takes a list of just the buckets in use. Returns 0, -EINVAL if a bucket does not
+ * exist, -EOVERFLOW, or -ENOMEM; after an error only a part may have been recorded.
+ */
+int histogram_add_counts(struct histogram *h, int first, const uint64_t *counts, size_t nr);
 /* Adds src to dst. Returns 0, or -ENOMEM with dst unchanged. */
 int histogram_merge(struct histogram *dst, const struct histogram *src);
 

@@ -10,8 +10,14 @@
 #include "base/text/shown.h"
 
 #define REAL_BYTES 32 /* "-1.7976931348623157e+308" and more */
+#define ALL_DIGITS 17 /* tell any double from all others */
 /* Doubles below this, without a fraction, are whole numbers of 64 bits with at most 17 digits. */
 #define WHOLE_REAL_END 0x1p53
+
+/* A whole number below powers_of_10[digits] has no more digits than that. */
+static const double powers_of_10[ALL_DIGITS + 1] = { 1,	   1e1,	 1e2,  1e3,  1e4,  1e5,
+						     1e6,  1e7,	 1e8,  1e9,  1e10, 1e11,
+						     1e12, 1e13, 1e14, 1e15, 1e16, 1e17 };
 
 /* buf_put() with its usual case inline: a profile has a thousand pieces of a few bytes. */
 static inline void json_writer_put(struct json_writer *w, const char *bytes, size_t nr)
@@ -125,12 +131,14 @@ static void json_writer_short_exponent(char *exponent)
  * strfromd() is printf() for one double. It does not look for conversions that a library has
  * registered (libquadmath does), which would take most of the time.
  */
-static void json_writer_digits_17(double value, char text[REAL_BYTES])
+static void json_writer_digits_of(double value, int digits, char text[REAL_BYTES])
 {
 	const char *point = localeconv()->decimal_point;
-	char *exponent, *comma;
+	char format[] = "%.17g", *exponent, *comma;
 
-	strfromd(text, REAL_BYTES - 2, "%.17g", value);
+	format[2] = (char)('0' + digits / 10);
+	format[3] = (char)('0' + digits % 10);
+	strfromd(text, REAL_BYTES - 2, format, value);
 	comma = *point == '.' ? NULL : strchr(text, *point);
 	if (comma)
 		*comma = '.';
@@ -143,6 +151,7 @@ static void json_writer_digits_17(double value, char text[REAL_BYTES])
 
 void json_writer_real(struct json_writer *w, double value)
 {
+	const int digits = w->digits ? w->digits : ALL_DIGITS;
 	char text[REAL_BYTES], *at;
 
 	if (!isfinite(value)) {
@@ -150,14 +159,14 @@ void json_writer_real(struct json_writer *w, double value)
 		return;
 	}
 	json_writer_next(w);
-	if (fabs(value) < WHOLE_REAL_END && value == rint(value) &&
+	if (fabs(value) < fmin(WHOLE_REAL_END, powers_of_10[digits]) && value == rint(value) &&
 	    (value != 0 || !signbit(value))) {
 		at = json_writer_digits((uint64_t)fabs(value), value < 0, text);
 		json_writer_put(w, at, (size_t)(text + REAL_BYTES - at));
 		json_writer_put(w, ".0", 2);
 		return;
 	}
-	json_writer_digits_17(value, text);
+	json_writer_digits_of(value, digits, text);
 	json_writer_put(w, text, strlen(text));
 }
 

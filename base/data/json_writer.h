@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * json_writer: writes JSON text as it is made, without a tree of values. The text is byte for byte
- * what jansson dumps with JSON_REAL_PRECISION(17) and JSON_COMPACT, or JSON_INDENT(2) where it is
- * pretty; it takes a tenth of the time and no memory but the buffer's. The buffer keeps the first
+ * what jansson dumps with JSON_REAL_PRECISION(17), or fewer digits, and JSON_COMPACT, or
+ * JSON_INDENT(2) where it is pretty; it takes a tenth of the time and no memory but the buffer's. The buffer keeps the first
  * failure (buf.h), so that one look at the end finds it. Use:
  *
  *	struct json_writer w = { .out = &text };
@@ -26,6 +26,7 @@
 
 struct json_writer {
 	struct buf *out;    /* borrowed */
+	int digits;	    /* of a number that is not whole, 1 to 16; 0: 17, which are all */
 	bool is_pretty;	    /* indented by two blanks a level; else without any blank */
 	unsigned int depth; /* objects and arrays that are open */
 	bool has_entries;   /* the innermost open object or array is not empty */

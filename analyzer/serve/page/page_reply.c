@@ -9,6 +9,8 @@
 #include <xxhash.h>
 #include <zlib.h>
 
+#include "base/data/json_writer.h"
+
 #define ETAG_BYTES	 40
 #define GZIP_LEAST_BYTES 1024	   /* gzip saves too little on shorter content */
 #define GZIP_WINDOW_BITS (15 + 16) /* 16 asks zlib for the gzip format (zlib.h, deflateInit2) */
@@ -198,24 +200,29 @@ enum MHD_Result page_reply_error(struct MHD_Connection *c, int status, const cha
 				NULL, NULL);
 }
 
-static enum MHD_Result page_reply_json_by(struct MHD_Connection *c, json_t *object,
-					  size_t precision)
+static enum MHD_Result page_reply_json_by(struct MHD_Connection *c, json_t *object, int digits)
 {
-	char *text = object ? json_dumps(object, JSON_COMPACT | precision) : NULL;
 	enum MHD_Result queued;
+	struct buf text;
+	bool is_whole;
+	struct json_writer w = { .out = &text, .digits = digits };
 
+	buf_init(&text);
+	if (object)
+		json_writer_value(&w, object);
+	is_whole = object && !text.error;
 	json_decref(object);
-	if (!text)
-		return page_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE,
-					"memory is out; ask again");
-	queued = page_reply_content(c, "application/json", text, strlen(text));
-	free(text);
+	queued = is_whole
+			 ? page_reply_content(c, "application/json", text.data, text.len)
+			 : page_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE,
+					    "memory is out; ask again");
+	buf_release(&text);
 	return queued;
 }
 
 enum MHD_Result page_reply_json(struct MHD_Connection *c, json_t *object)
 {
-	return page_reply_json_by(c, object, JSON_REAL_PRECISION(10));
+	return page_reply_json_by(c, object, 10);
 }
 
 enum MHD_Result page_reply_json_exact(struct MHD_Connection *c, json_t *object)

@@ -229,51 +229,71 @@ static inline bool page_number_get(struct cursor *from, uint64_t *out)
 	return varint_get(from, out) == 0;
 }
 
-/* Adds the next packed histogram, which is of one window or of the sum of several, to h. */
-static int page_histogram_merge_packed(struct histogram *h, struct cursor *from, bool is_sum)
+/* Gathers histogram i of the next packed column, which is added to h later. */
+static int page_gather_histogram(struct page_gather *g, int i, struct histogram *h,
+				 struct cursor *from)
 {
 	uint64_t nr, min_ns, max_ns, step, count;
-	int bucket = HISTOGRAM_BUCKET_MIN, ret = 0;
+	int bucket = HISTOGRAM_BUCKET_MIN;
 
 	if (!page_number_get(from, &nr) || varint_get(from, &min_ns) < 0 ||
 	    varint_get(from, &max_ns) < 0)
 		return -EBADMSG;
 	if (nr) {
-		/*
-		 * Adding to an array is fast, but takes 11 KiB, which a column of one window would
-		 * fill for nothing: a zoom has 600 of them.
-		 */
-		h->is_whole = is_sum || h->nr > 0;
-		h->min_ns = h->nr && h->min_ns < min_ns ? h->min_ns : min_ns;
+		h->min_ns = (h->nr || g->nr[i]) && h->min_ns < min_ns ? h->min_ns : min_ns;
 		h->max_ns = h->max_ns > max_ns ? h->max_ns : max_ns;
 	}
-	for (uint64_t i = 0; i < nr && ret == 0; i++) {
+	for (uint64_t k = 0; k < nr; k++) {
 		if (!page_number_get(from, &step) || !page_number_get(from, &count) ||
 		    step > (uint64_t)(HISTOGRAM_BUCKET_MAX - bucket))
 			return -EBADMSG;
 		bucket += (int)step;
-		if (h->counts) {
-			h->counts[bucket - HISTOGRAM_BUCKET_MIN] += count;
-			h->nr += count;
-		} else {
-			ret = histogram_add_bucket(h, bucket, count);
-		}
+		if (!g->nr[i] || bucket < g->first[i])
+			g->first[i] = bucket;
+		if (!g->nr[i] || bucket > g->last[i])
+			g->last[i] = bucket;
+		g->counts[i][bucket - HISTOGRAM_BUCKET_MIN] += count;
+		g->nr[i] += count;
 	}
+	return 0;
+}
+
+int page_gather_end(struct page_gather *g)
+{
+	int ret = 0;
+
+	for (int i = 0; i < 3; i++) {
+		uint64_t *counts = &g->counts[i][g->first[i] - HISTOGRAM_BUCKET_MIN];
+		size_t nr = (size_t)(g->last[i] - g->first[i] + 1);
+
+		if (!g->nr[i])
+			continue;
+		if (ret == 0)
+			ret = histogram_add_counts(&g->column->response[i], g->first[i], counts,
+						   nr);
+		memset(counts, 0, nr * sizeof(*counts));
+		g->nr[i] = 0;
+	}
+	g->column = NULL;
 	return ret;
 }
 
 int page_column_merge_packed(struct page_column *dst, const struct page_column *c,
-			     struct cursor *from)
+			     struct cursor *from, struct page_gather *g)
 {
-	int ret = dst ? page_column_merge(dst, c) : 0;
+	int ret = dst && dst != g->column ? page_gather_end(g) : 0;
 	uint32_t len;
 
+	if (ret == 0 && dst)
+		ret = page_column_merge(dst, c);
 	if (ret == 0 && (cursor_get(from, &len, sizeof(len)) < 0 || len > from->len - from->at))
 		return -EBADMSG;
 	if (ret == 0 && !dst)
 		from->at += len;
+	if (dst)
+		g->column = dst;
 	for (int i = 0; i < 3 && ret == 0 && dst; i++)
-		ret = page_histogram_merge_packed(&dst->response[i], from, c->windows > 1);
+		ret = page_gather_histogram(g, i, &dst->response[i], from);
 	if (ret == 0 && dst)
 		ret = page_bins_merge_packed(&dst->found, from);
 	return ret;

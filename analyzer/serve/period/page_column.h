@@ -72,11 +72,25 @@ int page_column_pack(const struct page_column *c, struct buf *out);
  */
 int page_column_next_packed(struct cursor *from, struct page_column *c);
 /*
+ * Counts of response times of packed columns that are added to one column. They become histograms
+ * when another column follows or page_gather_end() is called, so that a column that many are added
+ * to costs neither a search for each count nor the memory of an array.
+ */
+struct page_gather {
+	struct page_column *column; /* borrowed: the one that has the counts; NULL: none */
+	int first[3], last[3];	    /* the buckets in use, if nr is not 0 */
+	uint64_t nr[3];
+	uint64_t counts[3][HISTOGRAM_NR_BUCKETS];
+};
+
+/*
  * Adds the column that was read last, with the histograms that follow in from, to dst; NULL passes
- * them. Returns 0, -ENOMEM or -EBADMSG.
+ * them, and needs no g. Returns 0, -ENOMEM or -EBADMSG.
  */
 int page_column_merge_packed(struct page_column *dst, const struct page_column *c,
-			     struct cursor *from);
+			     struct cursor *from, struct page_gather *g);
+/* Gives the last column its histograms, as long as it exists. Returns 0 or -ENOMEM. */
+int page_gather_end(struct page_gather *g);
 void page_column_release(struct page_column *c);
 
 /*

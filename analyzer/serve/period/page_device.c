@@ -34,7 +34,8 @@ struct page_period {
 	char name[PROFILE_NAME_BYTES];
 	uint8_t source, layer;
 	double longest_s;
-	double retired_until_s; /* NaN: no window is of retired requests */
+	double retired_until_s;	   /* NaN: no window is of retired requests */
+	struct page_gather gather; /* of the column that the last window was added to */
 };
 
 static double page_step_s(const struct page_device_question *q)
@@ -138,7 +139,7 @@ static int page_period_add(struct page_period *t, const struct buf *windows)
 	while (page_column_next_packed(&from, &c) == 0) {
 		struct page_column *column = page_period_column(t, &c);
 
-		ret = page_column_merge_packed(column, &c, &from);
+		ret = page_column_merge_packed(column, &c, &from, &t->gather);
 		if (ret < 0)
 			return ret;
 		if (!column)
@@ -428,6 +429,8 @@ static int page_period_read(struct page_period *t, struct page_store *store, dou
 	buf_init(&r.columns);
 	for (r.block = r.first; r.block < r.end && ret == 0 && isnan(r.until_s);)
 		ret = page_reading_next(&r, t, err);
+	if (ret == 0)
+		ret = page_gather_end(&t->gather);
 	if (ret == 0)
 		ret = page_period_retired(t, &r, err);
 	page_period_watched(t);

@@ -10,17 +10,24 @@
 #include "base/data/json_writer.h"
 #include "tests/support/tap.h"
 
-/* Returns whether jansson dumps the value as it was written, on one line and indented. */
+/* Returns whether jansson dumps the value as it was written, in several forms. */
 static bool is_as_dumped(const json_t *value)
 {
-	static const size_t flags[] = { JSON_COMPACT, JSON_INDENT(2) };
+	static const struct {
+		bool is_pretty;
+		int digits;
+	} forms[] = { { false, 0 }, { true, 0 }, { false, 16 }, { false, 10 }, { false, 1 } };
 	bool is_same = true;
 
-	for (int pretty = 0; pretty < 2; pretty++) {
-		char *dumped = json_dumps(value, flags[pretty] | JSON_REAL_PRECISION(17) |
-							 JSON_ENCODE_ANY);
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		int digits = forms[i].digits ? forms[i].digits : 17;
+		char *dumped =
+			json_dumps(value, (forms[i].is_pretty ? JSON_INDENT(2) : JSON_COMPACT) |
+						  JSON_REAL_PRECISION(digits) | JSON_ENCODE_ANY);
 		struct buf text;
-		struct json_writer w = { .out = &text, .is_pretty = pretty };
+		struct json_writer w = { .out = &text,
+					 .digits = forms[i].digits,
+					 .is_pretty = forms[i].is_pretty };
 
 		buf_init(&text);
 		json_writer_value(&w, value);

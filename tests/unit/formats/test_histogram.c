@@ -306,6 +306,52 @@ static void decoders_add_by_bucket(void)
 	histogram_release(&h);
 }
 
+/* A list, an array and an empty histogram take many counts as they take each by itself. */
+static void many_counts_are_added_as_one_by_one(void)
+{
+	static uint64_t counts[HISTOGRAM_NR_BUCKETS];
+	static const int starts[] = { 0, 3, 1200 }; /* buckets that are in use before */
+
+	for (size_t i = 0; i < HISTOGRAM_NR_BUCKETS; i += 1 + i / 7)
+		counts[i] = i + 1;
+	for (int is_whole = 0; is_whole < 2; is_whole++)
+		for (size_t k = 0; k < TAP_NR(starts); k++) {
+			struct histogram one = { .is_whole = is_whole }, many = one;
+			bool is_same = true;
+
+			for (int b = 0; b < starts[k]; b++) {
+				histogram_add_bucket(&one, HISTOGRAM_BUCKET_MIN + b, 5);
+				histogram_add_bucket(&many, HISTOGRAM_BUCKET_MIN + b, 5);
+			}
+			for (size_t i = 1; i < HISTOGRAM_NR_BUCKETS; i++)
+				if (counts[i])
+					histogram_add_bucket(&one, HISTOGRAM_BUCKET_MIN + (int)i,
+							     counts[i]);
+			ok_int(histogram_add_counts(&many, HISTOGRAM_BUCKET_MIN + 1, counts + 1,
+						    HISTOGRAM_NR_BUCKETS - 1),
+			       0);
+			for (int b = HISTOGRAM_BUCKET_MIN; b <= HISTOGRAM_BUCKET_MAX; b++)
+				is_same &= histogram_count(&one, b) == histogram_count(&many, b);
+			ok(is_same && one.nr == many.nr);
+			ok(histogram_memory(&many) <= HISTOGRAM_NR_BUCKETS * sizeof(uint64_t));
+			histogram_release(&one);
+			histogram_release(&many);
+		}
+}
+
+static void counts_beyond_the_grid_are_refused(void)
+{
+	const uint64_t counts[2] = { UINT64_MAX, 1 }, none[2] = { 0 };
+	struct histogram h = { 0 };
+
+	ok_int(histogram_add_counts(&h, HISTOGRAM_BUCKET_MAX, counts, 2), -EINVAL);
+	ok_int(histogram_add_counts(&h, HISTOGRAM_BUCKET_MIN - 1, counts, 1), -EINVAL);
+	ok_int(histogram_add_counts(&h, 0, none, 2), 0);
+	ok(h.nr == 0 && histogram_memory(&h) == 0);
+	ok_int(histogram_add_counts(&h, 0, counts, 2), -EOVERFLOW);
+	histogram_release(&h);
+}
+
 /* Longer than the grid: the maximum is exact, and so is the last rank. */
 static void above_the_grid(void)
 {
@@ -365,6 +411,8 @@ static const struct tap_test tests[] = {
 	{ "the sum is exact past 64 bits", sum_has_128_bits },
 	{ "the cumulative count is that of values up to the end", cumulative_counts_up_to_the_end },
 	{ "counts by bucket are checked", decoders_add_by_bucket },
+	{ "many counts are added as one by one", many_counts_are_added_as_one_by_one },
+	{ "counts beyond the grid are refused", counts_beyond_the_grid_are_refused },
 	{ "durations above the grid lie between its end and the maximum", above_the_grid },
 };
 

@@ -91,6 +91,7 @@ static void wrong_tallies_are_refused(void)
 static void columns_add_them_exactly(void)
 {
 	struct page_column a = { 0 }, parts = { 0 }, again = { 0 }, head;
+	static struct page_gather gather;
 	struct profile p;
 	struct cursor from;
 	struct buf packed;
@@ -107,9 +108,9 @@ static void columns_add_them_exactly(void)
 	ok_int(page_column_pack(&a, &packed), 0);
 	from = cursor_make(packed.data, packed.len);
 	ok_int(page_column_next_packed(&from, &head), 0);
-	ok_int(page_column_merge_packed(NULL, &head, &from), 0); /* passes the first */
+	ok_int(page_column_merge_packed(NULL, &head, &from, NULL), 0); /* passes the first */
 	ok_int(page_column_next_packed(&from, &head), 0);
-	ok_int(page_column_merge_packed(&again, &head, &from), 0);
+	ok_int(page_column_merge_packed(&again, &head, &from, &gather), 0);
 	ok(!memcmp(&again.found, &a.found, sizeof(a.found)));
 	ok_int(page_column_next_packed(&from, &head), -ENODATA);
 	buf_release(&packed);

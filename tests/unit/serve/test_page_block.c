@@ -288,7 +288,7 @@ static double test_packed_windows(const struct buf *packed)
 	ok_int(cursor_get(&from, &head, sizeof(head)), 0);
 	while (page_column_next_packed(&from, &c) == 0) {
 		nr += c.windows;
-		ok_int(page_column_merge_packed(NULL, &c, &from), 0);
+		ok_int(page_column_merge_packed(NULL, &c, &from, NULL), 0);
 	}
 	return nr;
 }

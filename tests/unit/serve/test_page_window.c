@@ -215,10 +215,48 @@ static void response_times_of_zero_are_shown(void)
 	profile_release(&p);
 }
 
+/* Windows that are not in order go from one column to another and back. */
+static void packed_columns_of_several_sums_stay_apart(void)
+{
+	struct page_column window = { 0 }, packed[2] = { 0 }, sums[2] = { 0 }, c;
+	static struct page_gather gather;
+	char *text = make_window("sda");
+	struct cursor from;
+	struct profile p;
+	struct buf out;
+	bool is_other;
+
+	buf_init(&out);
+	page_window_read(text, NULL, &p, &is_other);
+	page_column_add(&window, &p);
+	for (int i = 0; i < 7; i++) {
+		ok_int(page_column_pack(&window, &out), 0);
+		ok_int(page_column_merge(&sums[i % 3 > 0], &window), 0);
+	}
+	from = cursor_make(out.data, out.len);
+	for (int i = 0; page_column_next_packed(&from, &c) == 0; i++)
+		ok_int(page_column_merge_packed(&packed[i % 3 > 0], &c, &from, &gather), 0);
+	ok_int(page_gather_end(&gather), 0);
+	for (int i = 0; i < 2; i++) {
+		char *of_packed = text_of(&packed[i]), *of_sum = text_of(&sums[i]);
+
+		ok_str(of_packed, of_sum);
+		free(of_packed);
+		free(of_sum);
+		page_column_release(&packed[i]);
+		page_column_release(&sums[i]);
+	}
+	page_column_release(&window);
+	profile_release(&p);
+	buf_release(&out);
+	free(text);
+}
+
 static void packed_columns_add_up_the_same(void)
 {
 	char *text = make_window("sda"), *of_packed, *of_sum;
 	struct page_column window = { 0 }, sum = { 0 }, packed = { 0 }, c;
+	static struct page_gather gather;
 	struct cursor from;
 	struct profile p;
 	struct buf out;
@@ -234,7 +272,8 @@ static void packed_columns_add_up_the_same(void)
 	}
 	from = cursor_make(out.data, out.len);
 	for (int i = 0; page_column_next_packed(&from, &c) == 0; i++)
-		ok_int(page_column_merge_packed(i == 1 ? NULL : &packed, &c, &from), 0);
+		ok_int(page_column_merge_packed(i == 1 ? NULL : &packed, &c, &from, &gather), 0);
+	ok_int(page_gather_end(&gather), 0);
 	of_packed = text_of(&packed);
 	of_sum = text_of(&sum);
 	ok_str(of_packed, of_sum);
@@ -286,6 +325,7 @@ static const struct tap_test tests[] = {
 	{ "a tally holds no more than the requests", a_tally_holds_no_more_than_the_requests },
 	{ "a window whose response times are all 0 is shown", response_times_of_zero_are_shown },
 	{ "packed columns add up as others do", packed_columns_add_up_the_same },
+	{ "packed columns of several sums stay apart", packed_columns_of_several_sums_stay_apart },
 	{ "the oldest items make room in the cache", the_oldest_items_make_room },
 };
 
