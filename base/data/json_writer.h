@@ -2,8 +2,8 @@
 /*
  * json_writer: writes JSON text as it is made, without a tree of values. The text is byte for byte
  * what jansson dumps with JSON_REAL_PRECISION(17), or fewer digits, and JSON_COMPACT, or
- * JSON_INDENT(2) where it is pretty; it takes a tenth of the time and no memory but the buffer's. The buffer keeps the first
- * failure (buf.h), so that one look at the end finds it. Use:
+ * JSON_INDENT(2) where it is pretty; it takes a tenth of the time and no memory but the buffer's.
+ * The buffer keeps the first failure (buf.h), so that one look at the end finds it. Use:
  *
  *	struct json_writer w = { .out = &text };
  *

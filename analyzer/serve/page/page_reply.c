@@ -212,10 +212,9 @@ static enum MHD_Result page_reply_json_by(struct MHD_Connection *c, json_t *obje
 		json_writer_value(&w, object);
 	is_whole = object && !text.error;
 	json_decref(object);
-	queued = is_whole
-			 ? page_reply_content(c, "application/json", text.data, text.len)
-			 : page_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE,
-					    "memory is out; ask again");
+	queued = is_whole ? page_reply_content(c, "application/json", text.data, text.len)
+			  : page_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE,
+					     "memory is out; ask again");
 	buf_release(&text);
 	return queued;
 }
