@@ -215,9 +215,7 @@ static int find_format(struct import *im, size_t i, struct err *err)
 	if (!im->formats[i])
 		ret = foreign_detect(in, &im->options->foreign, &im->formats[i], err);
 	if (ret == 0 && !im->formats[i])
-		ret = err_set(err, EBADMSG,
-			      "%s: expected a trace of a known format; --format names one, "
-			      "--map the columns of a CSV file",
+		ret = err_set(err, EMEDIUMTYPE, "%s: expected a trace of a known format",
 			      im->paths[i]);
 	return ret;
 }
@@ -331,7 +329,7 @@ static int set_clock(struct import *im, struct err *err)
 	if (!first)
 		return 0;
 	if (im->options->begin_real_ns && im->out->wall)
-		return err_set(err, EINVAL, "--begin: the trace has times of day itself");
+		return err_set(err, ENOTSUP, "the trace has times of day itself");
 	if (im->options->begin_real_ns)
 		import_writer_set_offset(im->writer,
 					 (int64_t)(im->options->begin_real_ns - earliest));

@@ -277,14 +277,12 @@ int results_campaign(struct results *r, const struct plan *p, bool resume, int64
 		return ret;
 	snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)p->hash);
 	if (*id && !resume)
-		return err_set(err, EEXIST,
-			       "%s: campaign '%s' is there already: --resume goes on with it",
-			       r->path, p->campaign);
+		return err_set(err, EEXIST, "%s: campaign '%s' is there already", r->path,
+			       p->campaign);
 	if (*id && strcmp(known, hash))
 		return err_set(
-			err, EINVAL,
-			"%s: campaign '%s' was started with another plan; expected %s as it was "
-			"(and the same --set)",
+			err, ESTALE,
+			"%s: campaign '%s' was started with another plan; expected %s as it was",
 			r->path, p->campaign, p->path);
 	if (*id)
 		return 0;

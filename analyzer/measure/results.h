@@ -37,7 +37,7 @@ void results_close(struct results *r);
 
 /*
  * Starts a campaign and sets *id, or finds an existing one where resume is set. Returns -EEXIST
- * where the campaign exists and resume is not set, and -EINVAL where the campaign was started with
+ * where the campaign exists and resume is not set, and -ESTALE where the campaign was started with
  * another plan.
  */
 int results_campaign(struct results *r, const struct plan *p, bool resume, int64_t *id,

@@ -183,7 +183,7 @@ static int stop_if_repeated(struct campaign *c, size_t number, const struct err 
 		return 0;
 	return err_set(err, ECANCELED,
 		       "%.300s: the campaign stops here, since other configurations would fail "
-		       "likewise; --resume --retry-failed goes on",
+		       "likewise",
 		       why->line);
 }
 

@@ -33,9 +33,9 @@ static int one_only(const struct scan *scan, uint32_t a, uint32_t b, struct err 
 	if (!strcmp(x->host, y->host) && x->device == y->device && x->trace == y->trace)
 		return 0;
 	return err_set(
-		err, EINVAL,
+		err, ENOTUNIQ,
 		"expected the requests of one device and one run of the agent, got %s %s and "
-		"%s %s; --device, --host, --begin and --end choose",
+		"%s %s",
 		x->host, x->device_name, y->host, y->device_name);
 }
 

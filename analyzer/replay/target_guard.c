@@ -295,11 +295,8 @@ static int guard_device(struct target_guard *g, const struct stat *st, bool writ
 	ret = guard_contents(g, fd, sysfs, err);
 	if (ret || !g->content[0] || named)
 		return ret;
-	return err_set(
-		err, EINVAL,
-		"%s: this device carries %s, which would be destroyed; name it a second time "
-		"with --overwrite %s, or name another target",
-		g->path, g->content, g->path);
+	return err_set(err, ENOTEMPTY, "%s: this device carries %s, which would be destroyed",
+		       g->path, g->content);
 }
 
 static int guard_file(struct target_guard *g, const struct stat *st, bool writes, bool named,
@@ -315,10 +312,8 @@ static int guard_file(struct target_guard *g, const struct stat *st, bool writes
 		return guard_refuse_used(g, why, err);
 	if (named)
 		return 0;
-	return err_set(err, EINVAL,
-		       "%s: this file of %s exists and would be overwritten; name it a second time "
-		       "with --overwrite %s, or name another target",
-		       g->path, units_bytes((double)g->bytes, size), g->path);
+	return err_set(err, ENOTEMPTY, "%s: this file of %s exists and would be overwritten",
+		       g->path, units_bytes((double)g->bytes, size));
 }
 
 /* Gives the folder that contains a path, with all links resolved; -errno. */
@@ -397,10 +392,9 @@ int target_guard_take(struct target_guard *g, const char *path, bool writes, con
 
 	*g = (struct target_guard){ .path = path, .exists = true, .fd = -1 };
 	if (overwrite && !named)
-		return err_set(
-			err, EINVAL,
-			"--overwrite %.200s: expected the target's own path a second time, %.200s",
-			overwrite, path);
+		return err_set(err, EINVAL,
+			       "%.200s: expected the target's own path a second time, %.200s",
+			       overwrite, path);
 	if (stat(path, &st) < 0) {
 		if (errno != ENOENT)
 			return err_set(err, errno, "%s: %s", path, strerror(errno));

@@ -57,7 +57,8 @@ struct target_guard {
 /*
  * writes: false if the target is only read; then only its kind is found. overwrite: the path that
  * the user named as one to be overwritten, or NULL. g need not be initialized; release it whatever
- * this returns. Returns 0; -ENOENT or -ENOTDIR if the path does not exist; -EINVAL with the reason
+ * this returns. Returns 0; -ENOENT or -ENOTDIR if the path does not exist; -ENOTEMPTY if the target
+ * carries something or exists, and overwrite does not name it; -EINVAL with the reason
  * if the target must not be written, if it is no device, file or folder, or if overwrite names
  * another path; -errno.
  */

@@ -108,7 +108,10 @@ enum store_lock {
 	STORE_LOCK_SERVE,     /* one serve to a folder; a cluster takes any number */
 	STORE_LOCK_RETENTION, /* one pass of retention at a time, whichever process makes it */
 };
-/* Takes a lock. Returns -EBUSY if another process has it; the line in err names that process. */
+/*
+ * Takes a lock. Returns -EBUSY if another process has it, or -EALREADY if that is another serve;
+ * the line in err names that process.
+ */
 int store_lock(struct store *s, enum store_lock which, int *token, struct err *err);
 void store_unlock(struct store *s, enum store_lock which, int token);
 

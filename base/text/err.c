@@ -39,3 +39,17 @@ void err_prefix(struct err *e, const char *fmt, ...)
 	memcpy(e->line + len, ": ", 2);
 	e->line[len + 2 + rest] = 0;
 }
+
+void err_suffix(struct err *e, const char *fmt, ...)
+{
+	size_t len;
+	va_list ap;
+
+	if (!e || !e->line[0])
+		return;
+	len = strlen(e->line);
+	va_start(ap, fmt);
+	vsnprintf(e->line + len, sizeof(e->line) - len, fmt, ap);
+	va_end(ap);
+	shown_in_place(e->line + len, sizeof(e->line) - len);
+}

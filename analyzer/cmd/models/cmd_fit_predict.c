@@ -154,6 +154,8 @@ static int cmd_fit_ask(struct cli *cli, struct fit *f)
 	if (o->checkpoint && o->budget_s > 0)
 		return cli_usage(cli, "--checkpoint: has no meaning with --budget, whose answer "
 				      "depends on the time it took");
+	if (o->offset && !o->log && !update)
+		return cli_usage(cli, "--offset: expected --log beside it");
 	o->response = o->responses.nr ? o->responses.items[0] : NULL;
 	path = o->db ? NULL : cli->argv[0];
 	lsq_single_thread();

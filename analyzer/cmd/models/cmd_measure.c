@@ -20,9 +20,21 @@ static int cmd_measure_plan(const struct cli *cli, struct campaign *c, bool dry_
 	if (dry_run)
 		return campaign_outline(&c->plan, cli->json, stdout, err);
 	ret = campaign_run(c, err);
-	if (ret == -EINTR)
+	switch (ret) {
+	case -EINTR:
 		err_set(err, EINTR, "interrupted after %zu runs: --resume goes on",
 			c->runner.nr_done + c->runner.nr_failed);
+		break;
+	case -EEXIST:
+		err_suffix(err, ": --resume goes on with it");
+		break;
+	case -ECANCELED:
+		err_suffix(err, "; --resume --retry-failed goes on");
+		break;
+	case -ESTALE: /* the campaign had another plan */
+		err_suffix(err, " (and the same --set)");
+		ret = -EINVAL;
+	}
 	return ret ? ret : campaign_print(c, cli->json, stdout);
 }
 

@@ -153,6 +153,8 @@ out:
 	report_reading_release(&reading);
 	buf_release(&source);
 	buf_release(&selection);
+	if (ret == -E2BIG)
+		err_suffix(&err, ": choose some by --host and --device");
 	if (ret && is_empty)
 		return selection_end(cli, sel) == CLI_DONE ? CLI_FAILED : CLI_BAD_INPUT;
 	return cli_finish(cli, ret, &err, verdict);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 
-#include "analyzer/cmd/cli/commands.h"
-#include "analyzer/cmd/cli/shared_options.h"
+#include "analyzer/cmd/questions/question_commands.h"
 #include "analyzer/question/mimic_question.h"
 #include "analyzer/question/replay_question.h"
 
@@ -19,7 +18,7 @@ static int cmd_mimic_send(const struct cli *cli, const struct mimic_question *q,
 
 	if (q->options.directory)
 		return err_set(err, EISDIR, "%s: expected a device or a file", q->target);
-	ret = replay_question_run(&r, err);
+	ret = question_run_hint(replay_question_run(&r, err), q->target, err);
 	if (!ret && cli->json)
 		ret = cli_show_json(replay_question_json(&r));
 	else if (!ret)
@@ -76,6 +75,8 @@ static int cmd_mimic_run(struct cli *cli)
 				 "expected one operand: a profile (JSON), a store or a segment");
 	if (replay && !selection_take(cli, &sel))
 		return cli->status;
+	if (question_overwrite_check(cli, overwrite, q.target))
+		return CLI_BAD_INPUT;
 	q.as_json = cli->json;
 	buf_init(&q.text);
 	ret = mimic_question_options(&q, &leave_out, &err);

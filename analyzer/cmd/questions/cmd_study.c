@@ -74,7 +74,7 @@ static int cmd_study_check_target(struct cli *cli, const struct study_question *
 				      "--beside");
 	if (s->from && (s->verb != STUDY_MIGRATE || s->target.path))
 		return cli_usage(cli, "--from: of migrate, beside --model, --storage or --db");
-	return 0;
+	return question_overwrite_check(cli, s->target.overwrite, s->target.path);
 }
 
 /* Checks the combination of options. Returns 0, or the exit status for what was refused. */
@@ -151,7 +151,7 @@ static int cmd_study_ask(struct cli *cli, struct study_question *s, struct study
 		return CLI_DONE;
 	ret = cmd_study_levels(&s->space, &w->sizes, &w->reads, &err);
 	if (!ret)
-		ret = study_question_answer(&a, s, &err);
+		ret = question_run_hint(study_question_answer(&a, s, &err), s->target.path, &err);
 	return question_end(cli, q, ret, a, report, &err);
 }
 

@@ -38,6 +38,28 @@ int question_all_is_simulated(const struct cli *cli, const struct question *q)
 			      "requests");
 }
 
+int question_overwrite_check(const struct cli *cli, const char *overwrite, const char *target)
+{
+	if (!overwrite || !strcmp(overwrite, target))
+		return 0;
+	return cli_usage(cli,
+			 "--overwrite %.200s: expected the target's own path a second time, %.200s",
+			 overwrite, target);
+}
+
+int question_run_hint(int ret, const char *target, struct err *err)
+{
+	if (ret == -ENOTUNIQ)
+		err_suffix(err, "; --device, --host, --begin and --end choose");
+	else if (ret == -ENOTEMPTY)
+		err_suffix(err,
+			   "; name it a second time with --overwrite %s, or name another target",
+			   target);
+	else
+		return ret;
+	return -EINVAL;
+}
+
 int question_end(const struct cli *cli, const struct question *q, int ret, struct answer *a,
 		 const char *report, struct err *err)
 {

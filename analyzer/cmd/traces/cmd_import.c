@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+
 #include "analyzer/cmd/cli/commands.h"
 #include "analyzer/exchange/import_job.h"
+
+/* Adds the options that help, and returns the exit status. */
+static int cmd_import_end(const struct cli *cli, int ret, struct err *err)
+{
+	if (ret == -EMEDIUMTYPE)
+		err_suffix(err, "; --format names one, --map the columns of a CSV file");
+	else if (ret == -ENOTSUP)
+		err_prefix(err, "--begin");
+	else
+		return cli_finish(cli, ret, err, CLI_DONE);
+	return cli_finish(cli, -EINVAL, err, CLI_DONE);
+}
 
 static int cmd_import_run(struct cli *cli)
 {
@@ -52,7 +66,7 @@ static int cmd_import_run(struct cli *cli)
 	o->format = format ? foreign_format_named(format) : NULL;
 	if (job.kind == IMPORT_REQUESTS && format && !o->format)
 		return cli_usage(cli, "--format: '%s' is none of --list-formats", format);
-	return cli_finish(cli, import_job_run(&job, &err), &err, CLI_DONE);
+	return cmd_import_end(cli, import_job_run(&job, &err), &err);
 }
 
 const struct command command_import = {

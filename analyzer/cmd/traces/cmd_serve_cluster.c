@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Services: serve takes segments from agents; cluster looks after a store on several machines. */
+#include <errno.h>
 
 #include "analyzer/cmd/cli/commands.h"
 #include "analyzer/cmd/cli/shared_options.h"
@@ -76,6 +77,18 @@ static int cmd_serve_rules(const struct cli *cli, const char *path)
 		CLI_U64("host-segments-per-day", 0, "N", &(config)->host.nr_segments_per_day,    \
 			"of one host, default 1000000")
 
+/* Checks the files of TLS together. Returns 0, or the exit status. */
+static int cmd_serve_check(const struct cli *cli, const struct access_config *a)
+{
+	if (!a->cert != !a->key)
+		return cli_usage(cli, "--tls-cert and --tls-key: expected both or none");
+	if (a->client_ca && !a->cert)
+		return cli_usage(cli, "--client-ca: expected --tls-cert and --tls-key with it");
+	if (a->client_crl && !a->client_ca)
+		return cli_usage(cli, "--client-crl: expected --client-ca with it");
+	return 0;
+}
+
 static int cmd_serve_run(struct cli *cli)
 {
 	struct serving s = { .server.listen = SERVER_LISTEN,
@@ -122,7 +135,11 @@ static int cmd_serve_run(struct cli *cli)
 	s.server.request_s = (unsigned int)request_s;
 	if (!retain_options_take(cli, &chosen, &s.retention.limits))
 		return cli->status;
+	if (cmd_serve_check(cli, access))
+		return CLI_BAD_INPUT;
 	ret = serving_run(&s, &err);
+	if (ret == -EALREADY)
+		err_suffix(&err, " with --store");
 	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 

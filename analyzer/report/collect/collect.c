@@ -106,9 +106,7 @@ int collect_device(struct collect *c, const struct collect_name *name, size_t *i
 		}
 	}
 	if (c->nr_devices == COLLECT_DEVICES)
-		return err_set(err, E2BIG,
-			       "more than %d devices: choose some by --host and --device",
-			       COLLECT_DEVICES);
+		return err_set(err, E2BIG, "more than %d devices", COLLECT_DEVICES);
 	c->devices[c->nr_devices] = device_new(name, c->objectives);
 	if (!c->devices[c->nr_devices])
 		return err_set(err, ENOMEM, "no memory for the pictures of %s", name->name);

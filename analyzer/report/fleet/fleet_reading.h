@@ -5,7 +5,7 @@
  *
  *	ret = fleet_reading_open(&g, teller, &sel, &is_done, &err);
  *	if (!ret && !is_done)
- *		... fleet_answer(g.fleet, g.scan, ...), fleet_reading_note(&g, answer) ...
+ *		answer = fleet_reading_answer(&g, FLEET_DEVICES, utc);
  *	fleet_reading_release(&g);
  */
 #ifndef ANALYZER_REPORT_FLEET_FLEET_READING_H

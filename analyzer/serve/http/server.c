@@ -312,12 +312,13 @@ static int check_config(const struct server_config *config, struct err *err)
 	const struct access_config *a = &config->access;
 
 	if (!a->cert != !a->key)
-		return err_set(err, EINVAL, "--tls-cert and --tls-key: expected both or none");
+		return err_set(err, EINVAL, "certificate and key: expected both or none");
 	if (a->client_ca && !a->cert)
 		return err_set(err, EINVAL,
-			       "--client-ca: expected --tls-cert and --tls-key with it");
+			       "authority of clients: expected a certificate of the server");
 	if (a->client_crl && !a->client_ca)
-		return err_set(err, EINVAL, "--client-crl: expected --client-ca with it");
+		return err_set(err, EINVAL,
+			       "revoked certificates: expected the authority of clients");
 	return 0;
 }
 

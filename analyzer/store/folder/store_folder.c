@@ -500,9 +500,9 @@ static int folder_lock_serve(struct store *s, struct err *err)
 	if (flock(s->fd, LOCK_EX | LOCK_NB) == 0)
 		return 0;
 	if (errno == EWOULDBLOCK)
-		return err_set(err, EBUSY,
+		return err_set(err, EALREADY,
 			       "%s: another serve runs on this store; end it, or choose another "
-			       "folder with --store",
+			       "folder",
 			       s->dir);
 	return err_set(err, errno, "%s: the folder cannot be locked for this serve alone: %s",
 		       s->dir, strerror(errno));

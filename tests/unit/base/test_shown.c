@@ -47,6 +47,11 @@ static void errors_are_shown(void)
 	ok_str(err.line, "a\\x1b[1m\\x0ab: bad");
 	err_prefix(&err, "%s", "\x07");
 	ok_str(err.line, "\\x07: a\\x1b[1m\\x0ab: bad");
+	err_suffix(&err, "; %s helps", "\x07");
+	ok_str(err.line, "\\x07: a\\x1b[1m\\x0ab: bad; \\x07 helps");
+	err.line[0] = 0;
+	err_suffix(&err, "; nothing is added to nothing");
+	ok_str(err.line, "");
 }
 
 static void json_stays_json(void)

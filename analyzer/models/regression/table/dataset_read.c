@@ -366,7 +366,8 @@ int dataset_read(struct dataset *d, struct schema *s, const struct table *t,
 	if (!t->nr_rows)
 		return err_set(err, EINVAL, "%s: no rows under the header", t->source);
 	if (spec->offset && !spec->log)
-		return err_set(err, EINVAL, "--offset: expected --log beside it");
+		return err_set(err, EINVAL,
+			       "an offset is one of a logarithm, which is not asked for");
 	ret = table_find(t, spec->response, err);
 	if (ret < 0)
 		return ret;
