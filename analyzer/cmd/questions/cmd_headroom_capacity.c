@@ -40,6 +40,10 @@ static int cmd_headroom_ask(struct cli *cli, struct headroom_question *h)
 	if (!q->storage && (h->intervals || q->study.run.duration_s > 0))
 		return cli_usage(cli, "--intervals, --duration: expected with --storage");
 	ret = headroom_question_answer(&a, h, &err);
+	if (ret == -ENOKEY) {
+		err_suffix(&err, "; --load names it");
+		ret = -EINVAL;
+	}
 	return question_end(cli, q, ret, a, report, &err);
 }
 

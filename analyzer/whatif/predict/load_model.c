@@ -535,9 +535,9 @@ int load_model_scaled(const struct model *m, const char *name, struct err *err)
 			 : fact <= FACT_RATE && v->high > v->low)
 			return (int)i;
 	}
-	return err_set(err, EINVAL,
+	return err_set(err, ENOKEY,
 		       "the model of %s has no number %.60s that says how much load "
-		       "there is; --load names it",
+		       "there is",
 		       m->schema.response, name ? name : "such as clients, rate or depth");
 }
 
