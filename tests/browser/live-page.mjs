@@ -84,6 +84,7 @@ ok(/^blkcast ask guest1 --store DIR --begin \S+Z --end \S+Z$/.test(await text(pa
 ok(/has kept no requests back/.test(await text(page, ".keep .about")) && await page.locator(".keep button").first().isHidden(), "device: no button where the agent sends all", await text(page, ".keep"));
 
 // ---- brush and zoom ----
+await page.evaluate(() => { for (const e of document.querySelectorAll(".pictures canvas")) e.dataset.isKept = 1; });
 await page.locator(".pictures .u-over").first().scrollIntoViewIfNeeded();
 const box = await page.locator(".pictures .u-over").first().boundingBox();
 await page.mouse.move(box.x + box.width * 0.6, box.y + 20);
@@ -97,6 +98,8 @@ await page.keyboard.press("Enter");
 ok(await until(page, (t) => location.hash !== t, zoomed), "keyboard: the same by a button");
 await page.goBack();
 ok((await page.evaluate(() => location.hash)) === zoomed, "the way back leads to the period before");
+ok(await page.evaluate(() => document.querySelectorAll(".pictures canvas[data-is-kept]").length >= 5 && !document.querySelector(".pictures section:first-child canvas:not([data-is-kept])")),
+  "device: pictures of another period are drawn where those before were");
 
 // ---- two periods beside each other, by the keyboard alone ----
 // The change of the address, which moves the focus, is an event that the page has still to take.
@@ -124,6 +127,7 @@ ok(await until(page, () => document.querySelector("section[aria-labelledby=compa
   fixed.on("request", (r) => { if (r.url().includes("/api/v1/device?")) asked.push(r.url()); });
   await fixed.goto(`${PAGE}/#/device?host=guest1&device=${encodeURIComponent(row.device)}&begin_s=${Math.floor(row.end_s) - 9}&end_s=${Math.floor(row.end_s) - 1}`);
   for (const end = Date.now() + WAIT_MS; Date.now() < end && asked.length < 2;) await new Promise((wake) => setTimeout(wake, 50));
+  ok(await fixed.evaluate(() => performance.getEntriesByType("resource").filter((e) => /views\.mjs/.test(e.name)).length) === 1, "device: one file brings all other views");
   ok(asked.length >= 2 && asked[0] === asked[1], "device: a period that was asked for too early to be whole is asked for again", asked);
   await fixed.context().close();
 }
@@ -207,7 +211,7 @@ await page.getByLabel("Search hosts, devices and labels").fill("guest00000");
 ok(await until(page, () => document.querySelector("table.fleet tbody a").textContent.startsWith("<img")), "hostile: a name that is markup is text");
 ok((await page.locator("table.fleet img").count()) === 0 && !/^1$/.test(await page.title()), "hostile: and nothing of it runs");
 await page.locator("table.fleet tbody a").click();
-await until(page, () => document.querySelectorAll(".pictures canvas").length >= 1);
+await until(page, () => document.querySelectorAll(".pictures canvas").length >= 1 && document.querySelector("h1").textContent);
 ok((await text(page, "h1")).startsWith("<img"), "hostile: in the title too", await text(page, "h1"));
 await check(page, "hostile device");
 await page.goto(MANY + "/#/");

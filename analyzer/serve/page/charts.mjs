@@ -134,7 +134,8 @@ export function timeChart(options) {
   });
   const at = h("span", { class: "at" }, "");
   legend.append(at);
-  let plot = null, data = null, closed = false;
+  const none = { x: [], lists: options.series.map(() => []), unwatched: [], heat: null };
+  let plot = null, data = none, closed = false;
 
   function hover(u) {
     const i = u.cursor.idx;
@@ -153,8 +154,8 @@ export function timeChart(options) {
       legend: { show: false }, pxAlign: 1,
       cursor: { sync: { key: options.sync || "time" }, drag: { x: true, y: false, setScale: false }, points: { show: !still() && !isHeat } },
       scales: {
-        x: { time: true, range: () => options.range() },
-        y: isHeat ? { distr: 3, log: 10, range: () => heatRange(data) }
+        x: { time: true, range: () => data === none ? [0, 1] : options.range() },
+        y: isHeat ? { distr: 3, log: 10, range: () => data.heat ? heatRange(data) : [0.1, 1] }
           : { range: (u, low, high) => [0, options.top || (high > 0 ? high * 1.08 : 1)] },
       },
       axes: [
@@ -194,6 +195,8 @@ export function timeChart(options) {
       else if (window.uPlot) make();
       else library().then(() => { if (window.uPlot && !plot && !closed) make(); });
     },
+    // Makes the picture before there are data, where the library has been read.
+    prepare() { if (window.uPlot && !plot && !closed) make(); },
     name(text) { box.setAttribute("aria-label", text); },
     redraw() { if (plot) make(); },
     close() { closed = true; watch.disconnect(); if (plot) plot.destroy(); },

@@ -1,7 +1,7 @@
 // The view of one device over a period: pictures over time that share their cursor, request sizes, and the
 // command that prints the same numbers.
 import { words } from "./words.mjs";
-import { h, ask, say, link, copyButton, count, perSecond, bytes, bytesPerSecond, seconds, duration, ratio, plain, time, iso, shell } from "./tools.mjs";
+import { h, ask, hostQuestion, deviceQuestion, say, link, copyButton, count, perSecond, bytes, bytesPerSecond, seconds, duration, ratio, plain, time, iso, shell } from "./tools.mjs";
 import { timeChart, bars, painted } from "./charts.mjs";
 import { tellState, isAt } from "./fleet.mjs";
 import { accessSection } from "./access.mjs";
@@ -257,19 +257,21 @@ export function deviceView(main, values, tell) {
   }
   async function refresh() {
     try {
-      const about = ask("/api/v1/fleet", { host: where.host, limit: 64 }), place = { host: where.host, device: where.device };
+      const about = ask(hostQuestion(where));
       // A period that is over does not change once all of it was there when it was asked for. One that is fixed can be
       // asked for before the newest window is known, and then only the newest of the refresh before tells that.
       const asked = where, before = latest;
       const isOver = data && data.asked === asked && !following() && data.end_s <= (data.latest || 0);
-      const fixed = following() || isOver ? null : ask("/api/v1/device", { ...place, begin_s: where.begin_s, end_s: where.end_s });
+      const fixed = following() || isOver ? null : ask(deviceQuestion(where, where.begin_s, where.end_s));
       if (fixed) fixed.catch(() => null); // told below, unless the first question fails as well
+      // The first pictures are made without data while the answer is on its way.
+      if (!data) figures.slice(0, AT_ONCE).forEach((f) => f.chart.prepare());
       fleet = await about;
       const row = fleet.devices.find((d) => d.device === where.device);
       latest = row ? row.end_s : fleet.as_of_s;
       const end = Math.ceil(latest || Date.now() / 1000);
       if (isOver) { tellState(fleet, tell); return; }
-      data = { ...await (fixed || ask("/api/v1/device", { ...place, begin_s: end - length(), end_s: end })), asked, latest: fixed ? before : latest };
+      data = { ...await (fixed || ask(deviceQuestion(where, end - length(), end))), asked, latest: fixed ? before : latest };
     } catch (e) {
       if (!data) {
         say(title, words.error.title);

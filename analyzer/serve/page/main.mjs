@@ -1,6 +1,6 @@
 // This module chooses the view and the colours, and keeps the shown data live.
 import { words } from "./words.mjs";
-import { h, say } from "./tools.mjs";
+import { h, say, askAhead, hostQuestion, deviceQuestion } from "./tools.mjs";
 import { forgetColours } from "./charts.mjs";
 import { fleetView } from "./fleet.mjs";
 
@@ -117,6 +117,8 @@ function login() {
 addEventListener("login", () => { login(); tell(words.login.over, "old"); });
 
 // ---- views: "#/device?host=..." ----
+// The questions of the view of a device are on their way while its script is read.
+const questionsOf = (where) => [hostQuestion(where), ...(where.begin_s && where.end_s ? [deviceQuestion(where, where.begin_s, where.end_s)] : [])];
 async function route() {
   const [name, query] = location.hash.replace(/^#\/?/, "").split("?");
   if (location.hash === "#main") return; // A jump within the view, which may still be on its way.
@@ -125,6 +127,7 @@ async function route() {
   if (shown && shown.name === name && shown.update && shown.update(values)) { refresh(); return; }
   if (shown && shown.close) shown.close();
   shown = null;
+  askAhead(name === "device" && !document.hidden ? questionsOf(values) : []);
   main.replaceChildren();
   reveal();
   const make = views[name] ? await Promise.resolve(views[name]()).catch(() => null) : null;

@@ -66,15 +66,38 @@ export function time(s) {
 }
 export const iso = (s) => new Date(s * 1000).toISOString().replace(/\.\d+Z$/, "Z");
 
+// Returns the values that are given as a query. A table has a link in each row, and URLSearchParams takes longer.
+const query = (values) => Object.entries(values || {}).filter(([, v]) => v !== null && v !== undefined && v !== "")
+  .map(([key, v]) => encodeURIComponent(key) + "=" + encodeURIComponent(v)).join("&");
+export const withQuery = (path, values) => { const q = query(values); return q ? path + "?" + q : path; };
+
+// The questions about a device, in a period that is given or else ends at `end`.
+export const hostQuestion = (where) => withQuery("/api/v1/fleet", { host: where.host, limit: 64 });
+export const deviceQuestion = (where, begin, end) => withQuery("/api/v1/device", { host: where.host, device: where.device, begin_s: begin, end_s: end });
+
 export class ServerError extends Error {}
+
+const ANSWER_MS = 60000;
+// Questions of a view whose script is still being read; ask() takes their replies.
+const ahead = new Map();
+const get = (url) => fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
+export function askAhead(urls) {
+  ahead.clear();
+  for (const url of urls) {
+    const reply = get(url);
+    reply.catch(() => null); // told by ask()
+    ahead.set(url, reply);
+  }
+}
 
 // Gets the JSON of a path. Throws a ServerError with a sentence: the server's own, or that there is no answer. The server
 // bounds its own work to seconds, so that a connection which says nothing for a minute is dead.
-const ANSWER_MS = 60000;
 export async function ask(path, values) {
   let reply, body = null;
   try {
-    reply = await fetch(withQuery(path, values), { signal: AbortSignal.timeout(ANSWER_MS) });
+    const url = withQuery(path, values), early = ahead.get(url);
+    ahead.delete(url);
+    reply = await (early || get(url));
   } catch (e) {
     throw new ServerError(words.error.unreachable);
   }
@@ -102,10 +125,6 @@ export async function change(method, path, values) {
 // Formats a word for a shell, with quotes if it needs them.
 export const shell = (word) => /^[A-Za-z0-9_.,:\/=+-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
 
-// Returns the values that are given as a query. A table has a link in each row, and URLSearchParams takes longer.
-const query = (values) => Object.entries(values || {}).filter(([, v]) => v !== null && v !== undefined && v !== "")
-  .map(([key, v]) => encodeURIComponent(key) + "=" + encodeURIComponent(v)).join("&");
-const withQuery = (path, values) => { const q = query(values); return q ? path + "?" + q : path; };
 export const link = (view, values) => withQuery("#/" + view, values);
 
 // Sets the text only if it differs, so that a screen reader does not read the same text again.
