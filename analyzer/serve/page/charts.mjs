@@ -11,10 +11,12 @@ export function colour(name) {
 // Forgets them, before pictures are drawn again in other colours.
 export const forgetColours = () => colours.clear();
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-const HEAT_COLOURS = 10, AXIS = 62, FONT = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+const IDLE_MS = 300, HEAT_COLOURS = 10, AXIS = 62, FONT = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 
 // Waits until the screen shows what has been put into the page.
 export const painted = () => new Promise((wake) => requestAnimationFrame(() => setTimeout(wake)));
+// Waits until the browser has nothing to do, for a while at most.
+export const idle = () => new Promise((wake) => window.requestIdleCallback ? requestIdleCallback(wake, { timeout: IDLE_MS }) : setTimeout(wake));
 
 // Runs uPlot once the first numbers are on the screen, which do not need it.
 let reading = null;

@@ -2,13 +2,13 @@
 // command that prints the same numbers.
 import { words } from "./words.mjs";
 import { h, ask, hostQuestion, deviceQuestion, say, link, copyButton, count, perSecond, bytes, bytesPerSecond, seconds, duration, ratio, plain, time, iso, shell } from "./tools.mjs";
-import { timeChart, bars, painted } from "./charts.mjs";
+import { timeChart, bars, painted, idle } from "./charts.mjs";
 import { tellState, isAt } from "./fleet.mjs";
 import { accessSection } from "./access.mjs";
 import { keepSection } from "./keep.mjs";
 import { foundPictures } from "./found.mjs";
 
-const AT_ONCE = 2, IDLE_MS = 300; // Two pictures are on the screen before it is scrolled; the others are drawn after them.
+const AT_ONCE = 2; // Two pictures are on the screen before it is scrolled; the others are drawn after them.
 const FOLLOW_S = 900, LEAST_S = 10, WHO_MS = 15000, PERIODS = [300, 900, 3600, 21600, 86400, 604800];
 const w = words.device, s = w.series, p = w.pictures;
 
@@ -37,8 +37,6 @@ function unwatched(c, end) {
   });
   return runs;
 }
-
-const idle = () => new Promise((wake) => window.requestIdleCallback ? requestIdleCallback(wake, { timeout: IDLE_MS }) : setTimeout(wake));
 
 // The values by which two periods are compared.
 const compared = [

@@ -2,9 +2,9 @@
 // server sorts and searches.
 import { words } from "./words.mjs";
 import { h, ask, say, link, count, perSecond, bytesPerSecond, seconds, duration, plain, time } from "./tools.mjs";
-import { timeChart, spark, painted } from "./charts.mjs";
+import { timeChart, spark, painted, idle } from "./charts.mjs";
 
-const ROWS = 64, SEARCH_MS = 40, ROW_PIXELS = 30; // A row is at least as high.
+const ROWS = 64, SEARCH_MS = 40, ABOVE_PIXELS = 300, ROW_PIXELS = 30; // What is above the table and a row are at least as high.
 const columns = ["host", "device", "rate", "spark", "bytes", "p50", "p99", "in_flight", "lost", "gap", "age"];
 
 // A row of the table. Its cells are kept and filled again, so that nothing flickers and the keyboard focus stays. All rows
@@ -90,7 +90,7 @@ function groupTable(choose) {
 export function fleetView(main, values, tell) {
   const ask_ = { sort: values.sort || "rate", order: values.order || "", q: values.q || "", group: values.group || "", from: Number(values.from) || 0 };
   const w = words.fleet, rows = [];
-  let timer = null, data = null, asked = 0;
+  let timer = null, data = null, asked = 0, closed = false;
 
   const title = h("h1", {}, w.title);
   const lead = h("p", { class: "lead" });
@@ -184,13 +184,14 @@ export function fleetView(main, values, tell) {
     if (ask_.q) text += " " + w.filtered(ask_.q);
     say(lead, data.rows || ask_.q ? text : "");
   }
-  // Rows that are on the screen come first, and those below once it shows them.
+  // Rows that are on the screen come first, and those below when the browser has nothing else to do.
   async function fillRows() {
-    const filled = data, nr = data.devices.length, first = Math.min(nr, Math.max(rows.length, Math.ceil(innerHeight / ROW_PIXELS)));
+    const filled = data, nr = data.devices.length, first = Math.min(nr, Math.max(rows.length, Math.ceil(Math.max(0, innerHeight - ABOVE_PIXELS) / ROW_PIXELS) + 1));
     fillRowsTo(first);
     if (first === nr) return;
     await painted();
-    if (filled === data) fillRowsTo(nr);
+    await idle();
+    if (filled === data && !closed) fillRowsTo(nr);
   }
   function fillRowsTo(nr) {
     while (rows.length < nr) rows.push(makeRow());
@@ -234,7 +235,7 @@ export function fleetView(main, values, tell) {
     refresh,
     redraw() { chart.redraw(); },
     isAt: (generation) => isAt(data, generation, tell),
-    close() { clearTimeout(timer); chart.close(); },
+    close() { closed = true; clearTimeout(timer); chart.close(); },
   };
 }
 
