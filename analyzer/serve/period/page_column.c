@@ -219,11 +219,23 @@ int page_column_next_packed(struct cursor *from, struct page_column *c)
 	return cursor_get(from, c, PACKED_BYTES) < 0 ? -ENODATA : 0;
 }
 
-/* Nearly all numbers of a packed histogram take one byte; a day has forty million of them. */
+/*
+ * Nearly all numbers of a packed histogram take one byte or two; a day has forty million of them.
+ * The second byte of two is not 0, because varints are as short as they can be.
+ */
 static inline bool page_number_get(struct cursor *from, uint64_t *out)
 {
-	if (from->at < from->len && from->data[from->at] < 0x80) {
-		*out = from->data[from->at++];
+	const uint8_t *at = from->data + from->at;
+	size_t left = from->len - from->at;
+
+	if (left >= 1 && at[0] < 0x80) {
+		*out = at[0];
+		from->at += 1;
+		return true;
+	}
+	if (left >= 2 && at[1] < 0x80 && at[1] > 0) {
+		*out = (uint64_t)(at[0] & 0x7f) | (uint64_t)at[1] << 7;
+		from->at += 2;
 		return true;
 	}
 	return varint_get(from, out) == 0;
