@@ -57,6 +57,18 @@ is "$(curl -sm 20 "$url/assets/main.mjs" | grep -cE '^import |^} from ') $(curl 
 	'0 "./main.mjs" ' "its script imports nothing, and the other views come in one file"
 is "$(curl -sm 20 "$url/assets/main.mjs" "$url/assets/views.mjs" | grep -c 'new Intl\.')" 0 \
 	"and none makes a format of Intl, for the first of which a browser reads the data of all languages"
+
+# Scripts are joined when the program is built; what cannot be joined ends the build.
+join() { awk -v base=main.mjs -f scripts/join-modules.awk "$@" 2>&1; }
+printf 'import { b, c } from "./two.mjs";\nexport const a = b;\n' >"$T/one.mjs"
+printf '// A remark.\nimport { d } from "./far.mjs";\nexport const b = 1;\nexport const c = d;\n' >"$T/two.mjs"
+is "$(join "$T/two.mjs" "$T/one.mjs" | tr -d '\n')" \
+	'import { d } from "./main.mjs";const { b, c } = (() => {const b = 1;const c = d;return { b, c };})();const { a } = (() => {const a = b;return { a };})();export { b, c, a };' \
+	"modules are joined with what they export and need from elsewhere"
+printf 'export const b = 2;\n' >"$T/three.mjs"
+like "$(join "$T/two.mjs" "$T/three.mjs")" "three.mjs:1: b is exported by two.mjs as well" "but not if two export the same name"
+printf 'export default 2;\n' >"$T/three.mjs"
+like "$(join "$T/three.mjs")" "three.mjs:1: expected: export function, class or const NAME" "or in a way that the script does not know"
 like "$(curl -sIm 20 "$url/")" "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self';" \
 	"a browser may take scripts and styles from this listener alone"
 etag=$(curl -sIm 20 "$url/assets/main.mjs" | tr -d '\r' | sed -n 's/^ETag: //p')

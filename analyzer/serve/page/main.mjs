@@ -82,7 +82,7 @@ async function refresh() {
     busy = false;
     if (view === shown) reveal();
   }
-  live.begin();
+  if (view === shown) live.begin(); // not where a login is asked for
   if (!readAhead) {
     readAhead = true;
     for (const read of Object.values(views)) Promise.resolve(read()).catch(() => null);
