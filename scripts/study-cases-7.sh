@@ -6,14 +6,8 @@
 begin_jobs() {
 	rm -rf "${1:?}/jobs"
 	mkdir "$1/jobs"
-	in_group beanstalkd -l 127.0.0.1 -p 23910 -b "$1/jobs" -f 0 >"$OUT/jobs.log" 2>&1 &
-	queue=$!
-	local i
-	for ((i = 0; i < 200; i++)); do
-		! (: >/dev/tcp/127.0.0.1/23910) 2>/dev/null || break
-		kill -0 "$queue"
-		sleep 0.1
-	done
+	start_server beanstalkd -l 127.0.0.1 -p 23910 -b "$1/jobs" -f 0 >"$OUT/jobs.log" 2>&1
+	wait_server bash -c ': >/dev/tcp/127.0.0.1/23910'
 	sync -f "$1"
 }
 run_jobs() {
@@ -32,10 +26,7 @@ run_jobs() {
 	done
 	wait "${clients[@]}"
 }
-end_jobs() {
-	kill "$queue"
-	wait "$queue" || true
-}
+end_jobs() { stop_server; }
 
 # A tree is backed up by borg into a repository of segments; between two backups some of its files change.
 borg_here() { # [COMMAND], which it is started by, -- ARGUMENT...
