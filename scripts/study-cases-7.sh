@@ -19,12 +19,12 @@ run_jobs() {
 			while [ $SECONDS -lt $end ]; do
 				printf 'put %d 0 60 700\r\n%s\r\n' "$client" "$job" >&9
 				read -r answer <&9
-				[[ $answer == INSERTED* ]] || break
+				[[ $answer == INSERTED* ]] || exit 1
 			done
 		} &
 		clients+=($!)
 	done
-	wait "${clients[@]}"
+	for client in "${clients[@]}"; do wait "$client"; done
 }
 end_jobs() { stop_server; }
 
@@ -67,7 +67,7 @@ begin_mails() {
 	printf '[database]\npath=%s\n[user]\nname=study\nprimary_email=study@study\n[new]\ntags=new\n' "$1/mail" >"$work/notmuch.conf"
 	cold "$1"
 }
-run_mails() { in_group timeout -s INT "$2" notmuch --config="$work/notmuch.conf" new --quiet || [ $? -ge 1 ]; }
+run_mails() { in_group timeout -s INT "$2" notmuch --config="$work/notmuch.conf" new --quiet || [ $? = 124 ]; }
 
 # Subversion takes commit after commit from a dump, each of which is made durable.
 setup_svn() {

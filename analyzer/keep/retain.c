@@ -221,17 +221,6 @@ bool retain_limits_any(const struct retain_limits *l)
 	return l->requests_ns || l->requests_bytes || l->summaries_ns || l->summaries_bytes;
 }
 
-static int retain_policies(const char *store, struct store_policies *out, struct err *err)
-{
-	struct store_asks *asks = NULL;
-	int ret = store_asks_open(&asks, store, err);
-
-	if (ret == 0)
-		ret = store_policies_read(asks, out, err);
-	store_asks_close(asks);
-	return ret;
-}
-
 int retain_is_wanted(const char *store, const struct retain_limits *limits, bool *out,
 		     struct err *err)
 {
@@ -241,7 +230,7 @@ int retain_is_wanted(const char *store, const struct retain_limits *limits, bool
 	*out = retain_limits_any(limits);
 	if (*out)
 		return 0;
-	ret = retain_policies(store, &policies, err);
+	ret = store_policies_of(store, &policies, err);
 	*out = ret == 0 && store_policies_retire(&policies);
 	store_policies_release(&policies);
 	return ret;
@@ -272,7 +261,7 @@ int retain_pass(struct store *store, const struct retain_limits *limits, uint64_
 
 	if (ret < 0)
 		return ret;
-	unread = retain_policies(store_dir(store), &s.policies, &wrong);
+	unread = store_policies_of(store_dir(store), &s.policies, &wrong);
 	/* Policies can only make more requests due, so the limits are applied without them. */
 	if (unread < 0)
 		store_policies_release(&s.policies);

@@ -28,8 +28,8 @@ int err_set(struct err *e, int code, const char *fmt, ...) __attribute__((format
 /* Puts "what: " before the line that e holds. It does nothing where e is NULL or empty. */
 void err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /*
- * Puts more behind the line that e holds; likewise. A command adds so the option that helps to what
- * a library says, which knows no options.
+ * Appends to the line that e holds, and does nothing where e holds none. Libraries know no options
+ * of commands: with this function a command appends the option that helps.
  */
 void err_suffix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -316,7 +316,7 @@ unsigned int rig_files_left(const struct rig *rig, const char *end)
 	return nr;
 }
 
-/* Sleeps a moment. Returns false once RIG_PATIENCE_S have passed since *waited_ms was 0. */
+/* Sleeps for 20 ms. Returns false once all sleeps since *waited_ms was 0 are RIG_PATIENCE_S. */
 static bool rig_is_patient(unsigned int *waited_ms)
 {
 	nanosleep(&(struct timespec){ 0, 20000000 }, NULL);

@@ -123,6 +123,8 @@ is "$(jq '.[0].intensity.open.rate_per_s > 3800 and .[0].intensity.open.rate_per
 like "$(jq -r '.[0].quality.why' "$T/out")" 'Of [0-9.]* % of the requests there are profiles alone' "and its grade says it"
 like "$(cat "$T/err")" "profiles give $kept of them to counts, rates and response times" "as does a note"
 exits 0 "as it does in periods" "$b" characterize --store "$T/store" --host real --window 2s --json
+is "$(jq -c '[([.[].requests | .read, .write] | add), ([.[].source_detail.kept_back.requests // 0] | add)]' "$T/out")" "[$captured,$kept]" \
+	"whose sums are all that was captured, and all that was kept back"
 read -r from to requests < <(jq -r '[.[] | select(.source_detail.kept_back.requests == (.requests | add) and .end_s - .begin_s > 1.9)] |
 	.[-1] | [.begin_s, .end_s, (.requests | add)] | join(" ")' "$T/out")
 number "${requests:-0} > 0" "a period of which nothing was sent is there"

@@ -27,6 +27,20 @@ static int cmd_mimic_send(const struct cli *cli, const struct mimic_question *q,
 	return ret;
 }
 
+/* Takes the selection of a replay, or the profile. Returns false with cli->status set. */
+static bool cmd_mimic_take(struct cli *cli, struct mimic_question *q, bool replay, bool run)
+{
+	cli->status = 0;
+	if (replay && !run && !q->output)
+		cli->status = cli_usage(cli, "--replay: expected -o JOB.fio or --run");
+	else if (!replay && (cli->argc != 1 || q->sel->dir))
+		cli->status = cli_usage(
+			cli, "expected one operand: a profile (JSON), a store or a segment");
+	else if (replay)
+		return selection_take(cli, q->sel);
+	return !cli->status;
+}
+
 static int cmd_mimic_run(struct cli *cli)
 {
 	/* These names stand in the order of enum mimic_intensity. */
@@ -68,12 +82,7 @@ static int cmd_mimic_run(struct cli *cli)
 
 	if (!cli_parse(cli, options))
 		return cli->status;
-	if (replay && !run && !q.output)
-		return cli_usage(cli, "--replay: expected -o JOB.fio or --run");
-	if (!replay && (cli->argc != 1 || sel.dir))
-		return cli_usage(cli,
-				 "expected one operand: a profile (JSON), a store or a segment");
-	if (replay && !selection_take(cli, &sel))
+	if (!cmd_mimic_take(cli, &q, replay, run))
 		return cli->status;
 	if (question_overwrite_check(cli, overwrite, q.target))
 		return CLI_BAD_INPUT;

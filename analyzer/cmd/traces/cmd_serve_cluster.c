@@ -199,17 +199,6 @@ static int cmd_cluster_init(struct cli *cli)
 	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
-static int cmd_cluster_policies(const char *store, struct store_policies *out, struct err *err)
-{
-	struct store_asks *asks = NULL;
-	int ret = store_asks_open(&asks, store, err);
-
-	if (ret == 0)
-		ret = store_policies_read(asks, out, err);
-	store_asks_close(asks);
-	return ret;
-}
-
 /* Returns 1 where acknowledged segments are not safe. */
 static int cmd_cluster_status(struct cli *cli)
 {
@@ -227,7 +216,7 @@ static int cmd_cluster_status(struct cli *cli)
 		return cli->status;
 	ret = cluster_status(store, &s, &err);
 	if (ret == 0)
-		ret = cmd_cluster_policies(store, &policies, &err);
+		ret = store_policies_of(store, &policies, &err);
 	if (ret < 0) {
 		store_policies_release(&policies);
 		return cli_fail(cli, &err);

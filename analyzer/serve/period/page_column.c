@@ -257,7 +257,8 @@ static int page_gather_histogram(struct page_gather *g, int i, struct histogram 
 	}
 	for (uint64_t k = 0; k < nr; k++) {
 		if (!page_number_get(from, &step) || !page_number_get(from, &count) ||
-		    step > (uint64_t)(HISTOGRAM_BUCKET_MAX - bucket))
+		    step > (uint64_t)(HISTOGRAM_BUCKET_MAX - bucket) ||
+		    count > UINT64_MAX - g->nr[i])
 			return -EBADMSG;
 		bucket += (int)step;
 		if (!g->nr[i] || bucket < g->first[i])

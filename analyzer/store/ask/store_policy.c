@@ -368,3 +368,14 @@ int store_policies_read(struct store_asks *a, struct store_policies *p, struct e
 	buf_release(&text);
 	return ret;
 }
+
+int store_policies_of(const char *store, struct store_policies *p, struct err *err)
+{
+	struct store_asks *asks = NULL;
+	int ret = store_asks_open(&asks, store, err);
+
+	if (ret == 0)
+		ret = store_policies_read(asks, p, err);
+	store_asks_close(asks);
+	return ret;
+}

@@ -79,5 +79,7 @@ int store_policies_put(struct store_asks *a, const char *name, const struct buf 
 int store_policies_text(struct store_asks *a, struct buf *text, struct err *err);
 /* Reads the policies that are in force into a zeroed p; the caller releases it in every case. */
 int store_policies_read(struct store_asks *a, struct store_policies *p, struct err *err);
+/* Does so for the store of that name, which is opened and closed. Returns 0 or -errno. */
+int store_policies_of(const char *store, struct store_policies *p, struct err *err);
 
 #endif
