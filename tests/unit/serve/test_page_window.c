@@ -287,6 +287,28 @@ static void packed_columns_add_up_the_same(void)
 	free(text);
 }
 
+/* Two counts of 2^63 would add up to none, and what they left would go to the next column. */
+static void counts_beyond_64_bits_are_refused(void)
+{
+	struct page_column window = { .windows = 1 }, sum = { 0 }, c;
+	static struct page_gather gather;
+	struct cursor from;
+	struct buf out;
+
+	buf_init(&out);
+	ok_int(histogram_add_bucket(&window.response[0], 7, 1ull << 63), 0);
+	for (int i = 0; i < 2; i++)
+		ok_int(page_column_pack(&window, &out), 0);
+	from = cursor_make(out.data, out.len);
+	ok_int(page_column_next_packed(&from, &c), 0);
+	ok_int(page_column_merge_packed(&sum, &c, &from, &gather), 0);
+	ok_int(page_column_next_packed(&from, &c), 0);
+	ok_int(page_column_merge_packed(&sum, &c, &from, &gather), -EBADMSG);
+	page_column_release(&window);
+	page_column_release(&sum);
+	buf_release(&out);
+}
+
 static void the_oldest_items_make_room(void)
 {
 	struct page_cache *c = page_cache_new(4096);
@@ -326,6 +348,8 @@ static const struct tap_test tests[] = {
 	{ "a window whose response times are all 0 is shown", response_times_of_zero_are_shown },
 	{ "packed columns add up as others do", packed_columns_add_up_the_same },
 	{ "packed columns of several sums stay apart", packed_columns_of_several_sums_stay_apart },
+	{ "counts of packed columns beyond 64 bits are refused",
+	  counts_beyond_64_bits_are_refused },
 	{ "the oldest items make room in the cache", the_oldest_items_make_room },
 };
 
