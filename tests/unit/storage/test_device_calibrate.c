@@ -153,7 +153,7 @@ static void recovers_passing_flushes(void)
 	known.flush_wait_ratio = 0.1;
 	measure(&known, grid, TAP_NR(grid), &d);
 	ok(device_calibrate(&m, &d, &task, NULL, &err) == 0);
-	tap_note("servers %u, %g/s, window %g, %g of the flushes wait", m.servers, m.ops.rate_per_s,
+	tap_note("servers %u, %g/s, window %g, held back with %g", m.servers, m.ops.rate_per_s,
 		 m.flush_window, m.flush_wait_ratio);
 	ok(m.servers == 1 && m.ops.rate_per_s == 0);
 	ok_ratio(m.base_s[0] + m.seek_s[0], 0.001, 0.07);

@@ -120,7 +120,8 @@ static void flushes_limit_nothing(void)
 /*
  * One server takes 10 ms for each of five reads. A flush of 1 ms at 5 ms passes two that wait, so
  * that it begins when the third of the four does, at 20 ms; where four may be passed, it begins at
- * once. It leaves the server to the reads. A flush that passes none ends after all of them.
+ * once. It leaves the server to the reads. Where every request holds it back, it ends after all of
+ * them.
  */
 static void flush_beside_servers(void)
 {
@@ -146,29 +147,37 @@ static void flush_beside_servers(void)
 	}
 }
 
-/* Of many flushes behind a queue, the share of wait_ratio waits for all of it. */
-static void share_of_flushes_waits(void)
+/*
+ * One server takes 10 ms for each of four reads. A flush at 15 ms meets three that are under way,
+ * each of which holds it back with the probability 0.2. It waits for the last that does: until
+ * 40 ms with the probability 0.2, 30 ms with 0.8 x 0.2, 20 ms with 0.8^2 x 0.2, or not at all.
+ */
+static void requests_hold_flushes_back(void)
 {
+	static const double ends_s[] = { 0.04, 0.03, 0.02, 0.015 };
+	static const double ratios[] = { 0.2, 0.16, 0.128, 0.512 };
+	size_t nr[TAP_NR(ends_s)] = { 0 };
 	struct device_model m;
-	double nr = 0;
 
 	device_model_init(&m);
 	m.base_s[0] = 0.01;
 	m.flush_window = 8;
 	m.flush_wait_ratio = 0.2;
-	for (uint64_t seed = 0; seed < 2000; seed++) {
+	for (uint64_t seed = 0; seed < 4000; seed++) {
 		struct device_sim d;
 		double end_s;
 
 		ok(device_sim_init(&d, &m, seed) == 0);
 		for (uint64_t k = 1; k <= 4; k++)
 			submit(&d, 0, DEVICE_READ, k << 20, 4096);
-		end_s = submit(&d, 0.005, DEVICE_FLUSH, 0, 0);
-		nr += end_s > 0.03;
-		ok(fabs(end_s - 0.005) < 1e-9 || fabs(end_s - 0.04) < 1e-9);
+		end_s = submit(&d, 0.015, DEVICE_FLUSH, 0, 0);
+		for (size_t i = 0; i < TAP_NR(ends_s); i++)
+			nr[i] += fabs(end_s - ends_s[i]) < 1e-9;
 		device_sim_release(&d);
 	}
-	ok_near(nr / 2000, 0.2, 0.036); /* four standard deviations */
+	for (size_t i = 0; i < TAP_NR(ends_s); i++) /* four standard deviations */
+		ok_near((double)nr[i] / 4000, ratios[i],
+			4 * sqrt(ratios[i] * (1 - ratios[i]) / 4000));
 }
 
 /*
@@ -278,7 +287,7 @@ static const struct tap_test tests[] = {
 	{ "flushes that are served one by one limit no more than the servers do",
 	  flushes_limit_nothing },
 	{ "a flush beside the servers waits until few requests wait", flush_beside_servers },
-	{ "a share of the flushes waits for the whole queue", share_of_flushes_waits },
+	{ "requests under way hold flushes back", requests_hold_flushes_back },
 	{ "no flush begins while data of forced writes are under way", flush_behind_forced_data },
 	{ "data of forced writes hold a flush back for 5 s at most", flush_is_deferred_for_a_time },
 	{ "a campaign that measured flushes alone is calibrated", flushes_are_calibrated },

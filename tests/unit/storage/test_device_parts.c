@@ -107,6 +107,30 @@ static void parts_of_a_table(void)
 	table_release(&t);
 }
 
+/* A mean of 19 requests does not count beside one of 20, but is better than none. */
+static void means_of_few_requests(void)
+{
+	static const char text[] =
+		"size,read,flush_every,read_s,read_requests,write_s,write_requests,flush_s,flush_requests\n"
+		"4k,50,8,0.001,19,0.002,500,0.0001,19\n"
+		"4k,50,8,0.003,20,0.002,,0.0002,4\n";
+	struct device_table d = { 0 };
+	struct table t = { 0 };
+	struct err err = { 0 };
+
+	ok_int(table_parse(&t, "t.csv", text, strlen(text), &err), 0);
+	ok_int(device_table_make(&d, &t, "", &err), 0);
+	ok_eq(d.nr, 2);
+	ok(isnan(d.rows[0].measured_s[DEVICE_READ][DEVICE_MEAN]));
+	ok_near(d.rows[1].measured_s[DEVICE_READ][DEVICE_MEAN], 0.003, 0);
+	ok_near(d.rows[0].measured_s[DEVICE_WRITE][DEVICE_MEAN], 0.002, 0);
+	ok_near(d.rows[1].measured_s[DEVICE_WRITE][DEVICE_MEAN], 0.002, 0);
+	ok_near(d.rows[0].measured_s[DEVICE_FLUSH][DEVICE_MEAN], 0.0001, 0);
+	ok_near(d.rows[1].measured_s[DEVICE_FLUSH][DEVICE_MEAN], 0.0002, 0);
+	device_table_release(&d);
+	table_release(&t);
+}
+
 /* A campaign on the device, whose guest passes requests of up to whole_bytes as they are. */
 static void measure(const struct device_model *m, double whole_bytes, struct device_table *d)
 {
@@ -178,6 +202,7 @@ static const struct tap_test tests[] = {
 	{ "a request in parts completes with the last of them", parts_by_hand },
 	{ "the operations of a request are served apart", units_apart },
 	{ "the device's count says into how many parts requests were split", parts_of_a_table },
+	{ "a mean of few requests counts only if there is no other", means_of_few_requests },
 	{ "a limit of the guest is none of the device", limits_of_the_guest },
 	{ "a limit of the device shows in requests that reach it whole", limits_of_the_device },
 };

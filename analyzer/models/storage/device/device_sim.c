@@ -24,7 +24,8 @@ int device_sim_init(struct device_sim *d, const struct device_model *m, uint64_t
 	d->free_s = calloc(m->servers, sizeof(*d->free_s));
 	d->ends = calloc(DEVICE_STREAMS, sizeof(*d->ends));
 	d->begins_s = calloc(DEVICE_WAITERS, sizeof(*d->begins_s));
-	if (!d->free_s || !d->ends || !d->begins_s)
+	d->done_s = calloc(DEVICE_WAITERS, sizeof(*d->done_s));
+	if (!d->free_s || !d->ends || !d->begins_s || !d->done_s)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < DEVICE_NR_TYPES; i++)
 		rng_stream(&d->service[i], seed, i);
@@ -43,7 +44,8 @@ void device_sim_release(struct device_sim *d)
 	free(d->free_s);
 	free(d->ends);
 	free(d->begins_s);
-	d->begins_s = NULL;
+	free(d->done_s);
+	d->begins_s = d->done_s = NULL;
 	d->free_s = NULL;
 	d->ends = NULL;
 }
@@ -239,21 +241,37 @@ static double device_flush_service_s(struct device_sim *d)
 }
 
 /*
- * Returns when at most flush_window of the requests that wait at at_s still wait or, for a share of
- * the flushes, when the last of them has been served.
+ * Returns the end of the latest request that holds a flush back at at_s, or at_s if none does. Each
+ * request that is under way does so with the probability wait_ratio, so that the number of requests
+ * between the last one and the one that holds the flush back has a geometric distribution.
+ */
+static double device_flush_held(struct device_sim *d, double at_s)
+{
+	double ratio = d->model->flush_wait_ratio, drawn = rng_uniform(&d->pass), later, end_s;
+
+	if (!(ratio > 0))
+		return at_s;
+	later = ratio < 1 ? floor(log1p(-drawn) / log1p(-ratio)) : 0;
+	if (!(later < fmin((double)d->nr_done, DEVICE_WAITERS)))
+		return at_s;
+	end_s = d->done_s[(d->nr_done - 1 - (size_t)later) & (DEVICE_WAITERS - 1)];
+	return fmax(at_s, end_s);
+}
+
+/*
+ * Returns when at most flush_window of the requests that wait at at_s still wait and none of those
+ * before the flush holds it back.
  */
 static double device_flush_passes(struct device_sim *d, double at_s)
 {
-	bool waits = rng_uniform(&d->pass) < d->model->flush_wait_ratio;
-	size_t passed = (size_t)d->model->flush_window;
-
-	if (waits)
-		return device_server_begin(d, at_s);
+	size_t passed = (size_t)d->model->flush_window, last;
 
 	device_wait_forget(d, at_s);
-	if (d->nr_begins <= passed)
-		return at_s;
-	return d->begins_s[(d->first_begin + d->nr_begins - 1 - passed) & (DEVICE_WAITERS - 1)];
+	if (d->nr_begins > passed) {
+		last = d->first_begin + d->nr_begins - 1 - passed;
+		at_s = d->begins_s[last & (DEVICE_WAITERS - 1)];
+	}
+	return device_flush_held(d, at_s);
 }
 
 /* The flush that has begun joins the queue of the servers, or passes it. */
@@ -395,7 +413,7 @@ bool device_sim_submit(struct device_sim *d, struct device_request *r, double *e
 	if (r->type == DEVICE_FLUSH || r->written)
 		done = device_flush(d, r, end_s);
 	else
-		*end_s = device_data(d, r);
+		d->done_s[d->nr_done++ & (DEVICE_WAITERS - 1)] = *end_s = device_data(d, r);
 	if (r->durable && r->type == DEVICE_WRITE && d->model->durable_flush && !r->written) {
 		d->forced_s = fmax(d->forced_s, *end_s);
 		r->written = true;

@@ -36,7 +36,7 @@
 #include "analyzer/models/storage/device/device_model.h"
 
 #define DEVICE_STREAMS 1024 /* number of remembered ends of earlier requests; a power of two */
-#define DEVICE_WAITERS 4096 /* waiting requests that are counted; a power of two */
+#define DEVICE_WAITERS 4096 /* remembered requests, those that wait among them; a power of two */
 
 struct device_request {
 	double at_s;
@@ -66,6 +66,9 @@ struct device_sim {
 	 */
 	double *begins_s;
 	size_t first_begin, nr_begins;
+	/* Owned ring of the ends of the last reads and writes, in the order of their arrival. */
+	double *done_s;
+	size_t nr_done; /* of all reads and writes */
 	/* owned hash table: offset where a request ended, plus 1; 0 means empty */
 	uint64_t *ends;
 	double drained_s;  /* time at which the cache will be empty */

@@ -11,6 +11,7 @@
 
 #define NAME_BYTES 256
 #define TIME_MAX_S 3600.0
+#define MEAN_LEAST 20	  /* requests of a mean that counts */
 #define PAGE_BYTES 4096.0 /* the block layer passes so much whole, whatever its limits */
 
 enum column {
@@ -51,8 +52,8 @@ struct reader {
 	const struct table *t;
 	int at[NR_COLUMNS];			      /* -1 means that the column is missing */
 	int times[DEVICE_NR_TYPES][DEVICE_NR_POINTS]; /* -1 */
-	int rates[DEVICE_NR_TYPES];
-	int sent[2], got[2]; /* requests of the load, and of the device */
+	int rates[DEVICE_NR_TYPES], counts[DEVICE_NR_TYPES];
+	int got[2]; /* requests of the device; counts are those of the load */
 	struct err *err;
 };
 
@@ -84,10 +85,10 @@ static bool device_columns_find(struct reader *r, const char *prefix)
 		any |= r->times[t][DEVICE_MEAN] >= 0;
 		snprintf(name, sizeof(name), "%.100s%s_per_s", prefix, device_type_names[t]);
 		r->rates[t] = device_column(r->t, name);
+		snprintf(name, sizeof(name), "%.100s%s_requests", prefix, device_type_names[t]);
+		r->counts[t] = device_column(r->t, name);
 	}
 	for (int k = 0; k < 2; k++) {
-		snprintf(name, sizeof(name), "%.100s%s_requests", prefix, device_type_names[k]);
-		r->sent[k] = device_column(r->t, name);
 		snprintf(name, sizeof(name), "%.100s%s_device_requests", prefix,
 			 device_type_names[k]);
 		r->got[k] = device_column(r->t, name);
@@ -273,7 +274,7 @@ static int device_row_parts(const struct reader *r, size_t row, struct device_lo
 {
 	for (int k = 0; k < 2; k++) {
 		double sent, got, pages = ceil(l->bytes[k] / PAGE_BYTES);
-		int ret = device_row_time(r, r->sent[k], row, &sent);
+		int ret = device_row_time(r, r->counts[k], row, &sent);
 
 		if (ret)
 			return ret;
@@ -290,16 +291,19 @@ static int device_row_parts(const struct reader *r, size_t row, struct device_lo
 /* Reads what was measured of one type of request. */
 static int device_row_measured(const struct reader *r, size_t row, int type, struct device_row *out)
 {
+	int ret;
+
 	for (int p = 0; p < DEVICE_NR_POINTS; p++) {
 		double *s = &out->measured_s[type][p];
-		int ret = device_row_time(r, r->times[type][p], row, s);
 
+		ret = device_row_time(r, r->times[type][p], row, s);
 		if (ret)
 			return ret;
 		if (*s <= 0)
 			return device_cell_bad(r, r->times[type][p], row, "a time above 0");
 	}
-	return device_row_time(r, r->rates[type], row, &out->per_s[type]);
+	ret = device_row_time(r, r->counts[type], row, &out->nr[type]);
+	return ret ? ret : device_row_time(r, r->rates[type], row, &out->per_s[type]);
 }
 
 static int device_row_read(const struct reader *r, size_t row, struct device_row *out)
@@ -320,6 +324,24 @@ static int device_row_read(const struct reader *r, size_t row, struct device_row
 	}
 	device_row_flushes(out);
 	return device_row_parts(r, row, &out->load);
+}
+
+/*
+ * Forgets the means of so few requests that one slow request decides them, unless a campaign has no
+ * other of their type.
+ */
+static void device_table_thin(struct device_table *d)
+{
+	for (int type = 0; type < DEVICE_NR_TYPES; type++) {
+		size_t nr = 0;
+
+		for (size_t i = 0; i < d->nr; i++)
+			nr += isfinite(d->rows[i].measured_s[type][DEVICE_MEAN]) &&
+			      !(d->rows[i].nr[type] < MEAN_LEAST);
+		for (size_t i = 0; i < d->nr && nr; i++)
+			if (d->rows[i].nr[type] < MEAN_LEAST)
+				d->rows[i].measured_s[type][DEVICE_MEAN] = NAN;
+	}
 }
 
 int device_table_make(struct device_table *d, const struct table *t, const char *prefix,
@@ -343,6 +365,7 @@ int device_table_make(struct device_table *d, const struct table *t, const char 
 		if (ret)
 			return ret;
 	}
+	device_table_thin(d);
 	return 0;
 }
 

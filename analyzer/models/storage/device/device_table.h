@@ -15,6 +15,9 @@
  * those of the fio driver: read_s, read_p50_s and so on. In a campaign with several targets the
  * prefix chooses one target.
  *
+ * Where the driver has counted the requests, a mean of fewer than 20 counts as not measured, unless
+ * the campaign has no other of the same type: the driver stores a median from 20 requests on too.
+ *
  * Where the driver has counted what the device got (read_requests, read_device_requests), a row
  * whose requests the guest had split says into how many parts. A limit of the guest on the size of
  * requests is then not taken for one of the storage.
@@ -30,6 +33,7 @@ struct device_row {
 	struct device_load load;
 	double measured_s[DEVICE_NR_TYPES][DEVICE_NR_POINTS]; /* NaN means not measured */
 	double per_s[DEVICE_NR_TYPES]; /* requests per second; NaN means not measured */
+	double nr[DEVICE_NR_TYPES];    /* requests that were measured; NaN means not known */
 };
 
 struct device_table {
