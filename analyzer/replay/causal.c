@@ -8,6 +8,7 @@
 
 #include "analyzer/replay/causal_begin.h"
 #include "analyzer/replay/causal_depend.h"
+#include "analyzer/replay/causal_hold.h"
 #include "analyzer/replay/causal_lock.h"
 #include "analyzer/replay/causal_open.h"
 #include "analyzer/replay/causal_pool.h"
@@ -441,7 +442,9 @@ static int causal_fill(struct causal_plan *plan, struct causal_times *t,
 		if (ret)
 			goto out;
 	}
-	ret = causal_lock(t, plan);
+	ret = causal_hold_find(t, plan);
+	if (!ret)
+		ret = causal_lock(t, plan);
 out:
 	free(before);
 	return ret;

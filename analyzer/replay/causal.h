@@ -34,6 +34,9 @@
  * CAUSAL_SLACK_NS before. In the same way an application that runs ahead of its write-back is held
  * back when it has no memory left.
  *
+ * A flush or a write that the kernel held back while a burst of write-back was under way waits for
+ * the end of that burst (causal_hold.h).
+ *
  * A lane whose requests come by themselves, whatever has completed (causal_open.h), is open: each
  * of its requests is sent when the recorded time since the previous one has passed. Only if
  * CAUSAL_OPEN_DEPTH requests of the lane are under way, on a target that is too slow, the next one
@@ -94,10 +97,22 @@ struct causal_lane {
 	bool refills;	  /* completions of its own let in the requests of its bursts */
 };
 
+/*
+ * While depth requests of write-back (lanes of thread 0) are under way, and until none is, flushes
+ * or writes of threads that come due are held back, and for gap_ns more.
+ */
+struct causal_hold {
+	bool flushes, writes;
+	uint32_t depth;
+	uint64_t gap_ns;
+};
+
 struct causal_plan {
 	struct causal_lane *lanes;
 	size_t nr_lanes;
 	uint32_t nr_locks; /* number of locks that lanes share */
+	/* what write-back under way does to requests of threads; found by causal_hold() */
+	struct causal_hold hold;
 	/* requests, and requests left out because they cannot be sent or timed */
 	uint64_t nr, nr_left_out;
 	uint64_t end_bytes; /* the end of the last byte touched */

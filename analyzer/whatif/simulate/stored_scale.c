@@ -161,6 +161,7 @@ int stored_scale(struct causal_plan *out, const struct causal_plan *plan, double
 		goto out;
 	stored_scale_number(&s);
 	out->nr_locks = (uint32_t)s.nr_copies * plan->nr_locks;
+	out->hold = plan->hold;
 	out->lanes = calloc(out->nr_lanes + 1, sizeof(*out->lanes));
 	if (!out->lanes) {
 		out->nr_lanes = 0;

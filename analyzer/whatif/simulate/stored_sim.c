@@ -8,6 +8,7 @@
 
 #include "analyzer/models/num/parallel.h"
 #include "analyzer/models/sim/eventq.h"
+#include "analyzer/replay/causal_depend.h"
 #include "base/memory/array.h"
 
 #define NEVER	    INFINITY
@@ -36,6 +37,8 @@ struct stored_lane {
 	bool *awaited;	 /* owned: by request, another lane waits for its completion */
 	bool wants_lock; /* its next request is due, and another lane holds the lock */
 	double wants_s;	 /* since when */
+	bool held;	 /* write-back holds its next request back */
+	double free_s;	 /* when write-back had held it back until; NaN: it did not */
 };
 
 struct stored_load {
@@ -46,6 +49,9 @@ struct stored_load {
 	double cached_s; /* of the plan */
 	bool *held;	 /* owned: by lock, a lane holds it */
 	bool again;	 /* the load has completed once, and its further requests do not count */
+	struct causal_hold hold; /* of the plan */
+	size_t nr_written_back;	 /* requests of write-back under way */
+	bool holds;		 /* so much of it was under way, and has not drained */
 };
 
 /* This struct is a request under way. */
@@ -115,13 +121,14 @@ static int stored_submit(struct stored_sim *s, uint32_t lane)
 	struct stored_lane *l = &s->lanes[lane];
 	const struct causal_request *r = &l->plan->requests[l->nr_sent];
 	struct stored_result *out = &s->out[l->load];
+	struct stored_load *load = &s->loads[l->load];
 	struct device_request q = { .offset = r->offset + l->load * LOAD_OFFSET,
 				    .bytes = r->bytes,
 				    .type = r->operation == OPERATION_FLUSH   ? DEVICE_FLUSH
 					    : r->operation == OPERATION_WRITE ? DEVICE_WRITE
 									      : DEVICE_READ,
 				    .durable = r->durable };
-	bool counted = !s->loads[l->load].again;
+	bool counted = !load->again;
 	uint32_t slot;
 	int ret = stored_slot_take(s, &slot);
 
@@ -138,7 +145,10 @@ static int stored_submit(struct stored_sim *s, uint32_t lane)
 	out->nr_beyond +=
 		counted && (double)s->nr_under_way > s->model->domain.concurrency * BEYOND_FACTOR;
 	l->last_s = s->now_s;
+	l->free_s = NAN;
 	l->nr_sent++;
+	load->nr_written_back += !l->plan->tid;
+	load->holds |= load->hold.depth && load->nr_written_back >= load->hold.depth;
 	return stored_serve(s, slot);
 }
 
@@ -214,6 +224,46 @@ static bool stored_lock_take(struct stored_sim *s, struct stored_lane *l)
 	return true;
 }
 
+/*
+ * Returns whether write-back holds back the next request of a lane, which is due since due_s. A
+ * request is held back once, since whoever waits is let in before the next burst is throttled. One
+ * that was recorded to wait for the end of a burst has waited if it is due just now.
+ */
+static bool stored_held(const struct stored_sim *s, struct stored_lane *l, double due_s)
+{
+	const struct stored_load *load = &s->loads[l->load];
+	const struct causal_request *r = &l->plan->requests[l->nr_sent];
+	bool waited = !isnan(l->free_s);
+
+	if (r->after_lane != UINT32_MAX && !s->lanes[load->first + r->after_lane].plan->tid)
+		waited |= due_s >= s->now_s;
+	l->held = load->holds && !waited && !causal_is_kernel(l->plan->tid) &&
+		  (r->operation == OPERATION_FLUSH   ? load->hold.flushes
+		   : r->operation == OPERATION_WRITE ? load->hold.writes
+						     : false);
+	return l->held;
+}
+
+static int stored_look(struct stored_sim *s, uint32_t lane);
+
+/* Lets the requests in that a load's write-back has held back, once it has drained. */
+static int stored_let_in(struct stored_sim *s, struct stored_load *load)
+{
+	int ret = 0;
+
+	load->holds = false;
+	for (size_t i = load->first; i < load->first + load->nr && !ret; i++) {
+		struct stored_lane *l = &s->lanes[i];
+
+		if (!l->held)
+			continue;
+		l->held = false;
+		l->free_s = s->now_s + (double)load->hold.gap_ns / 1e9;
+		ret = stored_look(s, (uint32_t)i);
+	}
+	return ret;
+}
+
 /* Sends what the lane may send now, and sets a timer for what it may send later. */
 static int stored_look(struct stored_sim *s, uint32_t lane)
 {
@@ -230,8 +280,13 @@ static int stored_look(struct stored_sim *s, uint32_t lane)
 			eventq_cancel(&s->events, lane);
 			return 0;
 		}
+		due_s = fmax(due_s, l->free_s); /* what is NaN does not count */
 		if (due_s > s->now_s)
 			return eventq_set(&s->events, lane, due_s);
+		if (stored_held(s, l, due_s)) {
+			eventq_cancel(&s->events, lane);
+			return 0;
+		}
 		if (r->takes_lock && !stored_lock_take(s, l)) {
 			eventq_cancel(&s->events, lane);
 			return 0;
@@ -292,12 +347,15 @@ static int stored_load_ended(struct stored_sim *s, struct stored_load *load)
 	}
 	s->nr_repeats -= load->nr_requests;
 	load->nr_done = 0;
+	load->holds = false;
 	memset(load->held, 0, load->nr_locks * sizeof(*load->held));
 	for (size_t i = load->first; i < load->first + load->nr; i++) {
 		struct stored_lane *l = &s->lanes[i];
 
 		l->nr_sent = l->nr_done = 0;
 		l->last_s = s->now_s;
+		l->held = false;
+		l->free_s = NAN;
 		for (size_t k = 0; k < l->plan->nr; k++)
 			l->ended_s[k] = NAN;
 	}
@@ -322,9 +380,12 @@ static int stored_complete(struct stored_sim *s, uint32_t slot)
 	l->done_s[l->nr_done++] = s->now_s;
 	l->ended_s[index] = s->now_s;
 	load->nr_done++;
+	load->nr_written_back -= !l->plan->tid;
 	if (load->nr_done == load->nr_requests)
 		return stored_load_ended(s, load);
 	ret = l->plan->requests[index].gives_lock ? stored_lock_give(s, l) : 0;
+	if (!ret && load->holds && !load->nr_written_back)
+		ret = stored_let_in(s, load);
 	if (!ret)
 		ret = stored_look(s, lane);
 	if (!ret && load->nr_waiting && (load->nr_done >= load->next_need || l->awaited[index]))
@@ -336,6 +397,7 @@ static int stored_lane_begin(struct stored_lane *l, const struct causal_lane *pl
 {
 	l->plan = plan;
 	l->load = load;
+	l->free_s = NAN;
 	l->done_s = calloc(plan->nr, sizeof(*l->done_s));
 	l->ended_s = malloc(plan->nr * sizeof(*l->ended_s));
 	l->awaited = calloc(plan->nr, sizeof(*l->awaited));
@@ -380,6 +442,7 @@ static int stored_begin(struct stored_sim *s, const struct causal_plan *const *p
 						    .nr_requests = stored_plan_nr(plans[i]),
 						    .cached_s = plans[i]->cached_s,
 						    .nr_locks = plans[i]->nr_locks,
+						    .hold = plans[i]->hold,
 						    .first = lane,
 						    .nr = plans[i]->nr_lanes };
 		s->loads[i].again = !s->loads[i].nr_requests;

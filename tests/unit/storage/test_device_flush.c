@@ -127,7 +127,9 @@ static void flush_beside_servers(void)
 {
 	static const struct {
 		double window, wait_ratio, end_s;
-	} cases[] = { { 2, 0, 0.021 }, { 3, 0, 0.011 }, { 4, 0, 0.006 }, { 4, 1, 0.051 } };
+	} cases[] = {
+		{ 2, 0, 0.021 }, { 3, 0, 0.011 }, { 4, 0, 0.006 }, { 4, 1, 0.051 }, { 2, 1, 0.021 }
+	};
 
 	for (size_t i = 0; i < TAP_NR(cases); i++) {
 		struct device_model m;

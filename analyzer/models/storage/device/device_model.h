@@ -42,9 +42,9 @@
  * - Some storages acknowledge a flush beside the servers, since they have nothing to write out.
  * Such a flush (flush_window above 0) keeps no server busy. It waits only until at most
  * flush_window earlier requests still wait: until then it has not reached the storage, whose queue
- * has so many places. From then on each earlier request that is still under way holds the flush
- * back with the probability wait_ratio: layers in between keep the order of some requests, for
- * example of those that share one of several connections.
+ * has so many places. A flush that need not wait for this is held back by each earlier request that
+ * is still under way with the probability wait_ratio: layers in between keep the order of some
+ * requests, for example of those that share one of several connections.
  *
  * - A forced write bypasses the cache and takes an additional time. On a storage that has a
  * volatile cache and no forced unit access, a flush follows its data (durable_flush). The block

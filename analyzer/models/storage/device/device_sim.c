@@ -259,19 +259,18 @@ static double device_flush_held(struct device_sim *d, double at_s)
 }
 
 /*
- * Returns when at most flush_window of the requests that wait at at_s still wait and none of those
- * before the flush holds it back.
+ * Returns when at most flush_window of the requests that wait at at_s still wait. A flush that does
+ * not wait for that may be held back by those that are under way.
  */
 static double device_flush_passes(struct device_sim *d, double at_s)
 {
 	size_t passed = (size_t)d->model->flush_window, last;
 
 	device_wait_forget(d, at_s);
-	if (d->nr_begins > passed) {
-		last = d->first_begin + d->nr_begins - 1 - passed;
-		at_s = d->begins_s[last & (DEVICE_WAITERS - 1)];
-	}
-	return device_flush_held(d, at_s);
+	if (d->nr_begins <= passed)
+		return device_flush_held(d, at_s);
+	last = d->first_begin + d->nr_begins - 1 - passed;
+	return d->begins_s[last & (DEVICE_WAITERS - 1)];
 }
 
 /* The flush that has begun joins the queue of the servers, or passes it. */
