@@ -4,10 +4,13 @@
 
 #include <math.h>
 
-#define UNITS_MOST   16			  /* operations that the largest measured request may be */
-#define SIGMA_PAUSES 0.1		  /* first guess of sigma (device_model.h) beside pauses */
-#define CLEAN_FIRST  0.5		  /* first guess of flush_clean_ratio, if it is not 1 */
-#define CACHE_BYTES  (64.0 * 1024 * 1024) /* first guess of the size of a cache */
+#define UNITS_MOST	 16   /* operations that the largest measured request may be */
+#define SIGMA_PAUSES	 0.1  /* first guess of sigma (device_model.h) beside pauses */
+#define SIGMA_IN_ORDER	 0.01 /* first guess of all sigmas of a device in order */
+#define IN_ORDER_RATIO	 0.01 /* it may fit worse by so much, since it is simpler */
+#define UNIT_WORTH_RATIO 0.02 /* few configurations have requests larger than a unit */
+#define CLEAN_FIRST	 0.5  /* first guess of flush_clean_ratio, if it is not 1 */
+#define CACHE_BYTES	 (64.0 * 1024 * 1024) /* first guess of the size of a cache */
 
 /*
  * Removes a limit. A limit and servers of the same throughput look alike under load, so that a fit
@@ -98,7 +101,7 @@ static int device_search_unit(struct device_search *s, struct device_model *m, d
 	}
 	s->service_only = false;
 	/* If units take the place of a limit, the device has as many parts as before. */
-	if (!ret && mine < *loss * (m->bytes.rate_per_s > 0 ? 1 : 1 - DEVICE_WORTH_RATIO)) {
+	if (!ret && mine < *loss * (m->bytes.rate_per_s > 0 ? 1 : 1 - UNIT_WORTH_RATIO)) {
 		*m = best;
 		*loss = mine;
 	}
@@ -236,6 +239,19 @@ static int device_search_prune(struct device_search *s, struct device_model *m, 
 	return 0;
 }
 
+/*
+ * Tries a device that serves in order and takes the same time for all: a fit that began with more
+ * of both explains them away by each other, and does not find it.
+ */
+static int device_search_in_order(struct device_search *s, struct device_model *m, double *loss)
+{
+	struct device_model from = *m;
+
+	from.wait_sigma = from.sigma[0] = from.sigma[1] = SIGMA_IN_ORDER;
+	from.wait_window = 0;
+	return device_search_try(s, &from, DEVICE_STEPS_FINAL, m, loss, -IN_ORDER_RATIO);
+}
+
 int device_search_finish(struct device_search *s, struct device_model *m, double *loss)
 {
 	double pause_s = 5 * fmax(m->base_s[0], m->base_s[1]);
@@ -255,5 +271,6 @@ int device_search_finish(struct device_search *s, struct device_model *m, double
 	ret = device_search_spread(s, m, loss);
 	if (ret)
 		return ret;
-	return device_search_fit(s, m, DEVICE_STEPS_FINAL, loss);
+	ret = device_search_fit(s, m, DEVICE_STEPS_FINAL, loss);
+	return ret ? ret : device_search_in_order(s, m, loss);
 }

@@ -84,7 +84,7 @@ int device_search_look(struct device_search *s, const struct device_model *m,
 int device_search_spread(struct device_search *s, struct device_model *m, double *loss)
 {
 	static const double sigmas[] = { 0.01, 0.03, 0.1, 0.2, 0.4 };
-	static const double waits[] = { 0.05, 0.1, 0.2, 0.4, 0.6, 0.8 };
+	static const double waits[] = { 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8 };
 	struct device_model from = *m;
 	int ret;
 
