@@ -559,6 +559,7 @@ run_copy() {
 . scripts/study-cases-5.sh
 . scripts/study-cases-6.sh
 . scripts/study-cases-7.sh
+. scripts/study-cases-8.sh
 
 # ---- recording ----
 
