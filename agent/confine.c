@@ -82,8 +82,7 @@ static int check_folders(const struct config *c, struct err *err)
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < c->filesets.nr; i++) {
-		ret = check_folder("fileset", c->filesets.items[i], R_OK | X_OK, "--see-files",
-				   err);
+		ret = check_folder("fileset", c->filesets.items[i], R_OK | X_OK, "see-files", err);
 		if (ret)
 			return ret;
 	}

@@ -127,7 +127,7 @@ static int say_device(void *ctx, const struct device_info *info)
 }
 
 /*
- * Prints a line per source, and returns the name of the source that --source auto would choose, or
+ * Prints a line per source, and returns the name of the source that "auto" would choose, or
  * NULL.
  */
 static const char *say_sources(const struct report *out)
@@ -161,7 +161,7 @@ static void print_json(const struct report *r, const char *chosen)
 static void print_choice(const struct report *r, const char *chosen)
 {
 	if (chosen)
-		fprintf(r->out, "--source auto would choose %s: the first above that works\n",
+		fprintf(r->out, "source auto would choose %s: the first above that works\n",
 			chosen);
 	else
 		fprintf(r->out, "no source works on this machine as this user\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * doctor: reports which sources and privileges this machine offers an agent, why, and which source
- * --source auto would choose.
+ * "auto" would choose.
  */
 #ifndef AGENT_DOCTOR_H
 #define AGENT_DOCTOR_H

@@ -53,7 +53,7 @@ const size_t leaving_nr_request_fields =
 static const struct {
 	const char *name, *what;
 } header_words[] = {
-	{ "host", "name of this machine, --host" },
+	{ "host", "name of this machine, or the host that is configured" },
 	{ "boot_id", "which of its boots" },
 	{ "agent_version", "of this program" },
 	{ "epoch", "when the agent started, or the guest was restored, ns since 1970" },
@@ -452,7 +452,7 @@ static void print_ways(FILE *out, const struct config *c, const struct example *
 			fprintf(out, "\nProfiles alone to standard output\n");
 	}
 	if (!c->sinks.nr)
-		fprintf(out, "\nWithout --sink nothing leaves; with one:\n");
+		fprintf(out, "\nWithout a sink nothing leaves; with one:\n");
 	if (c->listen)
 		fprintf(out,
 			"\nTo who asks at %s: /metrics (formats/metrics.md), numbers by device\n",

@@ -31,7 +31,7 @@ struct sink_end {
 };
 
 struct sink_config {
-	const char *url; /* as given to --sink */
+	const char *url; /* as it was configured */
 	const char *host, *boot_id;
 	const char *spool_dir;
 	uint64_t spool_bytes;

@@ -145,12 +145,12 @@ static int check_url(const char *url, const struct upload_access *access, struct
 	else if (!curl_url_get(parts, CURLUPART_USER, &user, 0))
 		ret = err_set(
 			err, EINVAL,
-			"sink: a user in the URL: expected http(s)://HOST:PORT and --token-file");
+			"sink: a user in the URL: expected http(s)://HOST:PORT and a token-file");
 	else if (!strcmp(scheme, "http") && !is_loopback(host) && !access->insecure)
 		ret = err_set(
 			err, EINVAL,
 			"sink: %s: not a loopback address, and the connection is not encrypted: "
-			"expected https; --insecure allows it",
+			"expected https, or insecure",
 			url);
 	curl_free(host);
 	curl_free(query);

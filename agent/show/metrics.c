@@ -204,7 +204,7 @@ static void print_totals(const struct page *p, const struct board_totals *t, con
 		buf_printf(p->out, "blkcast_bpf_seconds_total %.17g\n", t->kernel_cpu_s);
 	}
 	metrics_family(p, "blkcast_shed_level", "gauge", NULL,
-		       "What is shed to stay below --max-overhead: 0 nothing, 1 the trace, "
+		       "What is shed to stay below max-overhead: 0 nothing, 1 the trace, "
 		       "2 all but counters.");
 	buf_printf(p->out, "blkcast_shed_level %d\n", t->shed_level);
 	metrics_family(p, "blkcast_build", "info", NULL, "Version of the agent, and its tracer.");

@@ -363,7 +363,7 @@ void top_print_rest(const struct top_rest *rest, struct buf *out)
 	if (rest->nr_hidden)
 		buf_printf(out,
 			   "# %zu not shown (idle, or loop, zram, partition): "
-			   "--device NAME shows one\n",
+			   "a device that is named is shown\n",
 			   rest->nr_hidden);
 	if (rest->untimed)
 		buf_printf(out, "# %llu requests without response time: their end was not seen\n",

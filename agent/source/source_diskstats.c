@@ -130,12 +130,12 @@ static int config_check(const struct source_config *config, struct err *err)
 {
 	if (config->layer != LAYER_DEVICE)
 		return err_set(err, EOPNOTSUPP,
-			       "diskstats: the kernel counts requests, not bios: expected --layer "
+			       "diskstats: the kernel counts requests, not bios: expected layer "
 			       "device");
 	if (config->nr_cgroups)
 		return err_set(err, EOPNOTSUPP,
 			       "diskstats: the kernel counts for a disk as a whole: expected no "
-			       "--cgroup");
+			       "cgroup");
 	for (size_t i = 0; i < config->nr_devices; i++)
 		if (device_queue_flag(config->devices[i], "iostats") == 0)
 			return err_set(err, ENODATA,

@@ -18,7 +18,7 @@ static int folder_check_owner(int fd, const char *path, uid_t user, struct err *
 	if (st.st_uid != user)
 		return err_set(err, EPERM,
 			       "%s: the spool belongs to user %u and the agent runs as user %u: "
-			       "change its owner, or name another folder by --spool",
+			       "change its owner, or name another spool",
 			       path, (unsigned int)st.st_uid, (unsigned int)user);
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return err_set(

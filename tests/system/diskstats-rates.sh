@@ -68,7 +68,7 @@ exits 1 "a report needs requests" "$b" report --store "$T/store" -o "$T/r.html"
 like "$(cat "$T/err")" "only counts" "and says why there are none"
 
 exits 2 "bios are refused" "$agent" --source diskstats --device "$loop_dev" --layer queue --sink stdout:
-like "$(cat "$T/err")" "^blkcast-agent: diskstats: .*--layer device" "by name"
+like "$(cat "$T/err")" "^blkcast-agent: diskstats: .*layer device" "by name"
 echo 0 >/sys/block/"$loop_name"/queue/iostats
 exits 2 "a disk without statistics is refused" "$agent" --source diskstats --device "$loop_dev" --sink stdout:
 like "$(cat "$T/err")" "^blkcast-agent: diskstats: 7:[0-9]+ keeps no statistics" "by name"

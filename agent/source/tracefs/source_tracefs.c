@@ -263,9 +263,8 @@ static const char *format_load(void *ctx, const char *event)
 static int config_check(const struct source_config *config, struct err *err)
 {
 	if (config->nr_cgroups)
-		return err_set(
-			err, EOPNOTSUPP,
-			"tracefs: block events do not tell the cgroup: expected no --cgroup");
+		return err_set(err, EOPNOTSUPP,
+			       "tracefs: block events do not tell the cgroup: expected no cgroup");
 	if (config->nr_devices > DEVICES_MAX)
 		return err_set(err, E2BIG, "device: %zu named, expected %d at most (none: all)",
 			       config->nr_devices, DEVICES_MAX);
