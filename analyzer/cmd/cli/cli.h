@@ -235,6 +235,21 @@ int cli_show_drawing(const struct cli *cli, void (*draw)(const void *model, FILE
 int cli_show_text(struct buf *text);
 
 /*
+ * What a command adds to the message of a library that failed by a code of its own: the option that
+ * helps. The code 0 ends a table.
+ */
+struct cli_hint {
+	int code; /* a positive errno */
+	const char *text;
+};
+
+/*
+ * Adds the text for ret to the message, if the table has one. Returns -EINVAL then, because what is
+ * wrong is the input, and ret otherwise.
+ */
+int cli_hint(int ret, const struct cli_hint *hints, struct err *err);
+
+/*
  * Returns the exit status of a command: status where ret is 0, otherwise that of the failure, which
  * is printed on standard error. ret is 0 or -errno. Where err has no message yet, the system's
  * message for ret is used.

@@ -85,6 +85,17 @@ int cli_show_text(struct buf *text)
 	return ret;
 }
 
+int cli_hint(int ret, const struct cli_hint *hints, struct err *err)
+{
+	for (; hints->code; hints++) {
+		if (ret != -hints->code)
+			continue;
+		err_suffix(err, "%s", hints->text);
+		return -EINVAL;
+	}
+	return ret;
+}
+
 int cli_finish(const struct cli *cli, int ret, struct err *err, int status)
 {
 	if (!ret)
