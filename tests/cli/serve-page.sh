@@ -488,7 +488,7 @@ exits 2 "TLS without a login is not enough beyond loopback" timeout 20 "$b" serv
 like "$(cat "$T/err")" 'anybody could look' "and the message says why"
 exits 2 "another address than loopback is refused" \
 	timeout 20 "$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 --page 0.0.0.0:0
-like "$(cat "$T/err")" '^blkcast serve: --page 0.0.0.0:0: not a loopback address' "and named"
+like "$(cat "$T/err")" '^blkcast serve: page 0.0.0.0:0: not a loopback address' "and named"
 exits 2 "an address without a port is refused" \
 	timeout 20 "$b" serve $serve_user --store "$T/store" --listen 127.0.0.1:0 --page 127.0.0.1
 done_testing

@@ -116,7 +116,7 @@ wait $server || status=$?
 is "$status" 0 "SIGTERM ends it"
 if [ "$(id -u)" = 0 ]; then
 	exits 2 "root must say whom it is to run as" "$b" serve --store "$T/s3" --listen 127.0.0.1:0
-	like "$(cat "$T/err")" 'started by root: it never runs as root; expected --user NAME' "and is told so"
+	like "$(cat "$T/err")" 'started by root: it never runs as root; expected the name of another account .--user NAME' "and is told so"
 	exits 2 "not root itself" "$b" serve --user root --store "$T/s3" --listen 127.0.0.1:0
 	exits 2 "an account that is none" "$b" serve --user no-such-account --store "$T/s3" --listen 127.0.0.1:0
 	like "$(cat "$T/err")" 'there is no such account; `useradd --system no-such-account` makes it' \

@@ -26,7 +26,7 @@ static int find_account(struct run_as *out, const char *user, struct err *err)
 	number = strtoul(user, &end, 10);
 	if (*user < '0' || *user > '9' || *end || number >= UINT32_MAX)
 		return err_set(err, EINVAL,
-			       "--user %.64s: there is no such account; `useradd --system %.64s` "
+			       "user %.64s: there is no such account; `useradd --system %.64s` "
 			       "makes it",
 			       user, user);
 	account = getpwuid((uid_t)number);
@@ -44,11 +44,11 @@ int run_as_find(struct run_as *out, const char *user, struct err *err)
 	if (ret < 0)
 		return ret;
 	if (by_root && (!user || found.uid == 0 || found.gid == 0))
-		return err_set(err, EINVAL,
-			       "%s: it never runs as root; expected --user NAME, another account",
-			       user ? "--user" : "started by root");
+		return err_set(err, user ? EINVAL : EUSERS,
+			       "%s: it never runs as root; expected the name of another account",
+			       user ? user : "started by root");
 	if (!by_root && found.uid != geteuid())
-		return err_set(err, EINVAL, "--user %.64s: only root can become another", user);
+		return err_set(err, EINVAL, "user %.64s: only root can become another", user);
 	found.by_root = by_root;
 	*out = found;
 	return 0;

@@ -19,8 +19,9 @@ struct run_as {
 };
 
 /*
- * user is a name or a number, or NULL for none. Returns 0, or -EINVAL if root names no user or
- * names root, if there is no such account, or if a user other than root names another account.
+ * user is a name or a number, or NULL for none. Returns 0; -EUSERS if root names no user; or
+ * -EINVAL if root names root, if there is no such account, or if a user other than root names
+ * another account.
  */
 int run_as_find(struct run_as *out, const char *user, struct err *err);
 

@@ -348,7 +348,7 @@ static int start_daemon(struct server *s, int fd, struct err *err)
 		on_completed, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_ARRAY,
 		has_tls ? tls : none, MHD_OPTION_END);
 	return s->daemon ? 0
-			 : err_set(err, EIO, "--listen %s: the HTTP server does not start",
+			 : err_set(err, EIO, "listen %s: the HTTP server does not start",
 				   config->listen);
 }
 
@@ -447,11 +447,10 @@ int server_start(struct server **out, struct store *store, const struct server_c
 	if (ret < 0)
 		goto fail;
 	if (!config->insecure && !access_has_tls(s->access))
-		only_loopback =
-			"the connection is not encrypted (--tls-cert); --insecure allows it";
+		only_loopback = "the connection is not encrypted";
 	else if (!config->insecure && !access_asks(s->access))
-		only_loopback = "anybody could write (--client-ca, --tokens); --insecure allows it";
-	fd = ret = server_listen("--listen", config->listen, only_loopback, &s->port, err);
+		only_loopback = "anybody could write";
+	fd = ret = server_listen("listen", config->listen, only_loopback, &s->port, err);
 	if (ret < 0)
 		goto fail;
 	ret = start_daemon(s, fd, err);

@@ -18,7 +18,7 @@ bool server_is_loopback(const struct sockaddr *a)
 }
 
 /* Converts "ADDR:PORT" to an address that the caller frees. */
-static int parse_listen(const char *option, const char *listen, struct addrinfo **out,
+static int parse_listen(const char *what, const char *listen, struct addrinfo **out,
 			struct err *err)
 {
 	const struct addrinfo hints = {
@@ -32,7 +32,7 @@ static int parse_listen(const char *option, const char *listen, struct addrinfo 
 
 	if (!colon || colon == listen || strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
 	    !colon[1])
-		return err_set(err, EINVAL, "%s: expected ADDR:PORT, got '%s'", option, listen);
+		return err_set(err, EINVAL, "%s: expected ADDR:PORT, got '%s'", what, listen);
 	len = (size_t)(colon - listen);
 	if (listen[0] == '[' && colon[-1] == ']')
 		snprintf(host, sizeof(host), "%.*s", (int)len - 2, listen + 1);
@@ -40,31 +40,31 @@ static int parse_listen(const char *option, const char *listen, struct addrinfo 
 		snprintf(host, sizeof(host), "%.*s", (int)len, listen);
 	code = getaddrinfo(host, colon + 1, &hints, out);
 	if (code)
-		return err_set(err, EINVAL, "%s %s: %s", option, listen, gai_strerror(code));
+		return err_set(err, EINVAL, "%s %s: %s", what, listen, gai_strerror(code));
 	return 0;
 }
 
-int server_listen(const char *option, const char *listen_at, const char *only_loopback,
+int server_listen(const char *what, const char *listen_at, const char *only_loopback,
 		  uint16_t *port, struct err *err)
 {
 	struct sockaddr_storage bound;
 	socklen_t bound_bytes = sizeof(bound);
 	struct addrinfo *address;
 	int fd, one = 1;
-	int ret = parse_listen(option, listen_at, &address, err);
+	int ret = parse_listen(what, listen_at, &address, err);
 
 	if (ret < 0)
 		return ret;
 	if (only_loopback && !server_is_loopback(address->ai_addr)) {
 		freeaddrinfo(address);
-		return err_set(err, EINVAL, "%s %s: not a loopback address, and %s", option,
+		return err_set(err, ENOKEY, "%s %s: not a loopback address, and %s", what,
 			       listen_at, only_loopback);
 	}
 	fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
 	    bind(fd, address->ai_addr, address->ai_addrlen) < 0 || listen(fd, SOMAXCONN) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&bound, &bound_bytes) < 0) {
-		ret = err_set(err, errno, "%s %s: %s", option, listen_at, strerror(errno));
+		ret = err_set(err, errno, "%s %s: %s", what, listen_at, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		fd = ret;

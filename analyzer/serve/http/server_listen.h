@@ -21,11 +21,11 @@
 
 /*
  * Opens the listening socket here and not in libmicrohttpd, so that errors have their errno and
- * the port is known. Returns the descriptor, or -errno. option is the name of the address in
- * messages. only_loopback says why another address than loopback is refused; NULL if it is
- * allowed.
+ * the port is known. Returns the descriptor, or -errno. what is the name of the address in
+ * messages. only_loopback says why another address than loopback is refused, with -ENOKEY; NULL if
+ * it is allowed.
  */
-int server_listen(const char *option, const char *listen, const char *only_loopback, uint16_t *port,
+int server_listen(const char *what, const char *listen, const char *only_loopback, uint16_t *port,
 		  struct err *err);
 bool server_is_loopback(const struct sockaddr *a);
 /*

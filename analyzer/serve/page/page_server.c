@@ -265,9 +265,8 @@ static int page_start_daemon(struct page_server *p, int fd, struct err *err)
 		MHD_OPTION_NOTIFY_COMPLETED, page_on_completed, p, MHD_OPTION_NOTIFY_CONNECTION,
 		page_on_connection, p, MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES,
 		MHD_OPTION_ARRAY, has_tls ? tls : none, MHD_OPTION_END);
-	return p->daemon
-		       ? 0
-		       : err_set(err, EIO, "--page %s: the HTTP server does not start", p->listen);
+	return p->daemon ? 0
+			 : err_set(err, EIO, "page %s: the HTTP server does not start", p->listen);
 }
 
 static int page_read_ca(struct page_server *p, const char *path, struct err *err)
@@ -287,8 +286,8 @@ static int page_read_ca(struct page_server *p, const char *path, struct err *err
 static const char *page_only_loopback(struct page_server *p)
 {
 	if (!access_has_tls(page_login_access(p->login)))
-		return "the connection is not encrypted (--tls-cert)";
-	return page_login_asks(p->login) ? NULL : "anybody could look (--page-tokens, --client-ca)";
+		return "the connection is not encrypted";
+	return page_login_asks(p->login) ? NULL : "anybody could look";
 }
 
 static int page_read_labels(struct page_server *p, struct err *err)
@@ -318,7 +317,7 @@ static int page_start_guard(struct page_server *p, struct err *err)
 	int ret = guard_new(&p->guard, limits, NULL, NULL);
 
 	if (ret < 0)
-		return err_set(err, -ret, "--page %s: no thread can be started", p->listen);
+		return err_set(err, -ret, "page %s: no thread can be started", p->listen);
 	guard_limit(p->guard, PAGE_CONNECTIONS);
 	return 0;
 }
@@ -356,7 +355,7 @@ int page_server_start(struct page_server **out, const char *dir, const struct pa
 		ret = page_read_ca(p, config->access.client_ca, err);
 	if (ret < 0)
 		goto out;
-	fd = ret = server_listen("--page", config->listen, page_only_loopback(p), &p->port, err);
+	fd = ret = server_listen("page", config->listen, page_only_loopback(p), &p->port, err);
 	if (ret < 0)
 		goto out;
 	ret = page_store_open(&p->store, dir, err);

@@ -17,9 +17,9 @@ static void who_it_is(void)
 	struct err err = { 0 };
 
 	if (geteuid() == 0) {
-		ok_int(run_as_find(&r, NULL, &err), -EINVAL);
+		ok_int(run_as_find(&r, NULL, &err), -EUSERS);
 		ok_str(err.line,
-		       "started by root: it never runs as root; expected --user NAME, another account");
+		       "started by root: it never runs as root; expected the name of another account");
 		ok_int(run_as_find(&r, "root", &err), -EINVAL);
 		ok_int(run_as_find(&r, "0", &err), -EINVAL);
 		ok_eq(r.uid, 77);
