@@ -505,9 +505,9 @@ static int import_judge(const struct import *im, struct err *err)
 			       r->traces[0].path, first[0] ? ": " : "", first);
 	if (!im->options->lenient &&
 	    (double)r->nr_skipped > IMPORT_SKIPPED_MAX * (double)r->nr_records)
-		return err_set(err, EBADMSG,
-			       "%llu of %llu records make no sense, nothing is stored (--lenient "
-			       "stores the rest); the first: %s",
+		return err_set(err, EDOM,
+			       "%llu of %llu records make no sense, nothing is stored; the first: "
+			       "%s",
 			       (unsigned long long)r->nr_skipped, (unsigned long long)r->nr_records,
 			       first);
 	return 0;

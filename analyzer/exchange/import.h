@@ -80,10 +80,10 @@ struct import_result {
 };
 
 /*
- * Returns 0 with *out to be released; -EINVAL or -EBADMSG: not a trace, another format, or more
- * records skipped than IMPORT_SKIPPED_MAX allows (out is filled even so); -ENOENT, -EIO, -ENOSPC,
- * -EEXIST or -ENOMEM. -EMEDIUMTYPE: no format was named, and none is recognized; -ENOTSUP:
- * begin_real_ns was given for a trace with times of day.
+ * Returns 0 with *out to be released; -EINVAL or -EBADMSG: not a trace, or another format; -EDOM:
+ * more records were skipped than IMPORT_SKIPPED_MAX allows (out is filled even so); -EMEDIUMTYPE:
+ * no format was named, and none is recognized; -ENOTSUP: begin_real_ns was given for a trace with
+ * times of day; -ENOENT, -EIO, -ENOSPC, -EEXIST or -ENOMEM.
  */
 int import_run(const struct import_options *options, const char *dir, struct import_result *out,
 	       struct err *err);

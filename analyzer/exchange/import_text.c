@@ -162,7 +162,7 @@ void import_tell(const struct import_result *r, const struct teller *teller)
 	if (r->nr_requests && !r->wall && !import_is_timeless(r))
 		teller_note(teller,
 			    "the trace has no time of day: it is kept as it counts, from 1970 "
-			    "on, or from --begin");
+			    "on, or from the time that was given for its first request");
 	if (r->stored.nr_repeated)
 		teller_note(teller, "%" PRIu64 " of %" PRIu64 " segments were in the store already",
 			    r->stored.nr_repeated, r->stored.nr_repeated + r->stored.nr_stored);

@@ -397,7 +397,7 @@ int plan_read_tree(struct plan *p, const struct yaml_tree *tree, const char *con
 				   .number = plan_number,
 				   .settings = overrides,
 				   .nr_settings = nr_overrides,
-				   .settings_from = "--set" };
+				   .settings_from = "set" };
 	int ret = fields_check_settings(&r, &plan_table);
 
 	if (ret)

@@ -55,9 +55,9 @@ static int mimic_check(const struct profile *p, const struct mimic_options *o, s
 		return err_set(err, EINVAL, "no reads or writes are counted in this profile");
 	if ((double)others > RARE_RATIO * (double)mimic_total(p) &&
 	    !(o->leave_out & MIMIC_LEAVE_DISCARDS))
-		return err_set(err, EINVAL,
+		return err_set(err, ENOTSUP,
 			       "%" PRIu64 " discards and other operations beside %" PRIu64
-			       " reads and writes cannot be mimicked; --leave-out discards",
+			       " reads and writes cannot be mimicked, unless discards are left out",
 			       others, mimic_total(p));
 	return 0;
 }
@@ -196,8 +196,8 @@ static int make_closed(struct mimic *m, const struct profile *p, const struct ai
 
 	if (!(clients > 0))
 		return err_set(err, EINVAL,
-			       "the clients are unknown: a closed load needs them; "
-			       "--intensity open");
+			       "the clients are unknown, which a closed load needs: expected an "
+			       "open one");
 	if (clients > MIMIC_CLIENTS_MAX)
 		return err_set(err, EINVAL, "%.0f clients cannot be mimicked: expected up to %d",
 			       clients, MIMIC_CLIENTS_MAX);
@@ -251,10 +251,10 @@ static int make_bursts(struct mimic *m, const struct profile *p, const struct mi
 		return 0;
 	if (!o->log || o->directory)
 		return err_set(
-			err, EINVAL,
+			err, ENOTSUP,
 			"arrivals in bursts (index of dispersion %.3g) are a log of requests "
-			"beside the job, of a device or file: expected -o JOB.fio and such a "
-			"target, or --leave-out bursts, which makes them Poisson",
+			"beside the job, of a device or file: expected a file for the job and such "
+			"a target, unless bursts are left out, which makes them Poisson",
 			idc);
 	m->log = o->log;
 	return fit_bursts(m, p, p->open.rate_per_s * aims->rate_factor, p->closed.in_flight_mean, 1,
@@ -457,9 +457,9 @@ static int make_range(struct mimic *m, const struct profile *p, const struct mim
 	if (!o->target_bytes || m->range_bytes <= o->target_bytes)
 		return 0;
 	if (!(o->leave_out & MIMIC_LEAVE_LOCALITY))
-		return err_set(err, EINVAL,
-			       "the load touches a range of %s, the target has %s; --leave-out "
-			       "locality makes it fit",
+		return err_set(err, ENOTSUP,
+			       "the load touches a range of %s, the target has %s, in which it "
+			       "fits only if locality is left out",
 			       units_bytes((double)m->range_bytes, need),
 			       units_bytes((double)o->target_bytes, have));
 	m->range_bytes = o->target_bytes;

@@ -84,9 +84,9 @@ void damage_print(const char *command, FILE *out)
 	if (damage.nr > DAMAGE_KEPT)
 		fprintf(out, "blkcast %s: %zu damaged files more are left out\n", command,
 			damage.nr - DAMAGE_KEPT);
-	if (damage.nr)
-		fprintf(out,
-			"blkcast %s: the result is without them; blkcast check --store %s --repair "
-			"sets them aside\n",
-			command, damage.dir);
+}
+
+const char *damage_store(void)
+{
+	return damage.dir;
 }

@@ -29,7 +29,9 @@ int damage_note_store(struct store *store, const char *const *hosts, size_t nr_h
 		      struct err *err);
 /* Returns the number of files that were noted. */
 size_t damage_count(void);
-/* Prints a line for each of the first DAMAGE_KEPT files, and what repairs them. */
+/* Prints a line for each of the first DAMAGE_KEPT files, and the number of the others. */
 void damage_print(const char *command, FILE *out);
+/* Returns the folder of the store whose file was noted, or an empty text. */
+const char *damage_store(void);
 
 #endif

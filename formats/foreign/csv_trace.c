@@ -242,7 +242,7 @@ static enum foreign_step csv_line(struct foreign *f, struct text line, struct re
 		s->begun = csv_columns_heading(&s->columns, line);
 		return s->begun ? FOREIGN_NOTHING
 				: foreign_because(f, "expected a heading with time, offset and "
-						     "size (or --map)");
+						     "size, or a map of the columns");
 	}
 	csv_trace_split(s, line);
 	if (!csv_trace_has(s, CSV_TIME, &t) || !text_ns(t, s->columns.field[CSV_TIME].unit, &ns) ||
@@ -277,7 +277,7 @@ static enum foreign_step csv_line(struct foreign *f, struct text line, struct re
 
 const struct foreign_format foreign_csv = {
 	.name = "csv",
-	.title = "any CSV by a heading that is known, or by --map",
+	.title = "any CSV by a heading that is known, or by a map of its columns",
 	.open = csv_open,
 	.close = csv_close,
 	.line = csv_line,

@@ -38,7 +38,7 @@ intervals: 2
 YAML
 	exits 0 "a store with known answers" "$blkcast" measure "$T/plan.yaml" --db "$T/r.db" -q
 	exits 2 "a factor with several values is refused" "$blkcast" capacity --db "$T/r.db"
-	like "$(cat "$T/err")" "'threads' is [12] and [12]: choose one with --where threads=" "and named"
+	like "$(cat "$T/err")" "'threads' is [12] and [12]: choose rows of one .--where" "and named"
 	query='[.sizes[] | .bytes, .capacity, .f_rw] + [.constancy[].error_ratio < 1e-9] | map(if type == "number" then round else . end)'
 	is "$(get --db "$T/r.db" --where threads=2)" "[4096,4000,4,16384,1000,4,true,true]" "a measurement store gives C, f_rw and a constant C"
 fi

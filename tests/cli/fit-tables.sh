@@ -73,7 +73,7 @@ like "$(cat "$T/out")" '^kind +factor of 2 levels +a b$' "factors with their lev
 for cell in 1,001 4k 1e400 '?'; do
 	cut -d, -f2- "$T/rows.csv" | awk -F, -v c="\"$cell\"" 'BEGIN { OFS = "," } NR == 8 { $1 = c } 1' >"$T/cell.csv"
 	exits 2 "a cell '$cell' among numbers is refused" "$blkcast" fit "$T/cell.csv" -r y -t lrm --standard -q
-	like "$(cat "$T/err")" "cell.csv:8: .*'size'.*--factors size" "with its line"
+	like "$(cat "$T/err")" "cell.csv:8: .*declare 'size' a factor .*--factors" "with its line"
 done
 printf 'size,y\n%s' "$(for i in 1 2 4 8 16; do printf '%sk,%s\n%sk,%s\n' $i $i $i $i; done)" >"$T/k.csv"
 exits 2 "so is a column of sizes with units" "$blkcast" fit "$T/k.csv" -r y -t lrm --standard -q --folds 2

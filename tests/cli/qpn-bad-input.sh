@@ -124,7 +124,7 @@ source-id='m1' target-id='r1'/><connection id='k3' count='1' source-id='m1' targ
 <meta-attributes><meta-attribute configuration-name='a' total-run-length='2E5' xsi:type='simqpn-configuration'/></meta-attributes></net>
 QPE
 exits 0 "a net with an end is solved" "$blkcast" qpn solve "$T/end.qpe" --json
-like "$(cat "$T/err")" 'never leave: place "end" .*run length of 200000 is taken, --model-time' "with the file's own run length"
+like "$(cat "$T/err")" 'never leave: place "end" .*run length of 200000 is taken; --model-time' "with the file's own run length"
 is "$(jq '.model_time | round' "$T/out")" 200000 "which it keeps to"
 number "$(jq '(.places[] | select(.place == "W").residence_time.mean) - 1 | fabs' "$T/out") < 0.05" "and answers as M/M/1"
 sed -i '/<meta-attributes>/s/<meta-attributes>.*<.meta-attributes>//' "$T/end.qpe"

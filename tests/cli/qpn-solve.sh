@@ -175,7 +175,7 @@ rare='the [a-z]+ of "(disk|think)\.rare" limits'
 for method in batch-means replications; do
 	"$blkcast" qpn solve "$T/rare.yaml" --method $method --replications 2 --max-events 2500000 --json >"$T/all" 2>"$T/err"
 	like "$(head -n 1 "$T/err")" \
-		"$rare the precision: [0-9.e+]+ after [0-9]+ events; 0\.01 takes about [0-9.e+]+, but --max-events ends the run" \
+		"$rare the precision: [0-9.e+]+ after [0-9]+ events; 0\.01 takes about [0-9.e+]+, but the run ends" \
 		"$method: the first look names the colour that makes the run long, and how long"
 	like "$(tail -n 1 "$T/err")" "stopped after [0-9]+ events at a relative precision of [0-9.]+, not 0\.01; $rare it" \
 		"$method: so does the end"

@@ -133,7 +133,7 @@ awk 'BEGIN { print "clients,size,read_s"; for (i = 1; i <= 8; i++) for (k = 0; k
 	printf "%d,%d,%.9f\n", i, k < 4 ? 512 + k : 16384 + k * 256, 0.001 * i }' </dev/null >"$T/hole.csv"
 "$blkcast" fit "$T/hole.csv" --response read_s --techniques lrm -o "$T/hole.json" -q >/dev/null 2>&1
 exits 3 "a load in a hole of the table cannot be told" "$blkcast" study migrate "$T/sda.json" --model "$T/hole.json" --json -q
-like "$(jq -r .conclusion "$T/out")" "^Cannot tell: 'size' lies outside what the target's model knows; measure with --run" "and the variable is named"
+like "$(jq -r .conclusion "$T/out")" "^Cannot tell: 'size' lies outside what the target's model knows; a run on the target would tell" "and the variable is named"
 exits 3 "headroom cannot tell there either" "$blkcast" headroom "$T/sda.json" --slo read.mean=5ms --model "$T/hole.json" --json -q
 
 # What counters do not tell: the pattern is asked at both ends, 1 ms in order and 3 ms at random.

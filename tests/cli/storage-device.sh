@@ -107,7 +107,7 @@ like "$(cat "$T/out")" 'forced writes +durable_s' "with its parts"
 # The demonstration's requests, here and on a device that is ten times slower.
 sed 's/"servers": *4/"servers": 1/; s/"base_s": *0.00/"base_s": 0.0/' "$T/known.json" >"$T/slow.json"
 exits 3 "a device by hand covers nothing: it cannot tell" "$blkcast" study migrate docs/examples/demo.seg --storage "$T/slow.json" --json -q
-like "$(jq -r .conclusion "$T/out")" "^Cannot tell: .*the campaign measured no reads; measure with --run" "and says why"
+like "$(jq -r .conclusion "$T/out")" "^Cannot tell: .*the campaign measured no reads; a run on the target would tell" "and says why"
 is "$(jq -r '[.results[].point] | unique | join(" ")' "$T/out")" "mean p50 p95 p99" "it has points"
 is "$(jq -r '.schema, .study, .by, .level' "$T/out" | paste -sd' ')" "blkcast.study/1 migrate device 0.9" "and the keys of a study"
 slow=$(jq '.results[] | select(.type == "read" and .point == "mean").target_s' "$T/out")
@@ -129,7 +129,7 @@ number "$(jq '[.results[] | select(.case != "alone" and .target_s > .before_s)] 
 is "$(jq -r '[.results[].point] | unique | join(" ")' "$T/out")" "mean p50 p95 p99" "with percentiles"
 is "$(jq -r '.study, .by, .intervals_cover' "$T/out" | paste -sd' ')" "consolidate device applications" "and the keys of a study"
 is "$(jq '[.throughput[] | select(.limited_by == null)] | length' "$T/out")" 0 "each throughput has what limits it"
-like "$(jq -r .conclusion "$T/out")" "^Cannot tell: .*the campaign measured no reads; measure with --run" "it says what was not measured"
+like "$(jq -r .conclusion "$T/out")" "^Cannot tell: .*the campaign measured no reads; a run on the target would tell" "it says what was not measured"
 cp "$T/out" "$T/both"
 "$blkcast" study interference "$demo" "$demo" --storage "$T/slow.json" --json -q >"$T/out"
 is "$(rows '.case != "alone" and .load == 1' "$T/out")" "$(rows '.case != "alone" and .load == 1' "$T/both")" "interference answers the same for the first load"

@@ -120,7 +120,7 @@ awk 'BEGIN { srand(5); print "clients,read_s"; for (i = 0; i < 80; i++) printf "
 "$blkcast" fit "$T/noise.csv" --response read_s --techniques lrm -o "$T/noise.json" -q >/dev/null 2>&1
 jq '.requests.write = 0 | .request_size.write.histogram = []' "$T/a.json" >"$T/reads.json"
 exits 3 "an interval that includes no change" "$blkcast" study migrate "$T/reads.json" --model "$T/noise.json"
-like "$(cat "$T/out")" 'After the migration: cannot tell whether the reads of .* become slower or faster: .* includes no change; measure with --run' "cannot be told"
+like "$(cat "$T/out")" 'After the migration: cannot tell whether the reads of .* become slower or faster: .* includes no change; a run on the target would tell' "cannot be told"
 is "$("$blkcast" study migrate "$T/reads.json" --model "$T/noise.json" --json -q | jq -c '[.level, (.results[0] | .point, .why)]')" \
 	'[0.9,"mean","the interval includes no change"]' "nor by the JSON, which says why"
 jq '(.response_time.read.total.mean_s) = 0.0001' "$T/reads.json" >"$T/fast.json"

@@ -50,7 +50,7 @@ exits 0 "characterize reads it" "$b" characterize --store "$T/store" --host mute
 like "$(cat "$T/err")" '190 requests of these hosts were kept back on purpose .*, in 95 % of the time' "and says what its rates are over"
 exits 0 "report reads it" "$b" report --store "$T/store" --host mute -o "$T/mute.html"
 like "$(cat "$T/err")" '190 requests of these hosts were kept back on purpose' "and says the same"
-like "$(cat "$T/mute.html")" 'Kept back on purpose, by a policy or --hindsight: 190 requests' "on its page as well"
+like "$(cat "$T/mute.html")" 'Kept back on purpose, by a policy or for hindsight: 190 requests' "on its page as well"
 is "$(send half half1 60)" "captured 600 lost 0 left 0" "a host with half of its windows wanted"
 sent=$(field requests half1) kept=$(field kept_back half1)
 number "$sent >= 150 && $sent <= 450 && $sent + $kept == 600" "sends about half of the windows, whole, and counts the others"

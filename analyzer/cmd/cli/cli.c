@@ -74,6 +74,8 @@ int cli_status_of(int code)
 	case EISDIR:
 	case EACCES:
 	case ERANGE:
+	case EDOM:
+	case ENOKEY:
 		return CLI_BAD_INPUT;
 	default:
 		return CLI_FAILED;
@@ -214,6 +216,10 @@ static int cli_run(struct cli *cli)
 	if (damage_count() == 0)
 		return ret;
 	damage_print(cli->command->name, stderr);
+	fprintf(stderr,
+		"blkcast %s: the result is without them; blkcast check --store %s --repair sets "
+		"them aside\n",
+		cli->command->name, damage_store());
 	return ret == CLI_DONE ? CLI_FAILED : ret;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -34,6 +35,8 @@
 		ARCH_TIME_OPTION(&(q)->run), SEED_OPTION(&(q)->run.seed),         \
 		THREADS_OPTION(&(q)->run.nr_threads)
 
+static const struct cli_hint arch_hints[] = { { ENOTSUP, " (--no-failures)" }, { 0 } };
+
 /* Shows what the question found, and releases the question. Returns the exit status. */
 static int cmd_arch_end(struct cli *cli, struct arch_ask *q, int ret, struct err *err)
 {
@@ -48,6 +51,7 @@ static int cmd_arch_end(struct cli *cli, struct arch_ask *q, int ret, struct err
 		ret = cli_show(cli, a, NULL, err);
 	}
 	arch_ask_release(q);
+	ret = cli_hint(ret, arch_hints, err);
 	return cli_finish(cli, ret, err, q->overloaded ? CLI_FAILED : CLI_DONE);
 }
 
@@ -160,7 +164,7 @@ static bool cmd_arch_open(struct cli *cli, struct arch_model *m)
 	ret = arch_ask_open(&q, 0, m, &err);
 	if (!ret)
 		return true;
-	cli->status = cli_finish(cli, ret, &err, CLI_DONE);
+	cli->status = cli_finish(cli, cli_hint(ret, arch_hints, &err), &err, CLI_DONE);
 	arch_release(m);
 	return false;
 }

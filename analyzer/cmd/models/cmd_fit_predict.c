@@ -106,6 +106,7 @@ static int cmd_fit_learn(const struct cli *cli, struct fit *f, const char *path)
 
 static int cmd_fit_ask(struct cli *cli, struct fit *f)
 {
+	static const struct cli_hint hints[] = { { EDOM, " (--predictors, --factors)" }, { 0 } };
 	struct fit_options *o = &f->o;
 	const char *update = NULL, *path;
 	const struct cli_option options[] = {
@@ -160,7 +161,7 @@ static int cmd_fit_ask(struct cli *cli, struct fit *f)
 	path = o->db ? NULL : cli->argv[0];
 	lsq_single_thread();
 	ret = update ? cmd_fit_update(cli, f, update, path, &f->err) : cmd_fit_learn(cli, f, path);
-	return cli_finish(cli, ret, &f->err, CLI_DONE);
+	return cli_finish(cli, cli_hint(ret, hints, &f->err), &f->err, CLI_DONE);
 }
 
 static int cmd_fit_run(struct cli *cli)

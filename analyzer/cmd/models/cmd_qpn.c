@@ -139,7 +139,10 @@ static int qpn_solve_show(struct cli *cli, struct net_solve *s, int ret, struct 
 
 static int qpn_solve(struct cli *cli)
 {
-	struct net_solve s = { .teller = &cli->teller };
+	struct net_solve s = { .teller = &cli->teller,
+			       .long_hint = "; --of waits for other results alone, --max-events "
+					    "sets the end",
+			       .length_hint = "; --model-time gives it" };
 	const struct cli_option options[] = {
 		PARAMETER_OPTION(&s.set, "net"),
 		SWEEP_OPTIONS(&s),

@@ -9,6 +9,7 @@
 
 static int cmd_headroom_ask(struct cli *cli, struct headroom_question *h)
 {
+	static const struct cli_hint hints[] = { { ENOTUNIQ, "; --load names it" }, { 0 } };
 	struct question *q = &h->of;
 	const char *report = NULL;
 	struct answer *a = NULL;
@@ -40,11 +41,7 @@ static int cmd_headroom_ask(struct cli *cli, struct headroom_question *h)
 	if (!q->storage && (h->intervals || q->study.run.duration_s > 0))
 		return cli_usage(cli, "--intervals, --duration: expected with --storage");
 	ret = headroom_question_answer(&a, h, &err);
-	if (ret == -ENOKEY) {
-		err_suffix(&err, "; --load names it");
-		ret = -EINVAL;
-	}
-	return question_end(cli, q, ret, a, report, &err);
+	return question_end(cli, q, cli_hint(ret, hints, &err), a, report, &err);
 }
 
 static int cmd_headroom_run(struct cli *cli)
@@ -108,6 +105,7 @@ static int cmd_capacity_parse(struct capacity_question *q, const struct capacity
 
 static int cmd_capacity_ask(struct cli *cli, struct capacity_question *c)
 {
+	static const struct cli_hint hints[] = { { ENOTUNIQ, " (--where)" }, { 0 } };
 	struct question *q = &c->of;
 	struct capacity_words words = { .measure = { .nr = 0 } };
 	struct answer *a = NULL;
@@ -147,7 +145,7 @@ static int cmd_capacity_ask(struct cli *cli, struct capacity_question *c)
 		return cli_usage(cli, "--set: expected --model, or --db with --slo, beside it");
 	ret = cmd_capacity_parse(c, &words, &err);
 	if (!ret)
-		ret = capacity_question_answer(&a, c, &err);
+		ret = cli_hint(capacity_question_answer(&a, c, &err), hints, &err);
 	return question_end(cli, q, ret, a, NULL, &err);
 }
 

@@ -18,7 +18,7 @@ static int cmd_mimic_send(const struct cli *cli, const struct mimic_question *q,
 
 	if (q->options.directory)
 		return err_set(err, EISDIR, "%s: expected a device or a file", q->target);
-	ret = question_run_hint(replay_question_run(&r, err), q->target, err);
+	ret = replay_question_run(&r, err);
 	if (!ret && cli->json)
 		ret = cli_show_json(replay_question_json(&r));
 	else if (!ret)
@@ -93,6 +93,7 @@ static int cmd_mimic_run(struct cli *cli)
 		ret = run      ? cmd_mimic_send(cli, &q, overwrite, &err)
 		      : replay ? mimic_question_replay(&q, &err)
 			       : mimic_question_job(&q, cli->argv[0], &err);
+	ret = question_run_hint(ret, q.target, &err);
 	if (!ret && q.json)
 		ret = cli_show_json(q.json);
 	selection_release(&sel);

@@ -152,6 +152,8 @@ static int cmd_study_ask(struct cli *cli, struct study_question *s, struct study
 	ret = cmd_study_levels(&s->space, &w->sizes, &w->reads, &err);
 	if (!ret)
 		ret = question_run_hint(study_question_answer(&a, s, &err), s->target.path, &err);
+	if (!ret && q->verdict == QUESTION_CANNOT_TELL && !s->target.path && !answer_is_for_page())
+		cli_note(cli, "--run makes the loads run on the target");
 	return question_end(cli, q, ret, a, report, &err);
 }
 

@@ -49,7 +49,9 @@ int question_overwrite_check(const struct cli *cli, const char *overwrite, const
 
 int question_run_hint(int ret, const char *target, struct err *err)
 {
-	if (ret == -ENOTUNIQ)
+	if (ret == -ENOTSUP)
+		err_suffix(err, " (--leave-out)");
+	else if (ret == -ENOTUNIQ)
 		err_suffix(err, "; --device, --host, --begin and --end choose");
 	else if (ret == -ENOTEMPTY)
 		err_suffix(err,
@@ -66,9 +68,12 @@ int question_end(const struct cli *cli, const struct question *q, int ret, struc
 	static const int statuses[] = { [QUESTION_YES] = CLI_DONE,
 					[QUESTION_NO] = CLI_FAILED,
 					[QUESTION_CANNOT_TELL] = CLI_CANNOT_TELL };
+	static const struct cli_hint hints[] = { { ENOKEY, "; --set gives it" }, { 0 } };
 
 	if (!ret)
 		ret = cli_show(cli, a, report, err);
+	if (q->by.models.nr || q->by.db)
+		ret = cli_hint(ret, hints, err);
 	return cli_finish(cli, ret, err, statuses[q->verdict]);
 }
 

@@ -4,17 +4,12 @@
 #include "analyzer/cmd/cli/commands.h"
 #include "analyzer/exchange/import_job.h"
 
-/* Adds the options that help, and returns the exit status. */
-static int cmd_import_end(const struct cli *cli, int ret, struct err *err)
-{
-	if (ret == -EMEDIUMTYPE)
-		err_suffix(err, "; --format names one, --map the columns of a CSV file");
-	else if (ret == -ENOTSUP)
-		err_prefix(err, "--begin");
-	else
-		return cli_finish(cli, ret, err, CLI_DONE);
-	return cli_finish(cli, -EINVAL, err, CLI_DONE);
-}
+static const struct cli_hint import_hints[] = {
+	{ EMEDIUMTYPE, "; --format names one, --map the columns of a CSV file" },
+	{ ENOTSUP, ": expected no --begin" },
+	{ EDOM, "; --lenient stores the rest" },
+	{ 0 },
+};
 
 static int cmd_import_run(struct cli *cli)
 {
@@ -44,6 +39,7 @@ static int cmd_import_run(struct cli *cli)
 		CLI_END,
 	};
 	struct err err = { 0 };
+	int ret;
 
 	if (!cli_parse(cli, options))
 		return cli->status;
@@ -66,7 +62,8 @@ static int cmd_import_run(struct cli *cli)
 	o->format = format ? foreign_format_named(format) : NULL;
 	if (job.kind == IMPORT_REQUESTS && format && !o->format)
 		return cli_usage(cli, "--format: '%s' is none of --list-formats", format);
-	return cmd_import_end(cli, import_job_run(&job, &err), &err);
+	ret = cli_hint(import_job_run(&job, &err), import_hints, &err);
+	return cli_finish(cli, ret, &err, CLI_DONE);
 }
 
 const struct command command_import = {

@@ -369,7 +369,7 @@ static const struct field interface_item =
 static const struct field model_fields[] = {
 	FIELD(TEXT, "architecture", .read = reader_later, .help = "a name"),
 	FIELD(MAP, "parameters", .item = &parameter_item, .expected = "names and values",
-	      .help = "Names and what they stand for, over those before them; --set changes them."),
+	      .help = "Names and what they stand for, over those before them; settings change them."),
 	FIELD(MAP, "interfaces", .item = &interface_item, .banned = ARCH_NOT_IN_NAMES,
 	      .required = true, .help = "interfaces and their operations"),
 	FIELD_AS(&arch_file_sets, "file_sets"),

@@ -394,7 +394,7 @@ static const struct field net_fields[] = {
 	FIELD(TEXT, "net", .offset = offsetof(struct net, name), .expected = "a name",
 	      .help = "a name"),
 	FIELD(MAP, "parameters", .item = &net_parameter, .expected = "names and values",
-	      .help = "Names and values, each an expression over those before it; --set changes "
+	      .help = "Names and values, each an expression over those before it; settings change "
 		      "them."),
 	FIELD(LIST, "colours", .item = &colour_item, .required = true, .low = 1,
 	      .expected = "a list of names, as in [request]"),

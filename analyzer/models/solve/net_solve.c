@@ -80,6 +80,7 @@ static void net_solve_say(struct net_watch *w, const struct solve_progress *now)
 {
 	double most = (double)w->ask->run.max_events, needed = now->events_needed;
 	double end = fmin(needed, most), change = needed / w->told_needed;
+	const char *hint;
 	char left[UNITS_BYTES];
 
 	if (!now->limit || !(now->precision > w->ask->run.precision) ||
@@ -90,6 +91,7 @@ static void net_solve_say(struct net_watch *w, const struct solve_progress *now)
 		return;
 	w->told_needed = needed;
 	w->told_events = now->events;
+	hint = w->ask->long_hint ? w->ask->long_hint : "";
 	units_time((end / (double)now->events - 1) *
 			   (double)(clock_monotonic_ns() - w->progress.begin_ns) / 1e9,
 		   left);
@@ -98,25 +100,24 @@ static void net_solve_say(struct net_watch *w, const struct solve_progress *now)
 		teller_note(
 			w->ask->teller,
 			"the %s limits the precision: it was observed too rarely in %llu events to "
-			"say how many it takes; --max-events ends the run after %.2g, %s from now; "
-			"--of waits for other results alone",
-			now->limit, (unsigned long long)now->events, most, left);
+			"say how many it takes; the run ends after %.2g at the latest, %s from "
+			"now%s",
+			now->limit, (unsigned long long)now->events, most, left, hint);
 	else if (needed > most)
 		teller_note(
 			w->ask->teller,
 			"the %s limits the precision: %.2g after %llu events; %g takes about %.2g, "
-			"but --max-events ends the run after %.2g, %s from now, at about %.2g; "
-			"--of waits for other results alone",
+			"but the run ends after %.2g, %s from now, at about %.2g%s",
 			now->limit, now->precision, (unsigned long long)now->events,
 			w->ask->run.precision, needed, most, left,
-			w->ask->run.precision * sqrt(needed / most));
+			w->ask->run.precision * sqrt(needed / most), hint);
 	else
 		teller_note(
 			w->ask->teller,
 			"the %s limits the precision: %.2g after %llu events; %g takes about %.2g, "
-			"%s from now; --of waits for other results alone",
+			"%s from now%s",
 			now->limit, now->precision, (unsigned long long)now->events,
-			w->ask->run.precision, needed, left);
+			w->ask->run.precision, needed, left, hint);
 }
 
 static void net_solve_progress(void *ctx, const struct solve_progress *now)
@@ -164,6 +165,7 @@ static void net_solve_on_prospect(void *ctx, const struct finding *f)
 static int net_solve_look_ahead(const struct net_solve *o, const struct net *n, double *model_time,
 				struct err *err)
 {
+	const char *hint = o->length_hint ? o->length_hint : "";
 	struct prospects p = { .unstable = { 0 } };
 
 	if (net_check(n, net_solve_on_prospect, &p))
@@ -177,13 +179,11 @@ static int net_solve_look_ahead(const struct net_solve *o, const struct net *n, 
 		teller_note(
 			o->teller,
 			"%s:%.300s: how long a run must be cannot be judged; the file's own run "
-			"length of %g is taken, --model-time gives another",
-			n->file, p.end.line, n->run_length);
+			"length of %g is taken%s",
+			n->file, p.end.line, n->run_length, hint);
 	} else {
-		teller_note(
-			o->teller,
-			"%s:%.300s: how long a run must be cannot be judged; --model-time gives it",
-			n->file, p.end.line);
+		teller_note(o->teller, "%s:%.300s: how long a run must be cannot be judged%s",
+			    n->file, p.end.line, hint);
 	}
 	return 0;
 }

@@ -42,6 +42,11 @@ struct net_solve {
 	struct solve_options run;
 	unsigned int nr_points; /* points of the transient analysis */
 	bool as_list;		/* a sweep makes a list of solutions instead of one answer */
+	/*
+	 * These texts end the notes about a run that is long, and about one whose length is
+	 * unknown: how the caller is told otherwise. They may be NULL.
+	 */
+	const char *long_hint, *length_hint;
 	/* The members below are results. */
 	struct answer *answer; /* owned; NULL: none */
 	json_t *points;	       /* owned; the list of a sweep, or NULL */

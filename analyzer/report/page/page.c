@@ -477,7 +477,7 @@ static void page_losses(struct page *pg)
 	if (l->total[LOSS_KEPT_BACK])
 		buf_printf(
 			pg->out,
-			"<p>Kept back on purpose, by a policy or --hindsight: %llu requests, which "
+			"<p>Kept back on purpose, by a policy or for hindsight: %llu requests, which "
 			"only profiles count. Their time is drawn as not watched.</p>\n",
 			(unsigned long long)l->total[LOSS_KEPT_BACK]);
 	if (report_lost(pg->r) == l->total[LOSS_KEPT_BACK] && !pg->r->nr_missing)

@@ -166,7 +166,7 @@ static void inventory_print_gaps(const struct inventory_host *h, bool utc, FILE 
 		fprintf(out, "  not watched for %s from %s\n", span, begin);
 	}
 	if (h->nr_covered > GAPS_SHOWN + 1)
-		fprintf(out, "  and %zu gaps more; --json has all\n",
+		fprintf(out, "  and %zu gaps more, which the JSON has\n",
 			h->nr_covered - 1 - GAPS_SHOWN);
 }
 
@@ -193,7 +193,7 @@ static void inventory_print_intervals(const struct inventory_host *h, bool pause
 				loss_cause_name(at->cause), length, begin);
 	}
 	if (nr > GAPS_SHOWN)
-		fprintf(out, "  and %zu such %s more; --json has all\n", nr - GAPS_SHOWN,
+		fprintf(out, "  and %zu such %s more, which the JSON has\n", nr - GAPS_SHOWN,
 			pauses ? "gaps" : "losses");
 }
 

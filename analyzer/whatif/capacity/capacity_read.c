@@ -99,11 +99,9 @@ static int check_factors(const struct table *t, const struct capacity_columns *k
 			if (use < 0)
 				return use;
 			if (use && first && strcmp(first, cell) != 0)
-				return err_set(err, EINVAL,
-					       "%s: '%s' is %.40s and %.40s: choose one with "
-					       "--where %s=%.40s",
-					       t->source, k->factors[f], first, cell, k->factors[f],
-					       first);
+				return err_set(err, ENOTUNIQ,
+					       "%s: '%s' is %.40s and %.40s: choose rows of one",
+					       t->source, k->factors[f], first, cell);
 			first = use ? cell : first;
 		}
 	}

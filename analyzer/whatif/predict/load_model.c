@@ -277,10 +277,10 @@ static int fill_row(const struct question *q, double size, struct load_rows *row
 			x[i] = NAN;
 		}
 		if (isnan(x[i]) && (given || !take_unknown(rows, i, &x[i])))
-			return err_set(err, EINVAL,
+			return err_set(err, given ? EINVAL : ENOKEY,
 				       given ? "%s=%.40s: the model of %s knows no such value"
-					     : "'%s' is not in the profile%.0s; --set it for the "
-					       "model of %s",
+					     : "'%s' is not in the profile%.0s, and the model of "
+					       "%s needs it",
 				       v->name, given ? given : "", m->schema.response);
 	}
 	return 0;
@@ -535,7 +535,7 @@ int load_model_scaled(const struct model *m, const char *name, struct err *err)
 			 : fact <= FACT_RATE && v->high > v->low)
 			return (int)i;
 	}
-	return err_set(err, ENOKEY,
+	return err_set(err, ENOTUNIQ,
 		       "the model of %s has no number %.60s that says how much load "
 		       "there is",
 		       m->schema.response, name ? name : "such as clients, rate or depth");

@@ -119,7 +119,7 @@ int load_model_size(const struct model *m, double *unit_bytes);
 /* Returns whether the caller has set variable v. */
 bool load_model_is_set(const struct model *m, size_t v, const char *const *set, size_t nr_set);
 /* Returns the index of the variable that says how much load there is: the one of that name or,
- * if name is NULL, the first of clients, rate or depth; else -ENOKEY. */
+ * if name is NULL, the first of clients, rate or depth; else -ENOTUNIQ. */
 int load_model_scaled(const struct model *m, const char *name, struct err *err);
 /* Writes an amount of that variable for people: "4 clients", "200 requests/s". */
 void load_model_amount(const struct model *m, int v, double amount, char out[64]);

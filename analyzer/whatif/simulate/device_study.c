@@ -283,7 +283,7 @@ static void device_study_say(struct device_study *s, const struct device_study_r
 		snprintf(out, size,
 			 "After the migration: cannot tell whether the %s%s of %s become slower "
 			 "or faster: from %s to %s (%+.1f %%), but the 90 %% interval, %s to %s, "
-			 "includes no change; measure with --run.",
+			 "includes no change; a run on the target would tell.",
 			 type, plural, name, before, now, change, low, high);
 	else
 		snprintf(out, size,
@@ -303,7 +303,7 @@ static void device_study_conclude(struct device_study *s)
 			continue;
 		s->cannot_tell = true;
 		snprintf(s->conclusion, sizeof(s->conclusion),
-			 "Cannot tell: %s: %s; measure with --run. Extrapolated: ",
+			 "Cannot tell: %s: %s; a run on the target would tell. Extrapolated: ",
 			 s->loads[i].name, s->results[i].why);
 		used = strlen(s->conclusion);
 	}

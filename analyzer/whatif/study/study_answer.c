@@ -211,7 +211,7 @@ static void study_say_worst(const struct study_result *r, const struct study_row
 			 study_type_plural((unsigned int)worst->side), name, before, now,
 			 100 * worst->change_ratio, units_time(worst->low, low),
 			 units_time(worst->high, high),
-			 study_is_run(r) ? "" : "; measure with --run");
+			 study_is_run(r) ? "" : "; a run on the target would tell");
 		return;
 	}
 	snprintf(out, size, "%s: the %s of %s %s, from %s to %s (%+.1f %%)%s, %s.", what,
@@ -315,7 +315,8 @@ static size_t study_say_refused(struct study_result *r, char *out, size_t size)
 
 	out[0] = 0;
 	if (why)
-		snprintf(out, size, "Cannot tell: %s; measure with --run. Extrapolated: ", why);
+		snprintf(out, size,
+			 "Cannot tell: %s; a run on the target would tell. Extrapolated: ", why);
 	else if (strcmp(r->verb, "migrate") != 0 && !r->study->simulated &&
 		 study_say_overload(r, "the target", overload, sizeof(overload)) != LOAD_CARRIED)
 		snprintf(out, size,

@@ -221,10 +221,11 @@ int pcm_refuse_above_0(struct pcm_importer *im, const xmlNode *node, const char 
 		im->m->nr_left_out++;
 		return 0;
 	}
-	return pcm_fail(im, node,
-			"%s above 0 is not supported: failures are no part of it, unless they are "
-			"left out (--no-failures)",
-			name);
+	ret = pcm_fail(im, node,
+		       "%s above 0 is not supported: failures are no part of it, unless they are "
+		       "left out",
+		       name);
+	return ret == -EINVAL ? -ENOTSUP : ret;
 }
 
 uint32_t pcm_index(const xmlNode *node)

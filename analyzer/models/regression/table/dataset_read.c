@@ -100,7 +100,7 @@ static bool is_like_number(const char *cell)
 /*
  * If one cell of a column of numbers is no number, the column would become a factor with one level
  * per number. Such a cell is more often a mistake than a name. Therefore the cell is reported, and
- * --factors declares that it is intended.
+ * only a caller that declares the column a factor says that it is intended.
  */
 static int refuse_mistaken_factor(const struct table *t, size_t column, struct err *err)
 {
@@ -121,9 +121,9 @@ static int refuse_mistaken_factor(const struct table *t, size_t column, struct e
 		return 0;
 	table_number(t, column, first, &value, &why);
 	return err_set(
-		err, EINVAL,
+		err, EDOM,
 		"%.300s; write plain numbers with a decimal point (4096 for 4k, 1001 for 1,001), "
-		"or take the column as text: --factors %s",
+		"or declare '%s' a factor",
 		why.line, name);
 }
 
@@ -154,11 +154,11 @@ static int take_variable(struct schema *s, const struct table *t, size_t column,
 	if (v->factor && !dataset_read_named(spec->factors, spec->nr_factors, name) &&
 	    v->nr_levels == t->nr_rows && t->nr_rows >= LEAST_ROWS_OF_IDS)
 		return err_set(
-			err, EINVAL,
+			err, EDOM,
 			"%s: column '%s' has a different text in each of %zu rows, from which "
-			"nothing can be learned: name the --predictors without it; --factors %s "
-			"takes it as a factor",
-			t->source, name, t->nr_rows, name);
+			"nothing can be learned: leave it out of the predictors, or declare it a "
+			"factor",
+			t->source, name, t->nr_rows);
 	return 0;
 }
 
