@@ -45,8 +45,8 @@ bad() { # NAME REGEX ARGS
 	like "$(cat "$T/err")" "$regex" "$name is named"
 	is "$(wc -l <"$T/err")$(cat "$T/out")" 1 "$name: one line, no output"
 }
-bad "a size that is none" "--sizes: expected a size as 64k, got 'big'" interference "$T/a.json" "$T/b.json" --model "$T/both.json" --sizes big
-bad "a share that is none" "--reads: expected a percentage, 0 to 100, got '101'" interference "$T/a.json" "$T/b.json" --model "$T/both.json" --reads 101
+bad "a size that is none" "sizes: expected a size as 64k, got 'big'" interference "$T/a.json" "$T/b.json" --model "$T/both.json" --sizes big
+bad "a share that is none" "reads: expected a percentage, 0 to 100, got '101'" interference "$T/a.json" "$T/b.json" --model "$T/both.json" --reads 101
 bad "three loads" "expected two loads, got 3" interference "$T/a.json" "$T/b.json" "$T/a.json" --model "$T/both.json" --reads 10
 bad "another study" "of interference" migrate "$T/a.json" --model "$T/both.json" --reads 10
 done_testing

@@ -6,6 +6,7 @@
 #include "analyzer/cmd/questions/question_commands.h"
 #include "analyzer/question/capacity_question.h"
 #include "analyzer/question/headroom_question.h"
+#include "analyzer/question/question_words.h"
 
 static int cmd_headroom_ask(struct cli *cli, struct headroom_question *h)
 {
@@ -92,15 +93,15 @@ static int cmd_capacity_parse(struct capacity_question *q, const struct capacity
 			      struct err *err)
 {
 	struct capacity_result *r = &q->r;
-	int ret = capacity_read_share(&w->mix, &q->read_ratio, err);
+	int ret = question_words_share(&w->mix, &q->read_ratio, err);
 
 	if (!ret)
-		ret = capacity_measured(&r->capacity, &w->measure, err);
+		ret = question_words_measured(&r->capacity, &w->measure, err);
 	if (ret || !w->sizes.nr)
 		return ret;
 	r->nr_parts = w->sizes.nr;
 	r->parts = calloc(r->nr_parts, sizeof(*r->parts));
-	return r->parts ? capacity_sizes(&w->sizes, q->read_ratio, r->parts, err) : -ENOMEM;
+	return r->parts ? question_words_sizes(&w->sizes, q->read_ratio, r->parts, err) : -ENOMEM;
 }
 
 static int cmd_capacity_ask(struct cli *cli, struct capacity_question *c)

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyzer/cmd/cli/option_value.h"
 #include "analyzer/cmd/questions/question_commands.h"
 #include "analyzer/models/num/ranks.h"
+#include "analyzer/question/question_words.h"
 #include "analyzer/question/study_question.h"
 
 #define RUN_SECONDS 5.0
@@ -14,37 +14,6 @@
 struct study_words {
 	struct word_list leave_out, sizes, reads;
 };
-
-/*
- * Parses the levels of --sizes and --reads: "4k,64k" and "10,50" percent. Empty lists keep the
- * defaults.
- */
-static int cmd_study_levels(struct neighbour_space *s, const struct word_list *sizes,
-			    const struct word_list *reads, struct err *err)
-{
-	if (sizes->nr > SPACE_LEVELS_MAX || reads->nr > SPACE_LEVELS_MAX)
-		return err_set(err, EINVAL, "--sizes, --reads: expected up to %d levels of each",
-			       SPACE_LEVELS_MAX);
-	for (size_t i = 0; i < sizes->nr; i++) {
-		uint64_t bytes;
-
-		if (option_value_parse(CLI_KIND_SIZE, sizes->items[i], &bytes) || !bytes)
-			return err_set(err, EINVAL, "--sizes: expected a size as 64k, got '%.40s'",
-				       sizes->items[i]);
-		s->sizes[s->nr_sizes++] = (double)bytes;
-	}
-	for (size_t i = 0; i < reads->nr; i++) {
-		double percent;
-
-		if (option_value_parse(CLI_KIND_DOUBLE, reads->items[i], &percent) ||
-		    !(percent >= 0 && percent <= 100))
-			return err_set(err, EINVAL,
-				       "--reads: expected a percentage, 0 to 100, got '%.40s'",
-				       reads->items[i]);
-		s->reads[s->nr_reads++] = percent / 100;
-	}
-	return 0;
-}
 
 /* Checks where the target is, which the table of options cannot say. */
 static int cmd_study_check_target(struct cli *cli, const struct study_question *s)
@@ -149,7 +118,7 @@ static int cmd_study_ask(struct cli *cli, struct study_question *s, struct study
 	/* A real target is measured once, however many processes were started. */
 	if (s->target.path && !ranks_works_alone())
 		return CLI_DONE;
-	ret = cmd_study_levels(&s->space, &w->sizes, &w->reads, &err);
+	ret = question_words_levels(&s->space, &w->sizes, &w->reads, &err);
 	if (!ret)
 		ret = question_run_hint(study_question_answer(&a, s, &err), s->target.path, &err);
 	if (!ret && q->verdict == QUESTION_CANNOT_TELL && !s->target.path && !answer_is_for_page())

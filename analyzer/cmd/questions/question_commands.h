@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * question_commands: what the commands that answer questions about loads share: options of the
- * target, how they begin and end, throughputs and sizes in the words of a person, and the verbs of
- * study.
+ * target, how they begin and end, and the verbs of study.
  */
 #ifndef ANALYZER_CMD_QUESTIONS_QUESTION_COMMANDS_H
 #define ANALYZER_CMD_QUESTIONS_QUESTION_COMMANDS_H
@@ -10,7 +9,6 @@
 #include "analyzer/cmd/cli/commands.h"
 #include "analyzer/cmd/cli/shared_options.h"
 #include "analyzer/question/question.h"
-#include "analyzer/whatif/capacity/capacity.h"
 
 /*
  * The target of a question is predicted by models or a measurement store, or it is a simulated
@@ -45,23 +43,6 @@ int question_run_hint(int ret, const char *target, struct err *err);
 /* Shows the answer where ret is 0. Returns the exit status, which follows the verdict. */
 int question_end(const struct cli *cli, const struct question *q, int ret, struct answer *a,
 		 const char *report, struct err *err);
-
-/*
- * The functions below parse lists of words. Each returns 0, -ENOMEM or -EINVAL.
- */
-/*
- * Parses "4k:read=20000", "write=5000", "70=12000", ...; a value without a size belongs to the last
- * size.
- */
-int capacity_measured(struct capacity *c, const struct word_list *list, struct err *err);
-/* Parses "read=70" and "write=30", in percent. out keeps its value where the list is empty. */
-int capacity_read_share(const struct word_list *list, double *read_ratio, struct err *err);
-/*
- * Parses "4k=0.6" and "64k=0.4:30" (30 % reads, otherwise read_ratio). parts[] has room, and the
- * shares sum to 1.
- */
-int capacity_sizes(const struct word_list *list, double read_ratio, struct capacity_part *parts,
-		   struct err *err);
 
 /* The verbs of blkcast study with a file of their own. Each returns an exit status. */
 int study_scenario(struct cli *cli);

@@ -7,6 +7,7 @@
 #include "analyzer/models/num/lsq.h"
 #include "analyzer/question/cache_question.h"
 #include "analyzer/question/mix_question.h"
+#include "analyzer/question/question_words.h"
 #include "analyzer/question/scenario_question.h"
 
 int study_scenario(struct cli *cli)
@@ -123,7 +124,7 @@ static int study_mix_ask(struct cli *cli, struct mix_question *m)
 		return ret;
 	m->r.mix.most = most;
 	m->is_measured = measure.nr;
-	ret = m->is_measured ? capacity_measured(&m->capacity, &measure, &err) : 0;
+	ret = m->is_measured ? question_words_measured(&m->capacity, &measure, &err) : 0;
 	if (!ret)
 		ret = mix_question_answer(&a, m, &err);
 	return question_end(cli, q, ret, a, report, &err);
