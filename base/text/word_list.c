@@ -2,6 +2,7 @@
 #include "base/text/word_list.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define WORD_BYTES_MAX 64 /* longer words are near to none, so that the time is bounded */
@@ -53,4 +54,16 @@ const char *word_list_nearest(const char *text, const char *const *words)
 	while (words[nr])
 		nr++;
 	return word_list_within(text, words, nr, strlen(text) / 2);
+}
+
+void word_list_flags(unsigned int flags, const char *const *words, size_t nr, char *out,
+		     size_t bytes)
+{
+	size_t used = 0;
+
+	out[0] = 0;
+	for (size_t i = 0; i < nr && used < bytes; i++)
+		if (flags >> i & 1)
+			used += (size_t)snprintf(out + used, bytes - used, "%s%s", used ? ", " : "",
+						 words[i]);
 }

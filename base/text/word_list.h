@@ -22,5 +22,8 @@ const char *word_list_nearest(const char *text, const char *const *words);
  * more than `most` insertions, removals and replacements of a byte.
  */
 const char *word_list_within(const char *text, const char *const *words, size_t nr, size_t most);
+/* Writes the words whose bits are set in flags, bit i for words[i], as "a, b, c". */
+void word_list_flags(unsigned int flags, const char *const *words, size_t nr, char *out,
+		     size_t bytes);
 
 #endif

@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "base/text/word_list.h"
 
 #define NR_TIMES   400	/* values of k that are tried, equally spaced in the logarithm */
 #define BEYOND	   30	/* ... up to this factor beyond the windows on either side */
@@ -244,13 +245,8 @@ static void mmpp2_names(unsigned int moments, char *out, size_t bytes)
 	static const char *const names[] = { "the rate", "the dispersion of counts",
 					     "the variation of times between arrivals",
 					     "their correlation" };
-	size_t used = 0;
 
-	out[0] = 0;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && used < bytes; i++)
-		if (moments >> i & 1)
-			used += (size_t)snprintf(out + used, bytes - used, "%s%s", used ? ", " : "",
-						 names[i]);
+	word_list_flags(moments, names, sizeof(names) / sizeof(*names), out, bytes);
 }
 
 static void mmpp2_judge(struct mmpp2_fit *f, const struct mmpp2_aims *a)

@@ -127,41 +127,19 @@ static int figure_bins(const struct report *r, enum bins_kind kind, const struct
 	return v ? bins_draw(&bins, kind, v, out) : bins_csv(&bins, kind, out);
 }
 
-DRAW(seek)
-{
-	return figure_bins(r, BINS_SEEK, v, out);
-}
-CSV(seek)
-{
-	return figure_bins(r, BINS_SEEK, NULL, out);
-}
-
-DRAW(outstanding)
-{
-	return figure_bins(r, BINS_OUTSTANDING, v, out);
-}
-CSV(outstanding)
-{
-	return figure_bins(r, BINS_OUTSTANDING, NULL, out);
-}
-
-DRAW(interarrival)
-{
-	return figure_bins(r, BINS_INTERARRIVAL, v, out);
-}
-CSV(interarrival)
-{
-	return figure_bins(r, BINS_INTERARRIVAL, NULL, out);
-}
-
-DRAW(flush)
-{
-	return figure_bins(r, BINS_FLUSH, v, out);
-}
-CSV(flush)
-{
-	return figure_bins(r, BINS_FLUSH, NULL, out);
-}
+#define DRAW_BINS(name, kind)                           \
+	DRAW(name)                                      \
+	{                                               \
+		return figure_bins(r, kind, v, out);    \
+	}                                               \
+	CSV(name)                                       \
+	{                                               \
+		return figure_bins(r, kind, NULL, out); \
+	}
+DRAW_BINS(seek, BINS_SEEK)
+DRAW_BINS(outstanding, BINS_OUTSTANDING)
+DRAW_BINS(interarrival, BINS_INTERARRIVAL)
+DRAW_BINS(flush, BINS_FLUSH)
 
 DRAW(access)
 {

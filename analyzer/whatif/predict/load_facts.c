@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text/units.h"
+#include "base/text/word_list.h"
 
 /* largest number of points of the dispersion; profiles have four */
 #define ARRIVAL_WINDOWS_MAX 16
@@ -201,13 +202,8 @@ void load_facts_say_missing(unsigned int missing, char *out, size_t bytes)
 		"forced writes",
 		"percentiles of response times",
 	};
-	size_t used = 0;
 
-	out[0] = 0;
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words) && used < bytes; i++)
-		if (missing >> i & 1)
-			used += (size_t)snprintf(out + used, bytes - used, "%s%s", used ? ", " : "",
-						 words[i]);
+	word_list_flags(missing, words, sizeof(words) / sizeof(*words), out, bytes);
 }
 
 void load_facts_of(const struct profile *p, struct load_facts *out)

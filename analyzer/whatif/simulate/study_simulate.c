@@ -40,16 +40,8 @@ static void simulate_take(const struct study_simulate *sim, const struct load_fa
 			double half = shared && !sim->errors_given
 					      ? device_model_shared(own, (enum device_point)point)
 					      : own;
-			double s = device_times_at(&r->times, (enum device_type)type,
-						   (enum device_point)point);
 
-			half = hypot(half, device_times_chance(&r->times, (enum device_type)type,
-							       (enum device_point)point));
-			if (study_points_knows(r->times.nr[type], point))
-				study_set_time(a, type, point,
-					       &(struct study_time){ s, s * exp(-half),
-								     s * exp(half),
-								     STUDY_BY_MODEL });
+			study_set_device_time(a, &r->times, type, point, half);
 		}
 }
 

@@ -152,6 +152,19 @@ void study_replay_compare(const struct study_replay *r, struct study *s)
 	}
 }
 
+void study_set_device_time(struct study_answer *a, const struct device_times *times,
+			   unsigned int type, unsigned int point, double half)
+{
+	double s = device_times_at(times, (enum device_type)type, (enum device_point)point);
+	double wide = hypot(half, device_times_chance(times, (enum device_type)type,
+						      (enum device_point)point));
+
+	if (study_points_knows(times->nr[type], point))
+		study_set_time(a, type, point,
+			       &(struct study_time){ s, s * exp(-wide), s * exp(wide),
+						     STUDY_BY_MODEL });
+}
+
 /*
  * The throughput is that of the load, times the rate of the requests that were sent over their
  * recorded rate.
@@ -169,19 +182,8 @@ static void study_replay_answer(const struct load_facts *f, const struct causal_
 				    .rate_low_per_s = NAN,
 				    .rate_high_per_s = NAN };
 	for (unsigned int type = 0; type < STUDY_TYPES; type++)
-		for (unsigned int point = 0; point < STUDY_POINTS; point++) {
-			double s = device_times_at(&r->times, (enum device_type)type,
-						   (enum device_point)point);
-			double half = hypot(replay_excess[point],
-					    device_times_chance(&r->times, (enum device_type)type,
-								(enum device_point)point));
-
-			if (study_points_knows(r->times.nr[type], point))
-				study_set_time(a, type, point,
-					       &(struct study_time){ s, s * exp(-half),
-								     s * exp(half),
-								     STUDY_BY_MODEL });
-		}
+		for (unsigned int point = 0; point < STUDY_POINTS; point++)
+			study_set_device_time(a, &r->times, type, point, replay_excess[point]);
 }
 
 int study_by_replay(struct study_replay *r, const struct study *s, struct study_case *c,

@@ -42,6 +42,12 @@ int study_replay_plan(struct causal_plan *plan, const struct profile *p, const c
 int study_by_replay(struct study_replay *r, const struct study *s, struct study_case *c,
 		    struct err *err);
 /*
+ * Sets a time of a device or of a replay, if enough requests tell it. half is half the width of the
+ * interval of its logarithm without chance, which is added.
+ */
+void study_set_device_time(struct study_answer *a, const struct device_times *times,
+			   unsigned int type, unsigned int point, double half);
+/*
  * Gives the response times of the plan's requests where they were recorded. They are the plan's:
  * they must not be released, and end with it.
  */

@@ -155,27 +155,6 @@ out:
 	return ret;
 }
 
-static int read_weights(const struct table *t, const char *name, double *weight, struct err *err)
-{
-	int column = table_find(t, name, err), ret = column < 0 ? column : 0;
-
-	if (ret)
-		return ret;
-	for (size_t i = 0; i < t->nr_rows; i++) {
-		ret = table_number(t, (size_t)column, i, &weight[i], err);
-		if (ret)
-			return ret;
-		if (!(weight[i] > 0))
-			ret = err_set(err, EINVAL,
-				      "%s:%" PRIu64 ": row %zu, column '%s': expected a weight "
-				      "above 0, got %g",
-				      t->source, t->lines[i], i + 1, name, weight[i]);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
 int model_update(struct model *out, const struct model *m, const struct table *t,
 		 const char *weight_column, struct update_facts *facts, struct err *err)
 {
@@ -199,7 +178,7 @@ int model_update(struct model *out, const struct model *m, const struct table *t
 	if (ret)
 		goto out;
 	if (weight)
-		ret = read_weights(t, weight_column, weight, err);
+		ret = dataset_weights(weight, t, weight_column, err);
 	if (ret)
 		goto out;
 	ret = read_rows(m, t, rows, y, err);

@@ -90,6 +90,8 @@ void dataset_release(struct dataset *d);
  */
 int dataset_read(struct dataset *d, struct schema *s, const struct table *t,
 		 const struct dataset_spec *spec, struct err *err);
+/* Reads a column of weights, one per row of the table. Returns -EINVAL for one not above 0. */
+int dataset_weights(double *weight, const struct table *t, const char *name, struct err *err);
 /*
  * Encodes the cells of one row by a known schema. x has room for s->nr values, and at[] holds the
  * column of the table for each variable. Returns -EINVAL with the row for a level that the schema

@@ -293,6 +293,11 @@ static int take_column(double *out, size_t nr_rows, const struct table *t, const
 	return 0;
 }
 
+int dataset_weights(double *weight, const struct table *t, const char *name, struct err *err)
+{
+	return take_column(weight, t->nr_rows, t, name, true, err);
+}
+
 static int take_rows(struct dataset *d, const struct schema *s, const struct table *t,
 		     const size_t *at, struct err *err)
 {
@@ -393,7 +398,7 @@ int dataset_read(struct dataset *d, struct schema *s, const struct table *t,
 	if (ret)
 		goto out;
 	if (spec->weight_column)
-		ret = take_column(d->weight, d->nr_rows, t, spec->weight_column, true, err);
+		ret = dataset_weights(d->weight, t, spec->weight_column, err);
 	if (ret)
 		goto out;
 	if (spec->fold_column)
