@@ -10,6 +10,7 @@
 
 #include "analyzer/serve/period/page_window.h"
 #include "base/memory/array.h"
+#include "base/memory/u64map.h"
 #include "base/system/clock.h"
 
 #define MOST_DEVICES 1024	/* devices of a block that is kept in advance */
@@ -61,12 +62,17 @@ bool page_block_is_over(uint64_t block, double now_s)
 
 /*
  * Returns the key of all segments of a block. The key differs between machines that pack
- * differently, so that none reads the other's form.
+ * differently, so that none reads the other's form. A guest chooses much of the names, and the key
+ * is all that tells blocks apart; the secret keeps it from choosing names with the key of a block
+ * of another host.
  */
-static uint64_t page_block_hash(const struct page_segment *segments, size_t nr)
+static uint64_t page_block_hash(struct page_store *store, const struct page_segment *segments,
+				size_t nr)
 {
 	const uint64_t form = (uint64_t)PAGE_PACKED_VERSION << 32 | sizeof(struct page_column);
-	uint64_t hash = XXH3_64bits(&form, sizeof(form));
+	uint64_t hash = page_kept_secret(page_store_kept(store));
+
+	hash = XXH3_64bits_withSeed(&form, sizeof(form), hash);
 
 	for (size_t i = 0; i < nr; i++) {
 		const struct segment_name *n = &segments[i].name;
@@ -88,13 +94,27 @@ static uint64_t page_block_key(uint64_t hash, const char *device, unsigned int l
 	return XXH3_64bits_withSeed(device, strlen(device), hash + level);
 }
 
+/* Columns of one length, in the order of their first windows. */
+struct page_block_columns {
+	struct page_column *list; /* owned */
+	size_t nr, cap;
+	struct u64map by_begin; /* the bits of begin_s: index */
+};
+
+static void page_block_columns_release(struct page_block_columns *c)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		page_column_release(&c->list[i]);
+	free(c->list);
+	u64map_release(&c->by_begin);
+}
+
 /* One device of the block that is being made. */
 struct page_block_device {
 	char device[PROFILE_NAME_BYTES];
 	struct page_windows_head head;
-	struct page_column *columns; /* owned; 10 s each, in the order of their first windows */
-	size_t nr, cap;
-	struct buf windows; /* packed, as they come */
+	struct page_block_columns columns; /* 10 s each */
+	struct buf windows;		   /* packed, as they come */
 };
 
 struct page_block {
@@ -113,9 +133,7 @@ struct page_block {
 static void page_block_release(struct page_block *b)
 {
 	for (size_t i = 0; i < b->nr; i++) {
-		for (size_t j = 0; j < b->devices[i].nr; j++)
-			page_column_release(&b->devices[i].columns[j]);
-		free(b->devices[i].columns);
+		page_block_columns_release(&b->devices[i].columns);
 		buf_release(&b->devices[i].windows);
 	}
 	free(b->devices);
@@ -133,26 +151,33 @@ static struct page_block_device *page_block_device(struct page_block *b, const c
 	if (b->refused || array_grow(&b->devices, &b->cap, b->nr + 1, sizeof(*b->devices)) < 0)
 		return NULL;
 	d = &b->devices[b->nr++];
-	*d = (struct page_block_device){ .nr = 0 };
+	*d = (struct page_block_device){ .device = "" };
 	buf_init(&d->windows);
 	snprintf(d->device, sizeof(d->device), "%s", device);
 	return d;
 }
 
-/* Returns the column in which at_s lies, the newest first; NULL if memory is out. */
-static struct page_column *page_block_column(struct page_column **columns, size_t *nr, size_t *cap,
-					     double at_s, double length_s)
+/*
+ * Returns the column in which at_s lies, which is added if it is new; NULL if memory is out. A
+ * guest chooses the times of its windows, and their order.
+ */
+static struct page_column *page_block_column(struct page_block_columns *c, double at_s,
+					     double length_s)
 {
 	/* A window that begins a rounding error early belongs to the column as in a period. */
 	double begin_s = floor(at_s / length_s + 1e-6) * length_s;
+	uint64_t key;
+	uint32_t at;
 
-	for (size_t i = *nr; i-- > 0;)
-		if ((*columns)[i].begin_s == begin_s)
-			return &(*columns)[i];
-	if (array_grow(columns, cap, *nr + 1, sizeof(**columns)) < 0)
+	memcpy(&key, &begin_s, sizeof(key));
+	at = u64map_find(&c->by_begin, key);
+	if (at != U64MAP_NONE)
+		return &c->list[at];
+	if (array_grow(&c->list, &c->cap, c->nr + 1, sizeof(*c->list)) < 0 ||
+	    u64map_put(&c->by_begin, key, (uint32_t)c->nr) < 0)
 		return NULL;
-	(*columns)[*nr] = (struct page_column){ .begin_s = begin_s, .end_s = begin_s + length_s };
-	return &(*columns)[(*nr)++];
+	c->list[c->nr] = (struct page_column){ .begin_s = begin_s, .end_s = begin_s + length_s };
+	return &c->list[c->nr++];
 }
 
 /* Packs a window by itself, as long as all of them take no more than the bound. */
@@ -170,19 +195,19 @@ static int page_block_take_window(struct page_block *b, struct page_block_device
 static int page_block_take_column(struct page_block *b, struct page_block_device *d,
 				  const struct page_column *window)
 {
-	size_t nr = d->nr;
-	struct page_column *c = page_block_column(&d->columns, &d->nr, &d->cap, window->begin_s,
-						  level_s[PAGE_BY_10_S]);
+	size_t nr = d->columns.nr;
+	struct page_column *c =
+		page_block_column(&d->columns, window->begin_s, level_s[PAGE_BY_10_S]);
 	int ret;
 
 	if (!c)
 		return -ENOMEM;
-	b->bytes += d->nr > nr ? sizeof(*c) : 0;
+	b->bytes += d->columns.nr > nr ? sizeof(*c) : 0;
 	b->bytes -= page_column_memory(c);
 	ret = page_column_merge(c, window);
 	b->bytes += page_column_memory(c);
 	/* Windows may be anywhere in time, whatever their segment says. */
-	b->refused |= b->bytes > b->limits->most_bytes || d->nr > MOST_COLUMNS;
+	b->refused |= b->bytes > b->limits->most_bytes || d->columns.nr > MOST_COLUMNS;
 	return b->refused ? -ENOMEM : ret;
 }
 
@@ -268,24 +293,20 @@ static int page_block_read(struct page_block *b, struct page_store *store,
 static int page_block_pack(const struct page_block_device *d, enum page_level level,
 			   struct buf *out)
 {
-	struct page_column *columns = NULL;
-	size_t nr = 0, cap = 0;
+	struct page_block_columns columns = { .nr = 0 };
 	int ret = buf_put(out, &d->head, sizeof(d->head));
 
 	if (ret == 0 && level == PAGE_BY_WINDOW)
 		return buf_put(out, d->windows.data, d->windows.len);
-	for (size_t i = 0; i < d->nr && ret == 0; i++) {
-		struct page_column *c = page_block_column(&columns, &nr, &cap,
-							  d->columns[i].begin_s, level_s[level]);
+	for (size_t i = 0; i < d->columns.nr && ret == 0; i++) {
+		const struct page_column *from = &d->columns.list[i];
+		struct page_column *to = page_block_column(&columns, from->begin_s, level_s[level]);
 
-		ret = c ? page_column_merge(c, &d->columns[i]) : -ENOMEM;
+		ret = to ? page_column_merge(to, from) : -ENOMEM;
 	}
-	for (size_t i = 0; i < nr; i++) {
-		if (ret == 0)
-			ret = page_column_pack(&columns[i], out);
-		page_column_release(&columns[i]);
-	}
-	free(columns);
+	for (size_t i = 0; i < columns.nr && ret == 0; i++)
+		ret = page_column_pack(&columns.list[i], out);
+	page_block_columns_release(&columns);
 	return ret;
 }
 
@@ -351,7 +372,7 @@ static bool page_block_kept(struct page_store *store, uint64_t hash, const char 
 bool page_block_find(struct page_store *store, const struct page_segment *segments, size_t nr,
 		     const char *device, enum page_level level, struct buf *out)
 {
-	return page_block_kept(store, page_block_hash(segments, nr), device, level, out);
+	return page_block_kept(store, page_block_hash(store, segments, nr), device, level, out);
 }
 
 int page_block_columns(struct page_store *store, const struct page_segment *segments, size_t nr,
@@ -360,7 +381,7 @@ int page_block_columns(struct page_store *store, const struct page_segment *segm
 {
 	const struct page_block_limits limits = { .most_bytes = DEVICE_BYTES,
 						  .most_window_bytes = WINDOW_BYTES };
-	uint64_t hash = page_block_hash(segments, nr);
+	uint64_t hash = page_block_hash(store, segments, nr);
 	struct page_block b = { .device = device, .limits = &limits };
 	int ret = -ENOMEM;
 
@@ -383,7 +404,7 @@ int page_block_columns(struct page_store *store, const struct page_segment *segm
 int page_block_keep(struct page_store *store, const struct page_segment *segments, size_t nr,
 		    const struct page_block_limits *limits)
 {
-	uint64_t hash = page_block_hash(segments, nr), key = page_block_key(hash, "", 0);
+	uint64_t hash = page_block_hash(store, segments, nr), key = page_block_key(hash, "", 0);
 	struct page_windows_head none = { .known = 0 };
 	struct page_block b = { .device = NULL, .limits = limits };
 	struct buf all;

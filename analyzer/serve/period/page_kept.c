@@ -34,7 +34,22 @@ struct page_kept {
 	sqlite3_stmt *prepared[NR_KEPT];
 	ZSTD_CCtx *packer;
 	uint64_t bytes[PAGE_KEPT_LEVELS], most;
+	uint64_t secret;
 };
+
+/* Returns whether the secret of the file could be read. */
+static bool page_kept_read_secret(struct page_kept *k)
+{
+	sqlite3_stmt *s = NULL;
+	bool whole =
+		sqlite3_prepare_v2(k->db, "SELECT value FROM secret", -1, &s, NULL) == SQLITE_OK &&
+		sqlite3_step(s) == SQLITE_ROW;
+
+	if (whole)
+		k->secret = (uint64_t)sqlite3_column_int64(s, 0);
+	sqlite3_finalize(s);
+	return whole;
+}
 
 static bool page_kept_tables(struct page_kept *k)
 {
@@ -42,9 +57,12 @@ static bool page_kept_tables(struct page_kept *k)
 		"PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -4096;"
 		"CREATE TABLE IF NOT EXISTS kept("
 		"id INTEGER PRIMARY KEY, key INTEGER UNIQUE, level INTEGER, data BLOB);"
-		"CREATE INDEX IF NOT EXISTS kept_level ON kept(level, id)";
+		"CREATE INDEX IF NOT EXISTS kept_level ON kept(level, id);"
+		"CREATE TABLE IF NOT EXISTS secret(id INTEGER PRIMARY KEY, value INTEGER);"
+		"INSERT OR IGNORE INTO secret VALUES(1, random())";
 	sqlite3_stmt *sums = NULL;
-	bool whole = sqlite3_exec(k->db, sql, NULL, NULL, NULL) == SQLITE_OK;
+	bool whole =
+		sqlite3_exec(k->db, sql, NULL, NULL, NULL) == SQLITE_OK && page_kept_read_secret(k);
 
 	for (int i = 0; i < NR_KEPT && whole; i++)
 		whole = sqlite3_prepare_v3(k->db, kept_sql[i], -1, SQLITE_PREPARE_PERSISTENT,
@@ -147,6 +165,11 @@ void page_kept_close(struct page_kept *k)
 	ZSTD_freeCCtx(k->packer);
 	pthread_mutex_destroy(&k->lock);
 	free(k);
+}
+
+uint64_t page_kept_secret(const struct page_kept *k)
+{
+	return k->secret;
 }
 
 void page_kept_bound(struct page_kept *k, uint64_t bytes)

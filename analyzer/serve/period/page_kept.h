@@ -3,11 +3,12 @@
  * page_kept: keeps results on disk that were computed from segments for the live page.
  *
  * An item is bytes under a key of 64 bits. The key must name the data from which the bytes were
- * computed, so that an item is never out of date. The items are in DIR/page.sqlite, a cache that
- * may be deleted at any time. Where the store is no folder, or the folder cannot be written, they
- * are in a temporary file of this process. Items belong to a level; of each level the newest items
- * of at most PAGE_KEPT_BYTES stay. Any thread may call any function. An error of the disk is a
- * miss.
+ * computed, so that an item is never out of date; page_kept_secret() goes into it, so that nobody
+ * who chooses some of the data can choose data with the key of others. The items are in
+ * DIR/page.sqlite, a cache that may be deleted at any time. Where the store is no folder, or the
+ * folder cannot be written, they are in a temporary file of this process. Items belong to a level;
+ * of each level the newest items of at most PAGE_KEPT_BYTES stay. Any thread may call any function.
+ * An error of the disk is a miss.
  *
  *	page_kept_open(&kept, dir);
  *	if (!page_kept_get(kept, key, &found))
@@ -38,6 +39,8 @@ struct page_kept_item {
 /* Opens the cache. dir is a folder, or anything else for a temporary file. Returns 0 or -ENOMEM. */
 int page_kept_open(struct page_kept **out, const char *dir);
 void page_kept_close(struct page_kept *k);
+/* Returns the secret of the file, which is made with the file. */
+uint64_t page_kept_secret(const struct page_kept *k);
 /* Keeps copies of the items, in one transaction. An item replaces the one of its key. */
 void page_kept_put(struct page_kept *k, const struct page_kept_item *items, size_t nr);
 /* Returns whether there is an item with the key. */

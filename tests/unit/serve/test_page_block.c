@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -428,43 +429,28 @@ static void what_changes_is_not_kept(void)
 	sample_remove(dir);
 }
 
-static void a_level_is_bounded(void)
+/* What was kept under another secret is not found. */
+static void keys_depend_on_the_secret_of_the_file(void)
 {
 	const char *dir = sample_folder();
-	struct page_kept *k = NULL;
-	uint8_t data[1000];
+	struct page_store *store;
+	sqlite3 *db = NULL;
 	char path[4096];
-	struct buf out;
-	int nr = 0;
 
-	buf_init(&out);
-	ok_int(page_kept_open(&k, dir), 0);
-	page_kept_bound(k, 20000);
-	for (uint64_t key = 0; key < 100; key++) {
-		for (size_t i = 0; i < sizeof(data); i++)
-			data[i] = (uint8_t)((key * 7919 + i * i * 104729) >> 5);
-		page_kept_put(k, &(struct page_kept_item){ key, key == 0, data, sizeof(data) }, 1);
-		nr += page_kept_get(k, key, &out) && out.len == sizeof(data) &&
-		      memcmp(out.data, data, sizeof(data)) == 0;
-	}
-	ok_int(nr, 100);
-	ok(page_kept_has(k, 0)); /* of the other level, which has room */
-	ok(!page_kept_has(k, 1) && !page_kept_get(k, 50, &out));
-	page_kept_close(k);
-	ok_int(page_kept_open(&k, dir), 0);
-	ok(page_kept_has(k, 99) && !page_kept_has(k, 1));
-	page_kept_close(k);
-	/* A damaged file is made again, and what is no folder gets a temporary file. */
+	for (int i = 0; i < NR; i += 2)
+		test_segment(dir, i);
+	store = test_store(dir);
+	test_keep(store, MOST_BYTES, MOST_BYTES);
+	test_spoil(dir, 100);
+	ok_int(test_unreadable(store, "8:0", 60), 0);
+	page_store_close(store);
 	snprintf(path, sizeof(path), "%s/page.sqlite", dir);
-	sample_write(path, data, sizeof(data));
-	for (int i = 0; i < 2; i++) {
-		ok_int(page_kept_open(&k, i ? "https://store.example/a" : dir), 0);
-		ok(!page_kept_has(k, 99));
-		page_kept_put(k, &(struct page_kept_item){ 5, 0, "five", 4 }, 1);
-		ok(page_kept_get(k, 5, &out) && out.len == 4 && memcmp(out.data, "five", 4) == 0);
-		page_kept_close(k);
-	}
-	buf_release(&out);
+	ok_int(sqlite3_open(path, &db), SQLITE_OK);
+	ok_int(sqlite3_exec(db, "UPDATE secret SET value = value + 1", NULL, NULL, NULL), 0);
+	sqlite3_close(db);
+	store = test_store(dir);
+	ok(test_unreadable(store, "8:0", 60) > 0);
+	page_store_close(store);
 	sample_remove(dir);
 }
 
@@ -552,7 +538,7 @@ static const struct tap_test tests[] = {
 	{ "late and damaged segments are never kept wrong", what_changes_is_not_kept },
 	{ "a damaged file is made again", a_damaged_file_is_made_again },
 	{ "what is put again or does not fit takes no room", what_is_not_there_takes_no_room },
-	{ "what is kept is bounded, and made again where it is damaged", a_level_is_bounded },
+	{ "what is kept depends on a secret of its file", keys_depend_on_the_secret_of_the_file },
 };
 
 int main(void)
