@@ -3,11 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory/keyed_hash.h"
 #include "formats/pairing_table.h"
 
 int held_table_init(struct held_table *t, size_t max)
 {
-	*t = (struct held_table){ .bits = 1, .oldest = HELD_NONE, .newest = HELD_NONE };
+	*t = (struct held_table){
+		.bits = 1, .secret = keyed_hash_secret(), .oldest = HELD_NONE, .newest = HELD_NONE
+	};
 	if (max >= HELD_NONE / 4)
 		return -ENOMEM;
 	while ((size_t)1 << t->bits < 2 * max)
@@ -40,7 +43,7 @@ static uint32_t *bucket_of(const struct held_table *t, enum held_chain chain, ui
 {
 	uint64_t key = sector ^ (uint64_t)device << 40;
 
-	return &t->buckets[chain][key * 0x9e3779b97f4a7c15ull >> (64 - t->bits)];
+	return &t->buckets[chain][keyed_home(t->secret, key, t->bits)];
 }
 
 static uint64_t end_of(const struct held *h)

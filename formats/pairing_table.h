@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pairing_table: the requests in flight that pairing.c knows. No other file includes this header.
+ * pairing_table: the requests in flight that pairing.c knows. No other file includes this header,
+ * except the test of the table.
  *
  * It is a fixed array with chains by age and two hash tables: by the sector at which the unfinished
  * part of a request begins, and, for requests that are not yet with the driver, by the sector at
- * which they end.
+ * which they end. A guest chooses the sectors; a secret keeps it from choosing them for one bucket.
  */
 #ifndef FORMATS_PAIRING_TABLE_H
 #define FORMATS_PAIRING_TABLE_H
@@ -49,6 +50,7 @@ struct held_table {
 	struct held *held; /* owned; max entries */
 	uint32_t *buckets[NR_CHAINS];
 	unsigned int bits;
+	uint64_t secret; /* of keyed_home() */
 	uint32_t max, nr, free, oldest, newest;
 };
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory/keyed_hash.h"
 #include "workload/footprint.h"
 
 #define FIRST_BITS 6
@@ -36,29 +37,36 @@ void footprint_clear(struct footprint *f)
 	f->is_sketch = false;
 }
 
-static uint64_t *slot_of(uint64_t *set, unsigned int bits, uint64_t hash)
+/*
+ * Returns the slot of the hash, or the free slot where the hash would go. block_hash() is a
+ * bijection that everybody can invert, so a guest can choose blocks with the hashes that it wants;
+ * the secret keeps it from choosing them for one slot (keyed_hash.h).
+ */
+static uint64_t *footprint_slot(const struct footprint *f, uint64_t hash)
 {
-	size_t mask = ((size_t)1 << bits) - 1;
-	size_t i = (size_t)hash & mask;
+	size_t mask = ((size_t)1 << f->bits) - 1;
+	size_t i = keyed_home(f->secret, hash, f->bits);
 
-	while (set[i] && set[i] != hash)
+	while (f->set[i] && f->set[i] != hash)
 		i = (i + 1) & mask;
-	return &set[i];
+	return &f->set[i];
 }
 
 static int footprint_grow(struct footprint *f)
 {
-	unsigned int bits = f->set ? f->bits + 1 : FIRST_BITS;
-	uint64_t *set = calloc((size_t)1 << bits, sizeof(*set));
+	struct footprint bigger = { .bits = f->set ? f->bits + 1 : FIRST_BITS,
+				    .secret = f->set ? f->secret : keyed_hash_secret() };
 
-	if (!set)
+	bigger.set = calloc((size_t)1 << bigger.bits, sizeof(*bigger.set));
+	if (!bigger.set)
 		return -ENOMEM;
 	for (size_t i = 0; f->set && i < (size_t)1 << f->bits; i++)
 		if (f->set[i])
-			*slot_of(set, bits, f->set[i]) = f->set[i];
+			*footprint_slot(&bigger, f->set[i]) = f->set[i];
 	free(f->set);
-	f->set = set;
-	f->bits = bits;
+	f->set = bigger.set;
+	f->bits = bigger.bits;
+	f->secret = bigger.secret;
 	return 0;
 }
 
@@ -132,7 +140,7 @@ int footprint_add_many(struct footprint *f, const uint64_t *hashes, size_t nr)
 			f->has_zero = true;
 			continue;
 		}
-		slot = f->set ? slot_of(f->set, f->bits, hashes[i]) : NULL;
+		slot = f->set ? footprint_slot(f, hashes[i]) : NULL;
 		if (slot && *slot)
 			continue;
 		ret = make_room(f);
@@ -140,7 +148,7 @@ int footprint_add_many(struct footprint *f, const uint64_t *hashes, size_t nr)
 			return ret;
 		if (f->is_sketch)
 			break;
-		*slot_of(f->set, f->bits, hashes[i]) = hashes[i];
+		*footprint_slot(f, hashes[i]) = hashes[i];
 		f->nr++;
 	}
 	if (i < nr)

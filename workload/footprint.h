@@ -26,9 +26,10 @@
 struct footprint {
 	uint64_t *set; /* 2^bits hashes, 0: free; NULL while empty */
 	unsigned int bits;
-	size_t nr;	/* number of hashes in the set */
-	bool has_zero;	/* the hash 0 occurred; the set cannot hold it */
-	bool is_sketch; /* above the bound: the sketch holds everything */
+	uint64_t secret; /* of keyed_home(), set with the set; decides where a hash goes alone */
+	size_t nr;	 /* number of hashes in the set */
+	bool has_zero;	 /* the hash 0 occurred; the set cannot hold it */
+	bool is_sketch;	 /* above the bound: the sketch holds everything */
 	struct hll *sketch;
 	struct window_room
 		*room; /* borrowed, may be NULL; the sketch takes over where it grants nothing */

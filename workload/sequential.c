@@ -77,13 +77,12 @@ void sequential_clear(struct sequential *s)
 
 /*
  * Returns the slot of the first request with that end, or the free slot into which it would go. A
- * guest chooses the ends; as in u64map.h, the secret keeps it from choosing them for one slot.
+ * guest chooses the ends; the secret keeps it from choosing them for one slot (keyed_hash.h).
  */
 static inline uint16_t *slot_of(const struct sequential *s, uint64_t end)
 {
 	size_t mask = ((size_t)1 << s->bits) - 1;
-	unsigned __int128 product = (unsigned __int128)(end ^ s->secret) * 0x9e3779b97f4a7c15ull;
-	size_t i = (size_t)(((uint64_t)(product >> 64) ^ (uint64_t)product) >> (64 - s->bits));
+	size_t i = keyed_home(s->secret, end, s->bits);
 
 	while (s->table[i] && s->ends[s->table[i] - 1].end != end)
 		i = (i + 1) & mask;

@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <xxhash.h>
-
 #include "analyzer/characterize/kept_time.h"
 #include "analyzer/store/scan/scan_match.h"
 #include "base/memory/array.h"
+#include "base/memory/keyed_hash.h"
 #include "base/memory/u64map.h"
 #include "formats/profile/profile_merge.h"
 
@@ -117,10 +116,10 @@ static bool is_one(const struct kept *k, uint64_t period, bool is_wide, const st
 
 static uint64_t retained_key(uint64_t period, const struct profile *p)
 {
-	uint64_t key = XXH3_64bits_withSeed(p->host, strlen(p->host), period);
+	uint64_t key = keyed_hash(period, p->host, strlen(p->host) + 1);
 
-	key = XXH3_64bits_withSeed(p->device, strlen(p->device), key);
-	return XXH3_64bits_withSeed(p->device_name, strlen(p->device_name), key);
+	key = keyed_hash(key, p->device, strlen(p->device) + 1);
+	return keyed_hash(key, p->device_name, strlen(p->device_name) + 1);
 }
 
 /* Returns what there is of the period and the device, apart from wide ones, or NULL. */

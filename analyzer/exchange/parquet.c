@@ -8,6 +8,7 @@
 
 #include "analyzer/exchange/thrift.h"
 #include "base/memory/array.h"
+#include "base/memory/keyed_hash.h"
 #include "base/memory/varint.h"
 
 #define ZSTD_LEVEL 3
@@ -81,19 +82,10 @@ static void parquet_run_add(struct parquet_run *r, uint32_t value, unsigned int 
 	r->nr++;
 }
 
-static uint32_t parquet_hash(const char *text, size_t len)
-{
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (uint8_t)text[i]) * 16777619u;
-	return h;
-}
-
 /* Returns the slot of the text, which is empty if the dictionary lacks the text. */
 static uint32_t parquet_slot(const struct parquet_values *v, const char *text, size_t len)
 {
-	uint32_t at = parquet_hash(text, len) & (v->nr_slots - 1);
+	uint32_t at = (uint32_t)keyed_hash(0, text, len) & (v->nr_slots - 1);
 
 	for (;; at = (at + 1) & (v->nr_slots - 1)) {
 		const uint8_t *entry = v->plain.data + v->slots[at] - 1;

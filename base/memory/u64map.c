@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory/keyed_hash.h"
 #include "base/memory/u64map.h"
 
 #define FIRST_BITS 4

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/memory/keyed_hash.h"
+
 #define U64MAP_NONE UINT32_MAX /* Means "not found" and is never stored. */
 
 struct u64map_slot {
@@ -43,16 +45,9 @@ int u64map_put(struct u64map *m, uint64_t key, uint32_t value);
 void u64map_erase(struct u64map *m, uint64_t key);
 size_t u64map_memory(const struct u64map *m);
 
-/*
- * Fibonacci hashing: the high bits of the product depend on every bit of the key, and neighbours
- * lie far from one another. Both halves of the product are used, so that without the secret nobody
- * can solve it for keys that share a home.
- */
 static inline size_t u64map_home(const struct u64map *m, uint64_t key)
 {
-	unsigned __int128 product = (unsigned __int128)(key ^ m->secret) * 0x9e3779b97f4a7c15ull;
-
-	return (size_t)(((uint64_t)(product >> 64) ^ (uint64_t)product) >> (64 - m->bits));
+	return keyed_home(m->secret, key, m->bits);
 }
 
 /* Returns the value, or U64MAP_NONE. */

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
+
+#include "base/memory/keyed_hash.h"
 
 #define FIRST_SLOTS 64
 
@@ -21,9 +22,9 @@ struct foreign_index {
 
 static uint64_t key_of(struct text host, const char *prefix, struct text id)
 {
-	uint64_t seed = XXH3_64bits_withSeed(host.at, text_len(host), (uintptr_t)text_len(id));
+	uint64_t seed = keyed_hash((uintptr_t)text_len(id), host.at, text_len(host));
 
-	return XXH3_64bits_withSeed(id.at, text_len(id), seed + (unsigned char)prefix[0]);
+	return keyed_hash(seed + (unsigned char)prefix[0], id.at, text_len(id));
 }
 
 int foreign_devices_init(struct foreign *f)
@@ -153,7 +154,7 @@ int64_t foreign_device(struct foreign *f, struct text host, const char *prefix, 
 int64_t foreign_device_of_host(struct foreign *f, struct text host, uint32_t number,
 			       struct text name)
 {
-	uint64_t key = XXH3_64bits_withSeed(host.at, text_len(host), number + (1ull << 32));
+	uint64_t key = keyed_hash(number + (1ull << 32), host.at, text_len(host));
 	struct foreign_device d = { .number = number };
 	int64_t at;
 

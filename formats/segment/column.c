@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory/keyed_hash.h"
 #include "base/memory/pages.h"
 #include "base/memory/varint.h"
 #include "formats/segment/column.h"
@@ -15,7 +16,8 @@
 #define LONG_COLUMN	 4096
 #define FINE_MANTISSA	 4
 #define COARSE_MANTISSA	 2
-#define TABLE_SLOTS	 1024
+#define TABLE_BITS	 10
+#define TABLE_SLOTS	 (1 << TABLE_BITS)
 #define LARGEST_MANTISSA 7
 
 int column_scratch_reserve(struct column_scratch *s, size_t nr)
@@ -70,6 +72,7 @@ static uint64_t column_magnitude(uint64_t number, bool is_signed)
 struct table {
 	uint64_t value[NR_CLASSES];
 	unsigned int nr;
+	uint64_t secret;	    /* of keyed_home() */
 	uint16_t slot[TABLE_SLOTS]; /* index + 1, by hash */
 };
 
@@ -79,7 +82,7 @@ struct table {
  */
 static unsigned int table_index(struct table *t, uint64_t number)
 {
-	unsigned int at = (unsigned int)(number * 0x9e3779b97f4a7c15 >> 54);
+	unsigned int at = (unsigned int)keyed_home(t->secret, number, TABLE_BITS);
 
 	for (; t->slot[at]; at = (at + 1) % TABLE_SLOTS)
 		if (t->value[t->slot[at] - 1] == number)
@@ -99,6 +102,7 @@ static bool table_build(struct table *t, const uint64_t *numbers, size_t nr, uin
 
 	memset(t->slot, 0, sizeof(t->slot));
 	t->nr = 0;
+	t->secret = keyed_hash_secret();
 	for (size_t i = 0; i < nr; i++) {
 		if (numbers[i] != last) {
 			last = numbers[i];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory/keyed_hash.h"
 #include "formats/segment/pairs.h"
 
 #define FIRST_CAP 128u
@@ -30,11 +31,16 @@ static bool pairs_same(struct pair a, struct pair b)
 	return a.first == b.first && a.second == b.second;
 }
 
-/* Returns the slot of a pair, or the free slot where the pair would go. */
+/*
+ * Returns the slot of a pair, or the free slot where the pair would go. The first word gets a home
+ * among all numbers, from which the second one leads on: a guest that chooses the words knows of no
+ * two pairs that meet.
+ */
 static uint32_t pairs_slot(const struct pairs *p, struct pair pair)
 {
-	uint64_t hash = (pair.first ^ (pair.second * 0xff51afd7ed558ccd)) * 0x9e3779b97f4a7c15;
-	uint32_t mask = 2 * p->cap - 1, at = (uint32_t)((hash ^ hash >> 32) & mask);
+	uint32_t mask = 2 * p->cap - 1;
+	uint64_t first = keyed_home(p->secret, pair.first, 63);
+	uint32_t at = (uint32_t)keyed_home(first, pair.second, 32) & mask;
 
 	while (p->slot[at] && !pairs_same(p->pair[p->slot[at] - 1], pair))
 		at = (at + 1) & mask;
@@ -47,6 +53,7 @@ static int pairs_grow(struct pairs *p)
 	struct pair *pair = malloc(cap * sizeof(*pair));
 	uint32_t *slot = calloc(2 * (size_t)cap, sizeof(*slot));
 
+	p->secret = keyed_hash_secret();
 	if (!pair || !slot) {
 		free(pair);
 		free(slot);

@@ -18,8 +18,9 @@ struct pair {
 struct pairs {
 	struct pair *pair; /* owned; in order of first appearance */
 	uint32_t nr, cap;
-	uint32_t *slot; /* owned; index + 1 by hash, 2 * cap entries */
-	uint32_t last;	/* the index that was found last */
+	uint32_t *slot;	 /* owned; index + 1 by hash, 2 * cap entries */
+	uint64_t secret; /* of keyed_home(), set with the slots */
+	uint32_t last;	 /* the index that was found last */
 };
 
 void pairs_release(struct pairs *p);

@@ -356,7 +356,42 @@ static void streams_are_a_list(void)
 	}
 }
 
+#define CHOSEN	       8000
+#define GOLDEN_INVERSE 0xf1de83e19937733dull /* times the constant of keyed_home() it is 1 */
+
+static uint32_t longest_run(const struct pairs *p)
+{
+	uint32_t nr = 2 * p->cap, run = 0, most = 0;
+
+	for (uint32_t i = 0; i < 2 * nr; i++) {
+		run = p->slot[i & (nr - 1)] ? run + 1 : 0;
+		most = run > most ? run : most;
+	}
+	return most;
+}
+
+/* Pairs whose product with the golden ratio has equal halves, and pairs that begin alike. */
+static void chosen_pairs_do_not_meet(void)
+{
+	for (int kind = 0; kind < 3; kind++) {
+		struct pairs p = { 0 };
+
+		for (uint64_t i = 1; i <= CHOSEN; i++) {
+			uint64_t word = (kind ? i : i << 32 | i) * GOLDEN_INVERSE;
+			struct pair pair = { kind == 2 ? 7 : word, kind == 2 ? word : 7 };
+
+			if (kind == 0)
+				pair.second = 0;
+			ok_eq(pairs_index(&p, pair), i - 1);
+		}
+		tap_note("a search walks %u slots at most", longest_run(&p));
+		ok(longest_run(&p) < CHOSEN / 20);
+		pairs_release(&p);
+	}
+}
+
 static const struct tap_test tests[] = {
+	{ "pairs that were chosen to meet do not meet", chosen_pairs_do_not_meet },
 	{ "varints take a byte more at every border and are read whole or not at all", varints },
 	{ "a varint that is too long or too large is refused", bad_varints },
 	{ "zig-zag folds signs and back", zigzags },

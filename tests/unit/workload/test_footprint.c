@@ -135,7 +135,44 @@ static void saturated_sketch(void)
 	free(h);
 }
 
+#define CHOSEN	       8000
+#define GOLDEN_INVERSE 0xf1de83e19937733dull /* times the constant of keyed_home() it is 1 */
+
+/* Returns the length of the longest run of slots that are not free, which a search may walk. */
+static size_t longest_run(const struct footprint *f)
+{
+	size_t nr = (size_t)1 << f->bits, run = 0, most = 0;
+
+	for (size_t i = 0; i < 2 * nr; i++) {
+		run = f->set[i & (nr - 1)] ? run + 1 : 0;
+		most = run > most ? run : most;
+	}
+	return most;
+}
+
+/*
+ * Hashes that share their low bits, and hashes that would share a home if there were no secret. A
+ * guest gets every hash that it wants, because block_hash() can be inverted.
+ */
+static void chosen_blocks_do_not_meet(void)
+{
+	for (int kind = 0; kind < 2; kind++) {
+		struct footprint f = { 0 };
+
+		for (uint64_t i = 1; i <= CHOSEN; i++) {
+			uint64_t hash = kind ? i * GOLDEN_INVERSE : i << 32;
+
+			ok_int(footprint_add_many(&f, &hash, 1), 0);
+		}
+		ok_near(footprint_blocks(&f), CHOSEN, 0);
+		tap_note("a search walks %zu slots at most", longest_run(&f));
+		ok(longest_run(&f) < CHOSEN / 20);
+		footprint_release(&f);
+	}
+}
+
 static const struct tap_test tests[] = {
+	{ "blocks that were chosen to meet do not meet", chosen_blocks_do_not_meet },
 	{ "the hash 0 counts once", zero_hash_counts_once },
 	{ "the footprint is exact up to its bound", exact_up_to_the_bound },
 	{ "past the bound it is within four standard errors", estimated_past_it },
