@@ -4,6 +4,7 @@
 need curl "no curl" command -v curl
 need jq "no jq" command -v jq
 need certificates "no openssl" command -v openssl
+need sqlite3 "sqlite3 is not installed" command -v sqlite3
 # A sanitizer cannot look for leaks in who has changed its user, and ends it with 1.
 export ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 b=$BUILD/blkcast
@@ -438,6 +439,22 @@ holds "it asks about its host" wait_until 60 other_done
 is "$(of_other -X POST "$url/api/v1/saved?question=$id&name=mine")" 200 "and saves the answer"
 mine=$(jq -r .id "$T/body")
 is "$(of_other "$url/api/v1/saved?id=$mine") $(of_all "$url/api/v1/saved?id=$mine")" "200 404" "for itself alone"
+# What a reader does not see any more takes none of its room. The reader is called by the least of its hosts.
+printf 'fleet %s\ndb1 %s\nweb1 %s\n' "$(hash_of "$T/all")" "$(hash_of "$T/other")" "$(hash_of "$T/other")" >"$T/tokens"
+other_sees() { of_other "$url/api/v1/fleet" >/dev/null; [ "$(jq .rows "$T/body")" = "$1" ]; }
+holds "it gets one host more" wait_until 20 other_sees 1
+one=$id
+of_other -X POST "$url/api/v1/question?ask=cache&host=db1,web1&hit_time=10us" >/dev/null
+id=$(jq -r .id "$T/body")
+holds "it asks about both" wait_until 60 other_done
+is "$(of_other -X POST "$url/api/v1/saved?question=$id&name=both")" 200 "and saves the answer"
+sqlite3 "$T/store/saved.sqlite" "UPDATE saved SET bytes = bytes + (16 << 20) WHERE owner = 'db1' AND name = 'both'"
+is "$(of_other -X POST "$url/api/v1/saved?question=$one&name=more")" 409 "more bytes than one may have are refused"
+printf 'fleet %s\ndb1 %s\n' "$(hash_of "$T/all")" "$(hash_of "$T/other")" >"$T/tokens"
+holds "the host is taken away from it" wait_until 20 other_sees 0
+is "$(of_other "$url/api/v1/saved") $(jq -c '[.saved[].name]' "$T/body")" '200 ["mine"]' "the answer about it is hidden"
+is "$(of_other -X POST "$url/api/v1/saved?question=$one&name=more")" 200 "and takes no room"
+is "$(of_other -X POST "$url/api/v1/saved?question=$id&name=again")" 403 "nor is it saved again"
 # Who may make an agent send what it keeps back.
 keep_period="begin_s=$(($(date +%s) - 60))&end_s=$(date +%s)"
 is "$(of_all -X POST "$url/api/v1/keep?host=db1&$keep_period")" 403 "a token without the right keeps nothing"

@@ -98,7 +98,7 @@ static enum MHD_Result page_saved_begin(struct page_server *p, struct MHD_Connec
 	if (!state)
 		return page_reply_error(c, MHD_HTTP_NOT_FOUND,
 					"question: it is not known any more; ask it again");
-	ret = page_saved_put(p->saved, who->owner, page_argument(c, "name"), state, id, &err);
+	ret = page_saved_put(p->saved, who, page_argument(c, "name"), state, id, &err);
 	json_decref(state);
 	if (ret < 0)
 		return page_change_error(c, ret, &err);

@@ -20,15 +20,25 @@
 #define HOST_BYTES 256 /* of one name in a list of hosts; longer ones permit nobody */
 #define WAIT_MS	   2000
 
-enum { SAVED_LIST, SAVED_GET, SAVED_SIZES, SAVED_NAMED, SAVED_PUT, SAVED_DELETE, NR_SAVED };
+enum {
+	SAVED_LIST,
+	SAVED_GET,
+	SAVED_SIZES,
+	SAVED_OWN,
+	SAVED_NAMED,
+	SAVED_PUT,
+	SAVED_DELETE,
+	NR_SAVED
+};
 
 #define SAVED_ROW "id, name, ask, hosts, at_s, verdict, conclusion"
 
 static const char *const saved_sql[NR_SAVED] = {
 	"SELECT " SAVED_ROW " FROM saved WHERE owner = ?1 ORDER BY rowid DESC",
 	"SELECT " SAVED_ROW ", data FROM saved WHERE owner = ?1 AND id = ?2",
-	"SELECT count(*), total(bytes), total(owner = ?1), total((owner = ?1) * bytes) FROM saved",
-	"SELECT 1 FROM saved WHERE owner = ?1 AND name = ?2",
+	"SELECT count(*), total(bytes) FROM saved",
+	"SELECT hosts, bytes FROM saved WHERE owner = ?1",
+	"SELECT hosts FROM saved WHERE owner = ?1 AND name = ?2",
 	"INSERT INTO saved(owner, id, name, ask, hosts, at_s, verdict, conclusion, bytes, data) "
 	"VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10, ?9)",
 	"DELETE FROM saved WHERE owner = ?1 AND id = ?2",
@@ -127,7 +137,7 @@ void page_saved_close(struct page_saved *s)
 	free(s);
 }
 
-/* Returns the statement with the owner and, unless it is NULL, one more text bound. */
+/* Returns the statement with the owner and one more text bound, each unless it is NULL. */
 static sqlite3_stmt *page_saved_with(struct page_saved *s, int which, const char *owner,
 				     const char *text)
 {
@@ -135,7 +145,8 @@ static sqlite3_stmt *page_saved_with(struct page_saved *s, int which, const char
 
 	sqlite3_reset(statement);
 	sqlite3_clear_bindings(statement);
-	sqlite3_bind_text(statement, 1, owner, -1, SQLITE_TRANSIENT);
+	if (owner)
+		sqlite3_bind_text(statement, 1, owner, -1, SQLITE_TRANSIENT);
 	if (text)
 		sqlite3_bind_text(statement, 2, text, -1, SQLITE_TRANSIENT);
 	return statement;
@@ -160,34 +171,98 @@ static bool page_saved_name_ok(const char *name)
 	return ok;
 }
 
-/* Checks the bounds. The caller holds the lock. */
-static int page_saved_room(struct page_saved *s, const char *owner, size_t len, struct err *err)
+/* Returns whether the reader may see every host of a list with commas. */
+static bool page_saved_permits(const struct page_saved_reader *reader, const char *hosts)
 {
-	sqlite3_stmt *sizes = page_saved_with(s, SAVED_SIZES, owner, NULL);
-	double all_bytes, own_bytes;
-	int all, own;
+	char host[HOST_BYTES];
 
-	if (sqlite3_step(sizes) != SQLITE_ROW) {
-		sqlite3_reset(sizes);
-		return err_set(err, EIO, "what is saved cannot be read: %s", sqlite3_errmsg(s->db));
+	while (reader->permits && hosts && *hosts) {
+		size_t len = strcspn(hosts, ",");
+
+		if (len >= sizeof(host))
+			return false;
+		memcpy(host, hosts, len);
+		host[len] = '\0';
+		if (len && !reader->permits(reader->ctx, host))
+			return false;
+		hosts += len + (hosts[len] == ',');
 	}
-	all = sqlite3_column_int(sizes, 0);
-	all_bytes = sqlite3_column_double(sizes, 1);
-	own = sqlite3_column_int(sizes, 2);
-	own_bytes = sqlite3_column_double(sizes, 3);
+	return true;
+}
+
+/* A number of answers and their bytes. */
+struct page_saved_sum {
+	int nr;
+	double bytes;
+};
+
+/*
+ * Adds up the answers of all owners in all, and in own those of the reader that the reader may see.
+ * Only what is seen can be deleted for the sake of room. The caller holds the lock.
+ */
+static int page_saved_sums(struct page_saved *s, const struct page_saved_reader *reader,
+			   struct page_saved_sum *all, struct page_saved_sum *own, struct err *err)
+{
+	sqlite3_stmt *sizes = page_saved_with(s, SAVED_SIZES, NULL, NULL);
+	sqlite3_stmt *rows = page_saved_with(s, SAVED_OWN, reader->owner, NULL);
+	int code = sqlite3_step(sizes);
+
+	if (code == SQLITE_ROW) {
+		all->nr = sqlite3_column_int(sizes, 0);
+		all->bytes = sqlite3_column_double(sizes, 1);
+		while ((code = sqlite3_step(rows)) == SQLITE_ROW)
+			if (page_saved_permits(reader,
+					       (const char *)sqlite3_column_text(rows, 0))) {
+				own->nr++;
+				own->bytes += sqlite3_column_double(rows, 1);
+			}
+	}
+	if (code != SQLITE_DONE)
+		err_set(err, EIO, "what is saved cannot be read: %s", sqlite3_errmsg(s->db));
 	sqlite3_reset(sizes);
+	sqlite3_reset(rows);
+	return code == SQLITE_DONE ? 0 : -EIO;
+}
+
+/* Checks the bounds. The caller holds the lock. */
+static int page_saved_room(struct page_saved *s, const struct page_saved_reader *reader, size_t len,
+			   struct err *err)
+{
+	struct page_saved_sum all = { 0 }, own = { 0 };
+	int ret = page_saved_sums(s, reader, &all, &own, err);
+
+	if (ret < 0)
+		return ret;
 	if (len > PAGE_SAVED_BYTES)
 		return err_set(err, ENOSPC, "the answer has %zu bytes; at most %u can be saved",
 			       len, PAGE_SAVED_BYTES);
-	if (own >= PAGE_SAVED_EACH || own_bytes + (double)len > PAGE_SAVED_EACH_BYTES)
+	if (own.nr >= PAGE_SAVED_EACH || own.bytes + (double)len > PAGE_SAVED_EACH_BYTES)
 		return err_set(err, ENOSPC,
 			       "%d answers of %.1f MiB are saved, and no more can be; delete one",
-			       own, own_bytes / (1 << 20));
+			       own.nr, own.bytes / (1 << 20));
 	/* Only its own bounds hold for the fleet, so that others cannot take its room. */
-	if (strcmp(owner, PAGE_ALL) != 0 &&
-	    (all >= PAGE_SAVED_ALL || all_bytes + (double)len > PAGE_SAVED_ALL_BYTES))
+	if (strcmp(reader->owner, PAGE_ALL) != 0 &&
+	    (all.nr >= PAGE_SAVED_ALL || all.bytes + (double)len > PAGE_SAVED_ALL_BYTES))
 		return err_set(err, ENOSPC, "all readers together have saved as much as can be");
 	return 0;
+}
+
+/* Checks that the owner has no answer of this name. The caller holds the lock. */
+static int page_saved_unnamed(struct page_saved *s, const struct page_saved_reader *reader,
+			      const char *name, struct err *err)
+{
+	sqlite3_stmt *named = page_saved_with(s, SAVED_NAMED, reader->owner, name);
+	int ret = 0;
+
+	if (sqlite3_step(named) == SQLITE_ROW)
+		ret = err_set(
+			err, EEXIST,
+			page_saved_permits(reader, (const char *)sqlite3_column_text(named, 0))
+				? "name: there is one of this name; delete it, or choose another name"
+				: "name: one of this name is about a host that you may not see; choose "
+				  "another name");
+	sqlite3_reset(named);
+	return ret;
 }
 
 static int page_saved_new_id(char id[PAGE_SAVED_ID])
@@ -252,10 +327,10 @@ static char *page_saved_text(const json_t *state)
 	return text;
 }
 
-int page_saved_put(struct page_saved *s, const char *owner, const char *name, const json_t *state,
-		   char id[PAGE_SAVED_ID], struct err *err)
+int page_saved_put(struct page_saved *s, const struct page_saved_reader *reader, const char *name,
+		   const json_t *state, char id[PAGE_SAVED_ID], struct err *err)
 {
-	sqlite3_stmt *named;
+	const json_t *words = json_object_get(state, "question");
 	char *text;
 	int ret = 0;
 
@@ -264,6 +339,9 @@ int page_saved_put(struct page_saved *s, const char *owner, const char *name, co
 			       PAGE_SAVED_NAME);
 	if (!json_is_object(json_object_get(state, "shown")))
 		return err_set(err, EINVAL, "id: this question has no answer that could be saved");
+	/* It would be hidden at once, and so not counted. */
+	if (!page_saved_permits(reader, json_string_value(json_object_get(words, "host"))))
+		return err_set(err, EACCES, "question: you may not see a host of this question");
 	if (!s->db)
 		return err_set(err, EROFS, "%s", s->refusal);
 	text = page_saved_text(state);
@@ -272,37 +350,14 @@ int page_saved_put(struct page_saved *s, const char *owner, const char *name, co
 		return err_set(err, ENOMEM, "memory is out; save it again");
 	}
 	pthread_mutex_lock(&s->lock);
-	named = page_saved_with(s, SAVED_NAMED, owner, name);
-	if (sqlite3_step(named) == SQLITE_ROW)
-		ret = err_set(err, EEXIST,
-			      "name: there is one of this name; delete it, or choose another name");
-	sqlite3_reset(named);
+	ret = page_saved_unnamed(s, reader, name, err);
 	if (ret == 0)
-		ret = page_saved_room(s, owner, strlen(text), err);
+		ret = page_saved_room(s, reader, strlen(text), err);
 	if (ret == 0)
-		ret = page_saved_insert(s, owner, id, name, state, text, err);
+		ret = page_saved_insert(s, reader->owner, id, name, state, text, err);
 	pthread_mutex_unlock(&s->lock);
 	free(text);
 	return ret;
-}
-
-/* Returns whether the reader may see every host of a list with commas. */
-static bool page_saved_permits(const struct page_saved_reader *reader, const char *hosts)
-{
-	char host[HOST_BYTES];
-
-	while (reader->permits && hosts && *hosts) {
-		size_t len = strcspn(hosts, ",");
-
-		if (len >= sizeof(host))
-			return false;
-		memcpy(host, hosts, len);
-		host[len] = '\0';
-		if (len && !reader->permits(reader->ctx, host))
-			return false;
-		hosts += len + (hosts[len] == ',');
-	}
-	return true;
 }
 
 /* Returns the columns of SAVED_ROW as an object, or NULL if the reader may not see the answer. */

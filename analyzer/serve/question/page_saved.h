@@ -12,11 +12,12 @@
  * Each answer belongs to an owner (page_reader_owner()), who alone can list, read and delete it. A
  * reader who may no longer see a host of the question does not get the answer either. A new answer
  * never displaces an old one: an owner who has reached PAGE_SAVED_EACH or PAGE_SAVED_EACH_BYTES has
- * to delete one first. Any thread may call any function. page_saved_put() waits for the disk,
- * because the answer is durable when it returns.
+ * to delete one first. An answer that the reader does not get counts in the bounds of all owners
+ * alone, because the reader could not delete it. Any thread may call any function.
+ * page_saved_put() waits for the disk, because the answer is durable when it returns.
  *
  *	page_saved_open(&saved, dir, &err);
- *	page_saved_put(saved, owner, "flash, half the load", state, id, &err);
+ *	page_saved_put(saved, &reader, "flash, half the load", state, id, &err);
  *	object = page_saved_get(saved, &reader, id);
  *	page_saved_close(saved);
  */
@@ -54,11 +55,12 @@ void page_saved_close(struct page_saved *s);
 
 /*
  * Saves the state of a question that has an answer (page_questions_state()). Returns 0 and its id;
- * -EINVAL for a wrong name or a question without an answer; -EEXIST where the owner has one of this
+ * -EINVAL for a wrong name or a question without an answer; -EACCES where the reader may not see a
+ * host of the question; -EEXIST where the owner has one of this
  * name; -ENOSPC beyond the bounds; -EROFS where nothing can be saved; -EIO.
  */
-int page_saved_put(struct page_saved *s, const char *owner, const char *name, const json_t *state,
-		   char id[PAGE_SAVED_ID], struct err *err);
+int page_saved_put(struct page_saved *s, const struct page_saved_reader *reader, const char *name,
+		   const json_t *state, char id[PAGE_SAVED_ID], struct err *err);
 /*
  * Return the object that docs/api.md describes, a new reference, or NULL if memory is out or if
  * there is no such answer.
