@@ -18,7 +18,8 @@ struct seen_device {
 	uint64_t requests[BOARD_DIRECTIONS], bytes[BOARD_DIRECTIONS];
 	uint64_t sequential[BOARD_DIRECTIONS], all_requests;
 	double in_flight_s;
-	struct histogram stage[NR_STAGES];
+	struct histogram stage[NR_STAGES];	  /* of both directions together */
+	struct histogram total[BOARD_DIRECTIONS]; /* of STAGE_TOTAL */
 };
 
 struct top_view {
@@ -42,9 +43,12 @@ void top_view_free(struct top_view *v)
 {
 	if (!v)
 		return;
-	for (size_t i = 0; i < v->nr_seen; i++)
+	for (size_t i = 0; i < v->nr_seen; i++) {
 		for (int stage = 0; stage < NR_STAGES; stage++)
 			histogram_release(&v->seen[i].stage[stage]);
+		for (int direction = 0; direction < BOARD_DIRECTIONS; direction++)
+			histogram_release(&v->seen[i].total[direction]);
+	}
 	who_release(&v->processes);
 	who_release(&v->cgroups);
 	free(v->seen);
@@ -67,18 +71,6 @@ static struct seen_device *seen_of(struct top_view *v, uint32_t device)
 	return &more[v->nr_seen++];
 }
 
-/* Computes now - before, where before is an earlier state of the same histogram. */
-static int histogram_since(struct histogram *out, const struct histogram *now,
-			   const struct histogram *before)
-{
-	int ret = histogram_merge(out, now);
-
-	if (ret || !before->nr)
-		return ret;
-	histogram_subtract(out, before);
-	return 0;
-}
-
 /* Takes the times of one stage, of all directions together; seen holds those of the last call. */
 static int fill_stage(struct top_row *row, struct histogram *seen, const struct board_device *d,
 		      int stage)
@@ -94,7 +86,7 @@ static int fill_stage(struct top_row *row, struct histogram *seen, const struct 
 		if (ret)
 			goto out;
 	}
-	ret = histogram_since(&since, &both, seen);
+	ret = top_histogram_since(&since, &both, seen);
 	if (ret)
 		goto out;
 	if (since.nr) {
@@ -114,6 +106,13 @@ static int fill_times(struct top_row *row, struct seen_device *seen, const struc
 {
 	for (int stage = 0; stage < NR_STAGES; stage++) {
 		int ret = fill_stage(row, &seen->stage[stage], d, stage);
+
+		if (ret)
+			return ret;
+	}
+	for (int i = 0; i < BOARD_DIRECTIONS; i++) {
+		int ret = top_times_take(&row->times[i], &seen->total[i],
+					 &d->duration[i][STAGE_TOTAL]);
 
 		if (ret)
 			return ret;

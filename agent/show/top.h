@@ -6,8 +6,9 @@
  * that the percentiles are those of exactly these requests. Idle and hidden devices are left out,
  * and one line says how many.
  *
- * On a terminal, keys switch to the processes or the control groups that made the requests of the
- * same interval, those with most requests first; one line sums up all that have no room.
+ * On a terminal, keys switch to the distribution of the response times of each device, or to the
+ * processes or the control groups that made the requests of the same interval, those with most
+ * requests first; one line sums up all that have no room.
  */
 #ifndef AGENT_TOP_H
 #define AGENT_TOP_H
@@ -19,6 +20,15 @@
 #include "agent/show/board.h"
 #include "base/memory/buf.h"
 
+#define NR_TOP_QUANTILES 5 /* 50 %, 90 %, 95 %, 99 %, 99.9 % */
+
+/* The response times (stage total) of one direction over one interval. */
+struct top_times {
+	uint64_t nr;
+	double quantile_s[NR_TOP_QUANTILES]; /* NaN: histogram_quantile_s() knows none */
+	double max_s;			     /* to the end of its bucket, 2.2 %; NaN: no request */
+};
+
 /* One device over one interval. Unknown values are NaN. */
 struct top_row {
 	char name[PROFILE_NAME_BYTES];
@@ -26,6 +36,7 @@ struct top_row {
 	double sequential_ratio[BOARD_DIRECTIONS];
 	double mean_s[NR_STAGES], p99_s[NR_STAGES]; /* of reads and writes together */
 	double in_flight, clients;
+	struct top_times times[BOARD_DIRECTIONS];
 };
 
 /* The facts that the rows do not show. */
@@ -42,11 +53,12 @@ struct top_rest {
 /* The views, and the keys that switch to them. */
 enum top_kind {
 	TOP_DEVICES,
+	TOP_TIMES,
 	TOP_PROCESSES,
 	TOP_CGROUPS,
 };
-#define NR_TOP_KINDS 3
-#define TOP_KEYS     "dpc"
+#define NR_TOP_KINDS 4
+#define TOP_KEYS     "dtpc"
 
 struct top_view; /* keeps the state of the board at the last interval */
 
@@ -70,6 +82,19 @@ int top_view_step(struct top_view *v, struct board *b, const struct top_row **ro
  */
 void top_print_titles(bool is_narrow, struct buf *out);
 void top_print_row(const struct top_row *row, bool is_narrow, struct buf *out);
+
+/* Adds now - before to out, where before is an earlier state of now. Returns 0 or -ENOMEM. */
+int top_histogram_since(struct histogram *out, const struct histogram *now,
+			const struct histogram *before);
+/*
+ * Gives the times that came to now since seen, which becomes a copy of now. Returns 0 or -ENOMEM.
+ */
+int top_times_take(struct top_times *t, struct histogram *seen, const struct histogram *now);
+/* Print the column titles and one direction of a device, in at most 80 columns and a newline. */
+void top_print_times_titles(struct buf *out);
+void top_print_times_row(const char *name, int direction, const struct top_times *t,
+			 double duration_s, struct buf *out);
+
 /* Prints lines about the facts that the rows do not show, or nothing if there are none. */
 void top_print_rest(const struct top_rest *rest, struct buf *out);
 

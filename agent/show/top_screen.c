@@ -20,6 +20,8 @@ enum { PAIR_READ = 1, PAIR_WRITE, PAIR_LOST };
 #define COLUMN_STEP	   9
 #define NARROW_COLUMN_READ 11
 #define NARROW_COLUMN_STEP 8
+#define COLUMN_DIRECTION   11 /* column of "read" and "write" in top_print_times_row() */
+#define WIDTH_DIRECTION	   5
 
 /* The contents of the screen. */
 struct top_screen {
@@ -78,7 +80,7 @@ static void put_bottom(const struct top_screen *s, int y)
 	struct buf text;
 
 	buf_init(&text);
-	if (s->kind == TOP_DEVICES)
+	if (s->kind == TOP_DEVICES || s->kind == TOP_TIMES)
 		top_print_rest(rest, &text);
 	if (!text.error && text.len && !buf_put_u8(&text, 0))
 		for (line = (const char *)text.data; (end = strchr(line, '\n')); line = end + 1)
@@ -99,6 +101,12 @@ static void put_text(int y, struct buf *text)
 	buf_release(text);
 }
 
+/* Returns whether there is such a view: who made requests is known where the board keeps it. */
+static bool top_screen_has(const struct top_screen *s, enum top_kind kind)
+{
+	return kind < TOP_PROCESSES || board_wants_who(s->config->board);
+}
+
 /* The source comes first, so that a narrow terminal cuts off the name of the host. */
 static void put_head(const struct top_screen *s)
 {
@@ -114,15 +122,13 @@ static void put_head(const struct top_screen *s)
 	buf_printf(&text, "source %s  %s  window %g s  %s\n", s->rest.source, stamp,
 		   (double)config->interval_ns / 1e9, config->title);
 	put_text(0, &text);
-	if (!board_wants_who(config->board)) {
-		mvprintw(1, 0, "q quits");
-		return;
-	}
 	move(1, 0);
 	for (int i = 0; i < NR_TOP_KINDS; i++) {
-		static const char *const names[NR_TOP_KINDS] = { "devices", "processes",
+		static const char *const names[NR_TOP_KINDS] = { "devices", "times", "processes",
 								 "cgroups" };
 
+		if (!top_screen_has(s, (enum top_kind)i))
+			continue;
 		if ((int)s->kind == i)
 			attron(A_REVERSE);
 		printw("%c %s", TOP_KEYS[i], names[i]);
@@ -139,11 +145,40 @@ static void put_titles(const struct top_screen *s)
 	buf_init(&titles);
 	if (s->kind == TOP_DEVICES)
 		top_print_titles(is_narrow(), &titles);
+	else if (s->kind == TOP_TIMES)
+		top_print_times_titles(&titles);
 	else
 		top_print_who_titles(s->kind, &titles);
 	attron(A_BOLD);
 	put_text(2, &titles);
 	attroff(A_BOLD);
+}
+
+/*
+ * Prints a line for each device and direction that had response times. Returns the next line of the
+ * screen.
+ */
+static int put_times(const struct top_screen *s, int y)
+{
+	const int first = y;
+	struct buf text;
+
+	for (size_t i = 0; i < s->nr; i++)
+		for (int k = 0; k < BOARD_DIRECTIONS && y < LINES - 2; k++) {
+			const struct top_row *row = &s->rows[i];
+
+			if (!row->times[k].nr)
+				continue;
+			buf_init(&text);
+			top_print_times_row(row->name, k, &row->times[k], s->rest.duration_s,
+					    &text);
+			put_text(y, &text);
+			mvchgat(y++, COLUMN_DIRECTION, WIDTH_DIRECTION, A_NORMAL,
+				(short)(k ? PAIR_WRITE : PAIR_READ), NULL);
+		}
+	if (y == first && s->nr)
+		mvprintw(y++, 0, "# requests are only counted now: no response time is known");
+	return y;
 }
 
 /* Prints a line for each issuer that has room, and one for all others. Returns the next line. */
@@ -182,6 +217,8 @@ static void top_screen_draw(const struct top_screen *s)
 	if (s->kind == TOP_DEVICES)
 		for (size_t i = 0; i < s->nr && y < LINES - 2; i++)
 			put_row(y++, &s->rows[i]);
+	else if (s->kind == TOP_TIMES)
+		y = put_times(s, y);
 	else if (w)
 		y = put_issuers(s, w, y);
 	put_bottom(s, y + 1);
@@ -205,7 +242,7 @@ static enum top_wish top_screen_wait(struct top_screen *s, const struct top_view
 
 		if (key == 'q' || key == 'Q' || config->is_over(config->ctx))
 			return TOP_END;
-		if (kind && board_wants_who(config->board))
+		if (kind && top_screen_has(s, (enum top_kind)(kind - TOP_KEYS)))
 			s->kind = (enum top_kind)(kind - TOP_KEYS);
 		if (kind || key == KEY_RESIZE)
 			return TOP_REDRAW;

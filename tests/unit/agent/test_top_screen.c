@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The live view on a pseudo-terminal of 80 columns, driven by keys. */
+#include <math.h>
 #include <poll.h>
 #include <pty.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ static bool never(void *ctx)
 	return false;
 }
 
-static void post_device(struct board *b)
+static void post_device(struct board *b, bool has_times)
 {
 	struct board_totals totals = { .watched_s = 1, .source = "bpf", .layer = "device" };
 	struct profile p;
@@ -27,6 +28,9 @@ static void post_device(struct board *b)
 	p.begin_s = 100;
 	p.end_s = 101;
 	p.requests[OPERATION_READ] = 1000;
+	for (uint64_t i = 1; i <= 1000 && has_times; i++)
+		if (histogram_add(&p.read.response.stage[STAGE_TOTAL], i * 1000))
+			_exit(13);
 	if (board_post(b, device_make(8, 0), 1 << 20, false, &p))
 		_exit(10);
 	profile_release(&p);
@@ -66,7 +70,7 @@ static void show(bool wants_who)
 	setenv("TERM", "vt100", 1);
 	if (board_new(&config.board) || (wants_who && board_want_who(config.board)))
 		_exit(12);
-	post_device(config.board);
+	post_device(config.board, wants_who);
 	post_issuers(config.board);
 	_exit(top_run(&config) ? 1 : 0);
 }
@@ -145,12 +149,20 @@ static void keys_switch_the_views(void)
 	ok(!strstr(t.text, "\033]0;evil"));
 	terminal_press(&t, 'C');
 	ok(terminal_has(&t, "...resql@16-main.service"));
+	terminal_press(&t, 't');
+	ok(terminal_has(&t, "p99.9"));
+	ok(terminal_has(&t, "read"));
+	ok(terminal_has(&t, "1.00ms")); /* the longest */
+	ok(!strstr(t.text + t.seen, "write"));
 	terminal_press(&t, 'd');
-	ok(terminal_has(&t, "sdx"));
+	ok(terminal_has(&t, "inflght")); /* The name of the device stands where it stood. */
 	terminal_close(&t);
 }
 
-/* Where the agent keeps no sums by process, the screen offers no key for them. */
+/*
+ * Where the agent keeps no sums by process, the screen offers no key for them; and where requests
+ * are only counted, it says that no time is known.
+ */
 static void without_sums_there_are_devices_alone(void)
 {
 	static struct terminal t;
@@ -158,8 +170,57 @@ static void without_sums_there_are_devices_alone(void)
 	if (!terminal_open(&t, false))
 		return;
 	ok(terminal_has(&t, "sdx"));
-	ok(!strstr(t.text, "processes"));
+	terminal_press(&t, 'p');
+	terminal_press(&t, 't');
+	ok(terminal_has(&t, "no response time is known"));
+	ok(!strstr(t.text, "processes") && !strstr(t.text, "postgres"));
 	terminal_close(&t);
+}
+
+/* The times of an interval are those that came since the last one, and leave out the others. */
+static void times_are_of_the_interval(void)
+{
+	struct histogram now, seen;
+	struct top_times t;
+
+	histogram_init(&now);
+	histogram_init(&seen);
+	for (int i = 0; i < 100; i++)
+		ok_int(histogram_add(&now, 5000000000ull), 0);
+	ok_int(top_times_take(&t, &seen, &now), 0);
+	ok_eq(t.nr, 100);
+	ok_ratio(t.quantile_s[0], 5, 0.022);
+	ok_ratio(t.max_s, 5, 0.022);
+	for (uint64_t i = 1; i <= 1000; i++)
+		ok_int(histogram_add(&now, i * 1000000), 0);
+	ok_int(top_times_take(&t, &seen, &now), 0);
+	ok_eq(t.nr, 1000);
+	ok_ratio(t.quantile_s[0], 0.5, 0.022);
+	ok_ratio(t.quantile_s[1], 0.9, 0.022);
+	ok_ratio(t.quantile_s[2], 0.95, 0.022);
+	ok_ratio(t.quantile_s[3], 0.99, 0.022);
+	ok(isnan(t.quantile_s[4])); /* one request lies beyond */
+	ok_ratio(t.max_s, 1, 0.022);
+	ok_int(top_times_take(&t, &seen, &now), 0);
+	ok_eq(t.nr, 0);
+	ok(isnan(t.quantile_s[0]) && isnan(t.max_s));
+	histogram_release(&now);
+	histogram_release(&seen);
+}
+
+static void lines_of_times_fit_80_columns(void)
+{
+	const struct top_times t = { .nr = 1234567, .quantile_s = { 99, 99, 99, 99, 99 } };
+	struct buf titles, text;
+
+	buf_init(&titles);
+	buf_init(&text);
+	top_print_times_titles(&titles);
+	top_print_times_row("nvme0n1234567", OPERATION_WRITE, &t, 1, &text);
+	ok_eq(titles.len, text.len);
+	ok(text.len <= 81);
+	buf_release(&titles);
+	buf_release(&text);
 }
 
 static void lines_fit_80_columns(void)
@@ -189,6 +250,8 @@ static void lines_fit_80_columns(void)
 static const struct tap_test tests[] = {
 	{ "keys switch the views", keys_switch_the_views },
 	{ "without sums there are devices alone", without_sums_there_are_devices_alone },
+	{ "times are those of the interval", times_are_of_the_interval },
+	{ "lines of times fit 80 columns", lines_of_times_fit_80_columns },
 	{ "lines fit 80 columns", lines_fit_80_columns },
 };
 
