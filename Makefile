@@ -282,11 +282,13 @@ test-vm:
 	$(Q)+$(MAKE) CROSS=s390x guests
 	$(Q)BLKCAST_REQUIRE=vm BUILD=$(BUILD) scripts/run-tests.sh $(wildcard tests/vm/*.sh)
 
-# The agent runs with AddressSanitizer and UBSan in guests: each source, three kernels, both byte orders, pauses, a disk
-# that goes, what the kernel refuses. The other guests, of static programs and of times, are left out to save time.
-vm_asan := amd64-5.10 amd64-6.12 amd64-no-bpf amd64-locked-down amd64-integrity amd64-seccomp amd64-buffered \
-	amd64-hot-plug amd64-pauses s390x
-test-vm-asan: export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
+# The agent runs with AddressSanitizer and UBSan in guests: each source, four kernels, both byte orders, pauses, clocks
+# that are set, a disk that goes, what the kernel refuses and what its trace loses. Left out are the guests of static
+# programs, which no sanitizer is in, and the slowest ones of s390x.
+vm_asan := amd64 amd64-5.10 amd64-6.12 amd64-no-bpf amd64-locked-down amd64-integrity amd64-seccomp amd64-buffered \
+	amd64-hot-plug amd64-pauses amd64-time blktrace-losses s390x
+test-vm-asan: export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1:exitcode=99
+test-vm-asan: export ASAN_OPTIONS ?= exitcode=99
 test-vm-asan:
 	$(Q)scripts/deps.sh build test vm
 	$(Q)+$(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined programs $(vm_tools:%=$(BUILD)/asan/tests/vm/%) \
@@ -416,8 +418,10 @@ coverage-only: $(faulty) $(call unit_named,spool account account_bounds account_
 		segment_header column sink_http store store_journal golden fuzz_corpus)
 	$(Q)BUILD=$(BUILD) scripts/coverage.sh $^
 
-# UBSan by itself prints and goes on, and what a program prints fails no test.
-check-asan: export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
+# UBSan by itself prints and goes on, and what a program prints fails no test. A report ends a program with 99, because
+# by itself it ends with 1, which tests expect of many commands.
+check-asan: export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1:exitcode=99
+check-asan: export ASAN_OPTIONS ?= exitcode=99
 check-asan:
 	$(Q)+$(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined test-only
 # Memcheck sees reads of what was never set, which neither sanitizer does.

@@ -9,7 +9,9 @@ need_vm amd64 6.1
 need python3 "python3 is not installed" command -v python3
 vm_serve
 touch "$T/console"
-scripts/vm.sh --arch amd64 --disk 64M --time 280 --console "$T/console" --monitor "$T/monitor" \
+memory=512M # little, as all of it is in the snapshot
+! sanitized || memory=768M
+scripts/vm.sh --arch amd64 --disk 64M --memory $memory --time 280 --console "$T/console" --monitor "$T/monitor" \
 	--out "$T/guest" --add "$BUILD/blkcast-agent" --add tests/vm/guest/reads.sh:/vm/reads.sh \
 	--run tests/vm/guest/time.sh "$vm_port" >"$T/vm.out" 2>"$T/vm.err" &
 vm=$!
@@ -39,6 +41,7 @@ wait $vm
 is "$?" 0 "the guest ends"
 note "$(grep -c segment_renamed "$T/guest/agent.log") segments renamed, $(grep -c quarantine "$T/guest/agent.log") set aside"
 is "$(cat "$T/guest/status")" 0 "so does its agent"
+vm_no_report time "$T/guest/agent.log"
 sums >"$T/after"
 is "$(comm -23 "$T/before" "$T/after" | wc -l)" 0 "no segment that was stored before was overwritten or went away"
 exits 0 "the store is sound" "$BUILD/blkcast" check --store "$T/store"

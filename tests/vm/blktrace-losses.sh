@@ -4,8 +4,9 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/support/tap.sh
 . tests/vm.sh
 need_vm amd64 6.1
-scripts/vm.sh --arch amd64 --smp 2 --disk 64M --time 150 \
+scripts/vm.sh --arch amd64 --smp 2 --disk 64M --memory $vm_memory --time 150 \
 	--add "$BUILD/tests/system/capture" --run tests/vm/guest/blktrace-losses.sh >"$T/out" 2>"$T/err"
+vm_no_report losses "$T/out" "$T/err"
 field() { sed -n "s/^$1 .*\b$2=\([0-9]*\).*/\1/p" "$T/out"; }
 for name in roomy tight stopped; do
 	note "$(grep "^$name" "$T/out" | cut -c1-300)"

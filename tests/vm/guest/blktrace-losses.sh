@@ -29,6 +29,7 @@ follow() { # NAME OPTION...
 	dropped=$(cat /sys/kernel/debug/block/vda/dropped)
 	kill -INT $c
 	wait $c
+	cat /tmp/err >&2
 	echo "$name kernel=$((after - before)) dropped=$dropped $(cat /tmp/out)"
 }
 follow roomy
