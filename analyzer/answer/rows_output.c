@@ -13,7 +13,8 @@ static int rows_output_end(struct buf *text, FILE *out)
 {
 	int ret = text->error;
 
-	if (!ret && fwrite(text->data, 1, text->len, out) != text->len)
+	/* An empty text has no memory, and fwrite() takes no NULL. */
+	if (!ret && text->len && fwrite(text->data, 1, text->len, out) != text->len)
 		ret = -EIO;
 	buf_release(text);
 	return ret;

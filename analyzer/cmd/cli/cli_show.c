@@ -79,7 +79,8 @@ int cli_show_text(struct buf *text)
 {
 	int ret = text->error;
 
-	if (!ret && fwrite(text->data, 1, text->len, stdout) != text->len)
+	/* An empty text has no memory, and fwrite() takes no NULL. */
+	if (!ret && text->len && fwrite(text->data, 1, text->len, stdout) != text->len)
 		ret = -EIO;
 	buf_release(text);
 	return ret;
