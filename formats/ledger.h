@@ -22,13 +22,13 @@ enum loss_cause {
 	LOSS_UNPAIRED,	  /* user space: a completion without a known start, or the reverse */
 	LOSS_DECODE,	  /* user space: a record made no sense */
 	LOSS_REORDER,	  /* user space: there was no memory to hold the request */
-	LOSS_SHED,	  /* requests were left out on purpose by --max-overhead */
+	LOSS_SHED,	  /* requests were left out on purpose, to bound the overhead */
 	LOSS_SPOOL_FULL,  /* a full spool dropped the segment */
 	LOSS_SPOOL_ERROR, /* the disk did not take the segment */
 	LOSS_QUARANTINE,  /* a spooled segment was damaged, or the analyzer refused it for good */
 	LOSS_AGENT_DIED,  /* captured, but not yet spooled when the agent was killed */
 	LOSS_NOT_WATCHED, /* completed while no agent ran, by the kernel's own counters */
-	LOSS_KEPT_BACK,	  /* not sent: --hindsight, or the analyzer's policy, and nobody asked */
+	LOSS_KEPT_BACK, /* not sent, by hindsight or the analyzer's policy: nobody asked */
 };
 #define NR_LOSS_CAUSES 12
 

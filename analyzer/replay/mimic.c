@@ -55,7 +55,7 @@ static int mimic_check(const struct profile *p, const struct mimic_options *o, s
 		return err_set(err, EINVAL, "no reads or writes are counted in this profile");
 	if ((double)others > RARE_RATIO * (double)mimic_total(p) &&
 	    !(o->leave_out & MIMIC_LEAVE_DISCARDS))
-		return err_set(err, ENOTSUP,
+		return err_set(err, EDOM,
 			       "%" PRIu64 " discards and other operations beside %" PRIu64
 			       " reads and writes cannot be mimicked, unless discards are left out",
 			       others, mimic_total(p));
@@ -251,7 +251,7 @@ static int make_bursts(struct mimic *m, const struct profile *p, const struct mi
 		return 0;
 	if (!o->log || o->directory)
 		return err_set(
-			err, ENOTSUP,
+			err, EDOM,
 			"arrivals in bursts (index of dispersion %.3g) are a log of requests "
 			"beside the job, of a device or file: expected a file for the job and such "
 			"a target, unless bursts are left out, which makes them Poisson",
@@ -457,7 +457,7 @@ static int make_range(struct mimic *m, const struct profile *p, const struct mim
 	if (!o->target_bytes || m->range_bytes <= o->target_bytes)
 		return 0;
 	if (!(o->leave_out & MIMIC_LEAVE_LOCALITY))
-		return err_set(err, ENOTSUP,
+		return err_set(err, EDOM,
 			       "the load touches a range of %s, the target has %s, in which it "
 			       "fits only if locality is left out",
 			       units_bytes((double)m->range_bytes, need),

@@ -116,7 +116,8 @@ struct mimic {
 
 /*
  * Decides everything. m need not be initialized; release it whatever this returns. Returns 0,
- * -ENOMEM, or -EINVAL with what cannot be mimicked. O(requests of a few subsets of Algorithm 1).
+ * -ENOMEM, -EINVAL with what cannot be mimicked, or -EDOM if leave_out allows to leave that out.
+ * O(requests of a few subsets of Algorithm 1).
  */
 int mimic_make(struct mimic *m, const struct profile *p, const struct mimic_options *o,
 	       struct err *err);

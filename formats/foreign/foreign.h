@@ -79,7 +79,7 @@ struct foreign_head {
 };
 
 struct foreign_format {
-	const char *name;  /* name for --format */
+	const char *name;  /* the name by which a person chooses it */
 	const char *title; /* title for the list in the help */
 	uint32_t traits;
 	uint32_t record_bytes; /* bytes that record() takes; 0: begin() determines it */

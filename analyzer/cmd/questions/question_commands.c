@@ -42,7 +42,7 @@ int question_overwrite_check(const struct cli *cli, const char *overwrite, const
 
 int question_run_hint(int ret, const char *target, struct err *err)
 {
-	if (ret == -ENOTSUP)
+	if (ret == -EDOM && target)
 		err_suffix(err, " (--leave-out)");
 	else if (ret == -ENOTUNIQ)
 		err_suffix(err, "; --device, --host, --begin and --end choose");

@@ -36,8 +36,8 @@ int question_all_is_simulated(const struct cli *cli, const struct question *q);
 /* Refuses an --overwrite that is not the path of the target. Returns 0, or the exit status. */
 int question_overwrite_check(const struct cli *cli, const char *overwrite, const char *target);
 /*
- * Adds the options that help to what replay/ says of the requests, the mimic or the target. Returns
- * ret, or -EINVAL where something was added.
+ * Adds the options that help to what replay/ says of the requests, the mimic or the target, which
+ * is NULL where nothing runs. Returns ret, or -EINVAL where something was added.
  */
 int question_run_hint(int ret, const char *target, struct err *err);
 /* Shows the answer where ret is 0. Returns the exit status, which follows the verdict. */

@@ -9,7 +9,7 @@
 #include "analyzer/report/collect/report.h"
 
 struct figure {
-	const char *name;  /* name for --figure, and the anchor in the page */
+	const char *name;  /* the name by which a person chooses it, and the anchor in the page */
 	const char *title; /* one line */
 	const char *about; /* one or two sentences on how to read it */
 	/* reason why it can have nothing to show; NULL: it is then left out without a note */

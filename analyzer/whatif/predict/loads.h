@@ -78,7 +78,7 @@ struct predictor_options {
 	const char *db, *campaign, *target;
 };
 
-/* Returns how many ways of predicting were given: --model, --db. */
+/* Returns how many ways of predicting were given: models, a measurement store. */
 static inline int predictor_options_given(const struct predictor_options *o)
 {
 	return (o->models.nr > 0) + (o->db != NULL);

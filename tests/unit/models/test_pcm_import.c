@@ -415,9 +415,11 @@ static void bad_models(void)
 		const struct spoiled *b = &spoiled[i];
 		struct arch_model m = { 0 };
 		struct err err = { 0 };
+		/* Failures can be left out: their code lets a command say how. */
+		int code = strstr(b->want, " above 0") ? ENOTSUP : EINVAL;
 
 		ok(spoil(dir, b->file, b->from, b->to));
-		if (!ok_int(pcm_import(&m, dir, NULL, &err), -EINVAL) ||
+		if (!ok_int(pcm_import(&m, dir, NULL, &err), -code) ||
 		    !ok(strstr(err.line, b->want) != NULL))
 			tap_note("%zu (%s): %s", i, b->to, err.line);
 		arch_release(&m);

@@ -85,7 +85,7 @@ static void open_loads(void)
 	mimic_release(&m);
 	p.open.idc = &idc;
 	p.open.nr_idc = 1;
-	ok_int(mimic_make(&m, &p, &plain, &err), -ENOTSUP);
+	ok_int(mimic_make(&m, &p, &plain, &err), -EDOM);
 	ok(strstr(err.line, "bursts") != NULL);
 	mimic_release(&m);
 	p.open.idc = NULL;
@@ -321,7 +321,7 @@ static void refusals(void)
 
 	make(&p);
 	small.target_bytes = 1 << 30;
-	ok_int(mimic_make(&m, &p, &small, &err), -ENOTSUP);
+	ok_int(mimic_make(&m, &p, &small, &err), -EDOM);
 	ok_str(err.line,
 	       "the load touches a range of 1 TiB, the target has 1 GiB, in which it fits "
 	       "only if locality is left out");
@@ -332,7 +332,7 @@ static void refusals(void)
 	ok(m.notes.len > 0);
 	mimic_release(&m);
 	p.requests[OPERATION_DISCARD] = 9000;
-	ok_int(mimic_make(&m, &p, &plain, &err), -ENOTSUP);
+	ok_int(mimic_make(&m, &p, &plain, &err), -EDOM);
 	ok(strstr(err.line, "9000 discards") != NULL);
 	mimic_release(&m);
 	p.requests[OPERATION_DISCARD] = 0;

@@ -50,8 +50,8 @@ struct pcm_options {
  * a directory that has one .allocation and one .usagemodel file; or one of these files, and the
  * other is found by the system to which both refer; or both files, separated by a comma
  * ("a.allocation,u.usagemodel"). o NULL means that all options are off. Returns 0, -EINVAL or the
- * errno of a file that cannot be read, with file and line, or -ENOMEM. No other thread may change
- * the files during the call.
+ * errno of a file that cannot be read, with file and line, -ENOTSUP for failures that are not left
+ * out, or -ENOMEM. No other thread may change the files during the call.
  */
 int pcm_import(struct arch_model *m, const char *path, const struct pcm_options *o,
 	       struct err *err);
