@@ -28,7 +28,7 @@ enum loss_cause {
 	LOSS_QUARANTINE,  /* a spooled segment was damaged, or the analyzer refused it for good */
 	LOSS_AGENT_DIED,  /* captured, but not yet spooled when the agent was killed */
 	LOSS_NOT_WATCHED, /* completed while no agent ran, by the kernel's own counters */
-	LOSS_KEPT_BACK, /* not sent, by hindsight or the analyzer's policy: nobody asked */
+	LOSS_KEPT_BACK,	  /* not sent, by hindsight or the analyzer's policy: nobody asked */
 };
 #define NR_LOSS_CAUSES 12
 
