@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Computes how wide an interval for a new application has to be, from answers about recorded ones:
 #
-#	scripts/study-applications-coverage.sh docs/studies/applications/applications.csv \
-#		docs/studies/new-cases/again-4.csv docs/studies/new-cases/again-5.csv
+#	scripts/study-applications-coverage.sh -t docs/studies/applications/applications.csv \
+#		docs/studies/new-cases/again-{6,7,8}.csv
 #
 # The tables are those of scripts/study-applications-table.sh. For each point, the errors |ln(measured / predicted)| of nine
 # tenths of the values, each application having the same weight, are at most hypot(half, excess), where half is the bound
-# of held-out configurations. The excess of each point is printed: device_model.c has these numbers, rounded. For the
+# of held-out configurations. The excess of each point is printed; with -t, reads and writes have an excess of their own,
+# and flushes, which few applications have, get the larger one of both: device_model.c has these numbers, rounded. For the
 # coverage each application is left out in turn, and its values are held against the excess of all others.
 #
 # A value is left out of both the excess and the coverage if the runs of the application itself differ from their mean by
@@ -14,8 +15,18 @@
 # last line of the output says how many these are.
 set -euo pipefail
 export LC_ALL=C
-awk -F, '
-	function bound(point, skip, i, k, v, best, sum, within, of, a) {
+by_type=0
+[ "${1:-}" != -t ] || { by_type=1 && shift; }
+awk -F, -v by_type=$by_type '
+	# The bound of a point, such as "mean", or "read mean" with -t.
+	function bound(point, skip, reads, writes) {
+		if (point !~ /^flush /) return bound_of(point, skip)
+		sub(/^flush /, "", point)
+		reads = bound_of("read " point, skip)
+		writes = bound_of("write " point, skip)
+		return reads > writes ? reads : writes
+	}
+	function bound_of(point, skip, i, k, v, best, sum, within, of, a) {
 		best = -1
 		for (i = 1; i <= n; i++) {
 			if (pt[i] != point || app[i] == skip || (best >= 0 && x[i] >= best)) continue
@@ -35,7 +46,7 @@ awk -F, '
 		n++
 		key[n] = $at["application"] " " $at["type"] " " $at["point"]
 		measured[n] = $at["measured"]; total[key[n]] += $at["measured"]; runs[key[n]]++
-		app[n] = $at["application"]; pt[n] = $at["point"]; half[n] = $at["half"]
+		app[n] = $at["application"]; pt[n] = (by_type ? $at["type"] " " : "") $at["point"]; half[n] = $at["half"]
 		e[n] = log($at["predicted"] / $at["measured"]); if (e[n] < 0) e[n] = -e[n]
 		x[n] = e[n] > half[n] ? sqrt(e[n] ^ 2 - half[n] ^ 2) : 0
 	}
@@ -47,7 +58,8 @@ awk -F, '
 		}
 		for (i = 1; i <= n; i++)
 			if (differs[key[i]] > 0.1) { unsteady++; pt[i] = "" }
-		nr = split("mean p50 p95 p99", order, " ")
+		nr = split(by_type ? "read mean,read p50,read p95,read p99,write mean,write p50,write p95,write p99," \
+			"flush mean,flush p50,flush p95,flush p99" : "mean,p50,p95,p99", order, ",")
 		for (k = 1; k <= nr; k++) {
 			point = order[k]
 			in_ = all = 0

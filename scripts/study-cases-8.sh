@@ -23,7 +23,7 @@ run_ledger() {
 	awk 'BEGIN { for (srand(1); ; ) {
 		printf "UPDATE t SET v = LPAD('"''"', 400, UUID_TO_CHAR(GEN_UUID())) WHERE id = %d;\n", 60000 * rand()
 		printf "SELECT CHAR_LENGTH(v) FROM t WHERE id = %d;\nCOMMIT;\n", 60000 * rand()
-	} }' | in_group timeout "$2" isql-fb -q -user SYSDBA "$1/ledger.fdb" >"$OUT/ledger.out" || [ $? = 124 ]
+	} }' | in_group timeout -s KILL "$2" isql-fb -q -user SYSDBA "$1/ledger.fdb" >"$OUT/ledger.out" || [ $? = 137 ]
 }
 
 # A tree is committed to a repository of OSTree, which makes each object durable; then some of its files change.

@@ -173,8 +173,8 @@ head_of() { # what was run, and what it was used for
 	elif [ "$SET" = 6 ]; then
 		cat <<-'TEXT'
 			These five were the sixth new ones. [Their first round](first-6.md) had means that were off by 157 %, and 48 of 64
-			values (75 %) inside the intervals. An error of the answers for web has been mended since ([causes](causes.md)); no
-			interval was made with them.
+			values (75 %) inside the intervals. Errors of answers have been mended since ([causes](causes.md)). These runs are
+			others: all guests had equal settings, and the widths of intervals come from them too.
 
 			- **etcd**: the store of a cluster's state, whose log is durable before it answers, with four clients that put values
 			- **influx**: InfluxDB takes batches of 400 values from two clients, each durable before the answer

@@ -49,7 +49,7 @@ static void study_device_widen(struct study_device *d)
 				own = hypot(own, device_model_held_out(&d->old, type, point));
 			d->target.errors[t][p].log_half =
 				d->errors ? fmax(d->errors->half[t][p], isnan(own) ? 0 : own)
-					  : device_model_application(own, point);
+					  : device_model_application(own, type, point);
 		}
 	for (int t = 0; t < STUDY_TYPES && d->from; t++)
 		for (int p = 0; p < STUDY_POINTS; p++)

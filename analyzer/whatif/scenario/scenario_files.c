@@ -191,7 +191,7 @@ static void scenario_device_widen(struct device_model *m)
 			m->errors[t][p].log_half = device_model_application(
 				device_model_held_out(&held_out, (enum device_type)t,
 						      (enum device_point)p),
-				(enum device_point)p);
+				(enum device_type)t, (enum device_point)p);
 }
 
 int scenario_device(struct scenario_files *f, const char *path, const struct device_model **out,

@@ -10,8 +10,8 @@
  *
  * The 90 % intervals come from the held-out configurations of the device, which may be replaced by
  * errors of recorded applications (application_errors.h), and are wider where the load has few
- * requests of a type (device_times_chance()). Those of loads beside others, or beside
- * copies of themselves, are wider (device_model_shared()), also where the time alone replaces the
+ * requests of a type (device_times_chance()). Those of loads beside others, or beside copies of
+ * themselves, may be wider (device_model_shared()), also where the time alone replaces the
  * simulated one.
  *
  *	struct study_simulate sim = { .target = &model, .replay = &plans, .seed = 1 };

@@ -195,7 +195,7 @@ double device_model_held_out(const struct device_model *m, enum device_type type
  * application does beside the configurations adds an error of its own, which is independent of the
  * first one. Its size comes from recorded applications (docs/studies/applications).
  */
-double device_model_application(double held_out, enum device_point point);
+double device_model_application(double held_out, enum device_type type, enum device_point point);
 /*
  * Returns the bound for an application beside others, from that of one alone. How requests of
  * several applications overtake each other adds an error of its own. Its size comes from pairs of
