@@ -387,6 +387,7 @@ static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 		q->room = causal_let_in(lane, q, just_before);
 		q->operation = r[i].operation;
 		q->durable = r[i].flags & REQUEST_FUA;
+		q->preflush = r[i].flags & REQUEST_PREFLUSH && !flushes;
 		if (i + 1 - done > lane->depth)
 			lane->depth = (uint32_t)(i + 1 - done);
 	}

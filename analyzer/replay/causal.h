@@ -78,6 +78,7 @@ struct causal_request {
 	uint32_t after_lane, after;
 	uint8_t operation; /* read, write, flush */
 	bool durable;	   /* forced unit access */
+	bool preflush;	   /* a write that a flush preceded, such as the commit of a journal */
 	bool takes_lock;   /* sent while no other lane holds the lock of the lane */
 	bool gives_lock;   /* its completion gives the lock back */
 	/* only in simulations: a cache serves the request in the plan's cached_s */

@@ -127,7 +127,8 @@ static int stored_submit(struct stored_sim *s, uint32_t lane)
 				    .type = r->operation == OPERATION_FLUSH   ? DEVICE_FLUSH
 					    : r->operation == OPERATION_WRITE ? DEVICE_WRITE
 									      : DEVICE_READ,
-				    .durable = r->durable };
+				    .durable = r->durable,
+				    .preflush = r->preflush };
 	bool counted = !load->again;
 	uint32_t slot;
 	int ret = stored_slot_take(s, &slot);

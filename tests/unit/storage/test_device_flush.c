@@ -214,6 +214,38 @@ static void flush_behind_forced_data(void)
 	device_sim_release(&d);
 }
 
+/*
+ * The commit of a journal is a write that a flush precedes. While its data are under way, until
+ * 10 ms, no flush begins, also on a device that forces writes by itself. Those of another write
+ * keep no flush.
+ */
+static void flush_behind_commit(void)
+{
+	for (int preflush = 0; preflush < 2; preflush++) {
+		struct device_request data = {
+			.type = DEVICE_WRITE, .bytes = 4096, .durable = true, .preflush = preflush
+		};
+		struct device_request flush = { .at_s = 0.004, .type = DEVICE_FLUSH };
+		struct device_model m;
+		struct device_sim d;
+		double end_s;
+
+		device_model_init(&m);
+		m.base_s[1] = 0.01;
+		m.flush_s = 0.002;
+		m.flush_window = 8;
+		m.flush_wait_ratio = 0;
+		ok(device_sim_init(&d, &m, 1) == 0);
+		ok(device_sim_submit(&d, &data, &end_s));
+		ok_near(end_s, 0.01, 1e-9);
+		ok(device_sim_submit(&d, &flush, &flush.at_s) == !preflush);
+		ok_near(flush.at_s, preflush ? 0.01 : 0.006, 1e-9);
+		ok(!preflush || device_sim_submit(&d, &flush, &flush.at_s));
+		ok_near(flush.at_s, preflush ? 0.012 : 0.006, 1e-9);
+		device_sim_release(&d);
+	}
+}
+
 /* Data of forced writes that never end hold a flush back for 5 s, as in the block layer. */
 static void flush_is_deferred_for_a_time(void)
 {
@@ -289,6 +321,7 @@ static const struct tap_test tests[] = {
 	{ "flushes that are served one by one limit no more than the servers do",
 	  flushes_limit_nothing },
 	{ "a flush beside the servers waits until few requests wait", flush_beside_servers },
+	{ "a flush waits while the commit of a journal is under way", flush_behind_commit },
 	{ "requests under way hold flushes back", requests_hold_flushes_back },
 	{ "no flush begins while data of forced writes are under way", flush_behind_forced_data },
 	{ "data of forced writes hold a flush back for 5 s at most", flush_is_deferred_for_a_time },

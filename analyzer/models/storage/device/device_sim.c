@@ -413,10 +413,13 @@ bool device_sim_submit(struct device_sim *d, struct device_request *r, double *e
 		done = device_flush(d, r, end_s);
 	else
 		d->done_s[d->nr_done++ & (DEVICE_WAITERS - 1)] = *end_s = device_data(d, r);
-	if (r->durable && r->type == DEVICE_WRITE && d->model->durable_flush && !r->written) {
-		d->forced_s = fmax(d->forced_s, *end_s);
-		r->written = true;
-		done = false;
+	if (r->type == DEVICE_WRITE && !r->written) {
+		bool flushes = r->durable && d->model->durable_flush;
+
+		if (flushes || r->preflush)
+			d->forced_s = fmax(d->forced_s, *end_s);
+		r->written = flushes;
+		done = !flushes;
 	}
 	d->nr += done;
 	d->end_s = *end_s > d->end_s ? *end_s : d->end_s;

@@ -18,9 +18,9 @@
  * Some requests take part in the queue a second time, later, so that the caller has to submit them
  * again at a time that the device names: a flush that finds another flush under way, a flush behind
  * a cache that is not empty, the flush of a forced write after its data, and any flush while data
- * of forced writes are under way. All flushes that wait for the same end share the next flush.
- * These are rules of the block layer of Linux (block/blk-flush.c), which defers a flush for data by
- * 5 s at most.
+ * of writes with a flush before or after them are under way, such as the commit of a journal. All
+ * flushes that wait for the same end share the next flush. These are rules of the block layer of
+ * Linux (block/blk-flush.c), which defers a flush for data by 5 s at most.
  *
  * A request follows an earlier one (is sequential) if it begins at the offset where one of the
  * last requests ended.
@@ -44,8 +44,9 @@ struct device_request {
 	uint32_t bytes;
 	enum device_type type;
 	bool durable;
-	bool written; /* set by the device: the data are written, and a flush remains to be done */
-	bool drained; /* set by the device: the flush has begun, and the cache drains for it */
+	bool preflush; /* a write that the block layer does in steps, a flush before its data */
+	bool written;  /* set by the device: the data are written, and a flush remains to be done */
+	bool drained;  /* set by the device: the flush has begun, and the cache drains for it */
 };
 
 /* This struct is the state of a token bucket. */
@@ -80,8 +81,8 @@ struct device_sim {
 	double flush_begin_s, flush_end_s, flush_service_s;
 	bool draining;
 	/*
-	 * Until forced_s data of forced writes are under way that a flush follows; deferred_s is
-	 * when the first of the flushes that wait for them arrived, or infinite.
+	 * Until forced_s data are under way that a flush precedes or follows; deferred_s is when
+	 * the first of the flushes that wait for them arrived, or infinite.
 	 */
 	double forced_s, deferred_s;
 	uint64_t dirty_bytes; /* written since that flush began */
