@@ -161,8 +161,7 @@ static void print_json(const struct report *r, const char *chosen)
 static void print_choice(const struct report *r, const char *chosen)
 {
 	if (chosen)
-		fprintf(r->out, "source auto would choose %s: the first above that works\n",
-			chosen);
+		fprintf(r->out, "auto would choose %s: the first above that works\n", chosen);
 	else
 		fprintf(r->out, "no source works on this machine as this user\n");
 }

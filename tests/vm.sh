@@ -86,7 +86,7 @@ note_files() {
 
 # The doctor runs before the agent gives anything up; what the agent then chooses is in its log.
 vm_auto() {
-	is "$(sed -n 's/^source auto would choose \([a-z]*\).*/\1/p' "$T/$1/doctor")" "$2" \
+	is "$(sed -n 's/^auto would choose \([a-z]*\).*/\1/p' "$T/$1/doctor")" "$2" \
 		"$1: auto chooses $2"
 	is "$(sed -n 's/.* tracing source=\([a-z]*\).*/\1/p' "$T/$1/$1-auto.log")" "$2" \
 		"$1: the agent that was to choose traces by $2"

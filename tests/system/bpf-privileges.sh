@@ -28,5 +28,5 @@ exits 2 "without them, the agent does not start" nobody "$T/blkcast-agent" --sou
 is "$(wc -l <"$T/err")" 1 "and says why in one line"
 like "$(cat "$T/err")" "CAP_BPF and CAP_PERFMON" "which names what is missing"
 exits 0 "--doctor says what is left" nobody "$T/blkcast-agent" --doctor
-like "$(tail -n 1 "$T/out")" "source auto would choose diskstats" "in its last line: what needs no privilege"
+like "$(tail -n 1 "$T/out")" "^auto would choose diskstats" "in its last line: what needs no privilege"
 done_testing

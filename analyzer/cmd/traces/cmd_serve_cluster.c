@@ -90,7 +90,6 @@ static int cmd_serve_check(const struct cli *cli, const struct access_config *a)
 }
 
 static const struct cli_hint serve_hints[] = {
-	{ EALREADY, " with --store" },
 	{ EUSERS, " (--user NAME)" },
 	{ ENOKEY,
 	  "; expected --tls-cert, and --client-ca or --tokens (--page-tokens of the page), or "
@@ -147,6 +146,8 @@ static int cmd_serve_run(struct cli *cli)
 	if (cmd_serve_check(cli, access))
 		return CLI_BAD_INPUT;
 	ret = serving_run(&s, &err);
+	if (ret == -EALREADY)
+		err_suffix(&err, " with --store");
 	return cli_finish(cli, cli_hint(ret, serve_hints, &err), &err, CLI_DONE);
 }
 
