@@ -2,7 +2,8 @@
 # volume. scripts/study-volumes.sh sources this file and says what the functions are for.
 # shellcheck shell=bash
 
-# Firebird opens its file so that each write is durable (O_DSYNC). One client changes rows and reads others.
+# Firebird opens its file so that each write is durable (O_DSYNC). One client changes rows and reads others. It is killed
+# at the end, because isql-fb takes SIGTERM for the end of a statement and goes on.
 setup_ledger() {
 	isql-fb -q -user SYSDBA <<-SQL
 		CREATE DATABASE '$1/ledger.fdb' PAGE_SIZE 8192;

@@ -112,7 +112,7 @@ struct causal_plan {
 	struct causal_lane *lanes;
 	size_t nr_lanes;
 	uint32_t nr_locks; /* number of locks that lanes share */
-	/* what write-back under way does to requests of threads; found by causal_hold() */
+	/* what write-back under way does to requests of threads; found by causal_hold_find() */
 	struct causal_hold hold;
 	/* requests, and requests left out because they cannot be sent or timed */
 	uint64_t nr, nr_left_out;

@@ -62,6 +62,16 @@ static int cmd_study_check(struct cli *cli, struct study_question *s, const stru
 	return cmd_study_check_target(cli, s);
 }
 
+/* Adds the options that help to an answer. Returns ret as a command has to take it. */
+static int cmd_study_hint(struct cli *cli, const struct study_question *s, int ret, struct err *err)
+{
+	bool unknown = !ret && s->of.verdict == QUESTION_CANNOT_TELL && !s->target.path;
+
+	if (unknown && !answer_is_for_page())
+		cli_note(cli, "--run makes the loads run on the target");
+	return question_run_hint(ret, s->target.path, err);
+}
+
 static int cmd_study_ask(struct cli *cli, struct study_question *s, struct study_words *w)
 {
 	struct question *q = &s->of;
@@ -120,9 +130,7 @@ static int cmd_study_ask(struct cli *cli, struct study_question *s, struct study
 		return CLI_DONE;
 	ret = question_words_levels(&s->space, &w->sizes, &w->reads, &err);
 	if (!ret)
-		ret = question_run_hint(study_question_answer(&a, s, &err), s->target.path, &err);
-	if (!ret && q->verdict == QUESTION_CANNOT_TELL && !s->target.path && !answer_is_for_page())
-		cli_note(cli, "--run makes the loads run on the target");
+		ret = cmd_study_hint(cli, s, study_question_answer(&a, s, &err), &err);
 	return question_end(cli, q, ret, a, report, &err);
 }
 

@@ -173,7 +173,6 @@ static void copies(void)
 	for (int t = 0; t < DEVICE_NR_TYPES; t++)
 		for (int p = 0; p < DEVICE_NR_POINTS; p++)
 			r->target.errors[t][p].log_half = 0.3;
-	ok(shared >= 0.3); /* the last round of docs/studies/consolidation asks for no more */
 	ok_int(study_simulate_case(&r->sim, &r->study, &c, &err), 0);
 	ok_near(half_of(&c.answers[0]), 0.3, CHANCE);
 	r->sim.copies = (size_t[]){ 3, 1, 1 };

@@ -86,8 +86,8 @@ static const struct field flush_fields[] = {
 	FIELD(NUMBER, "clean_ratio", AT(flush_clean_ratio), .high = 1, .standard = "1",
 	      .help = "share of base_s where nothing was written"),
 	FIELD(NUMBER, "wait_ratio", AT(flush_wait_ratio), .high = 10, .standard = "1",
-	      .help = "share of the wait behind waiting requests; beside a window, of the flushes that "
-		      "wait for all of them"),
+	      .help = "share of the wait behind waiting requests; beside a window, the probability "
+		      "with which each request under way holds a flush back"),
 	FIELD(NUMBER, "window", AT(flush_window), .high = 1e6,
 	      .help = "waiting requests that a flush passes beside the servers; 0: it joins them"),
 	FIELD(FLAG, "alone", AT(flush_alone), .help = "flushes neither wait for others nor share"),
