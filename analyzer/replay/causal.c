@@ -12,6 +12,7 @@
 #include "analyzer/replay/causal_lock.h"
 #include "analyzer/replay/causal_open.h"
 #include "analyzer/replay/causal_pool.h"
+#include "analyzer/replay/causal_turn.h"
 
 #define CAUSAL_GROUPS 256 /* more threads than these are sorted by comparison */
 
@@ -202,7 +203,7 @@ static int sort_ends(struct causal_times *t, size_t nr)
 
 		for (size_t i = 0; i < s->nr; i++)
 			s->ends[i] = (struct causal_end){ t->requests[s->first + i].completion_ns,
-							  (uint32_t)i };
+							  (uint32_t)l, (uint32_t)i };
 		causal_sort(s->ends, s->nr, sizeof(*s->ends), by_time);
 	}
 	return causal_merge_ends(t, nr);
@@ -273,6 +274,19 @@ static void causal_anchor_first(struct causal_request *q, const struct causal_ti
 	q->after = e->request;
 }
 
+/* Lets the first request of a lane wait for the last completion that left nothing under way. */
+static void causal_anchor_turn(struct causal_request *q, const struct causal_times *t,
+			       const struct causal_turns *turns, uint64_t arrival_ns)
+{
+	const struct causal_end *e = causal_turns_find(turns, t, arrival_ns);
+
+	if (!e)
+		return;
+	q->gap_ns = arrival_ns - e->ns;
+	q->after_lane = e->lane;
+	q->after = e->request;
+}
+
 /*
  * Does this for a request of a lane. A lane that is idle may also have been woken by any other, and
  * a lane that begins in the window has been begun by another.
@@ -308,13 +322,24 @@ static uint32_t causal_let_in(const struct causal_lane *lane, const struct causa
  * A burst consists of requests that were sent while other requests of the lane were under way. The
  * limit of its depth (throttling by the kernel, or a queue) is not known, but the largest recorded
  * depth is within the limit. A request that a completion let in waits for this completion as well.
+ * Write-back that has less than half of its largest depth under way is not throttled: what comes
+ * just after a completion does so by chance.
  */
-static void make_room(struct causal_request *q, size_t nr)
+static void make_room(struct causal_lane *lane)
 {
-	for (size_t i = 0, end; i < nr; i = end) {
+	struct causal_request *q = lane->requests;
+	size_t deepest = 0;
+
+	for (size_t i = 0; i < lane->nr && !lane->tid; i++)
+		if (q[i].room && i - q[i].done > deepest)
+			deepest = i - q[i].done;
+	for (size_t i = 0; i < lane->nr && !lane->tid; i++)
+		if (2 * (i - q[i].done) < deepest)
+			q[i].room = 0;
+	for (size_t i = 0, end; i < lane->nr; i = end) {
 		size_t most = i - q[i].done;
 
-		for (end = i + 1; end < nr && q[end].done < end; end++)
+		for (end = i + 1; end < lane->nr && q[end].done < end; end++)
 			most = end - q[end].done > most ? end - q[end].done : most;
 		for (size_t k = i; k < end; k++)
 			if (k > most && k > i && k - most > q[k].room)
@@ -350,7 +375,8 @@ static void causal_pool_lane(struct causal_lane *lane)
 
 /* before is the lane whose place this lane takes, or CAUSAL_NO_LANE. */
 static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
-		     const struct causal_span *s, size_t nr_all, uint32_t before)
+		     const struct causal_span *s, size_t nr_all, uint32_t before,
+		     const struct causal_turns *turns)
 {
 	const struct request *r = &t->requests[s->first];
 	size_t done = 0, just_before = 0, own_before = 0, all_before = 0;
@@ -379,6 +405,8 @@ static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 		causal_anchor_lane(q, t, lane, done == i, at, since);
 		if (!i && before != CAUSAL_NO_LANE && q->gap_ns > CAUSAL_FOLLOW_NS)
 			causal_anchor_first(q, t, before, at);
+		if (!i && q->after_lane == UINT32_MAX && !causal_is_kernel(lane->tid))
+			causal_anchor_turn(q, t, turns, at);
 		q->offset = flushes ? 0 : r[i].sector * SECTOR_BYTES;
 		q->bytes = flushes ? 0 : r[i].bytes;
 		q->others = done == i ? all_before - own_before : 0;
@@ -396,7 +424,7 @@ static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 	else if (lane->pool)
 		causal_pool_lane(lane);
 	else
-		make_room(lane->requests, lane->nr);
+		make_room(lane);
 	return 0;
 }
 
@@ -421,14 +449,18 @@ static int causal_look(struct causal_lane *lane, const struct causal_times *t, s
 static int causal_fill(struct causal_plan *plan, struct causal_times *t,
 		       const struct causal_pools *pools, size_t nr)
 {
+	struct causal_turns turns = { 0 };
 	uint32_t *before = NULL;
 	int ret = sort_ends(t, nr);
+	bool clock;
 
 	if (ret)
 		return ret;
 	before = malloc(t->nr_lanes * sizeof(*before));
 	plan->lanes = calloc(t->nr_lanes, sizeof(*plan->lanes));
-	ret = before && plan->lanes ? causal_begin(t, before) : -ENOMEM;
+	ret = before && plan->lanes ? causal_begin(t, before, &clock) : -ENOMEM;
+	if (!ret && !clock)
+		ret = causal_turns_make(&turns, t);
 	if (ret)
 		goto out;
 	plan->nr_lanes = t->nr_lanes;
@@ -439,7 +471,7 @@ static int causal_fill(struct causal_plan *plan, struct causal_times *t,
 		plan->lanes[l].pool = pool && pool->hands_on;
 		ret = causal_look(&plan->lanes[l], t, l, nr);
 		if (!ret)
-			ret = fill_lane(&plan->lanes[l], t, &t->lanes[l], nr, before[l]);
+			ret = fill_lane(&plan->lanes[l], t, &t->lanes[l], nr, before[l], &turns);
 		if (ret)
 			goto out;
 	}
@@ -448,6 +480,7 @@ static int causal_fill(struct causal_plan *plan, struct causal_times *t,
 		ret = causal_lock(t, plan);
 out:
 	free(before);
+	causal_turns_release(&turns);
 	return ret;
 }
 
@@ -532,11 +565,24 @@ int causal_make(struct causal_plan *plan, struct request *r, size_t nr, struct e
 		ret = causal_sort_lanes(r, plan->nr);
 	if (!ret)
 		ret = causal_fill(plan, &t, &pools, plan->nr);
+	if (!ret)
+		plan->middle_s = (double)(t.all[causal_middle_end(plan->nr)].ns -
+					  t.all[causal_middle_begin(plan->nr)].ns) /
+				 1e9;
 	causal_pools_release(&pools);
 	free(t.ends);
 	free(t.all);
 	free(t.lanes);
 	return ret;
+}
+
+uint64_t causal_nr(const struct causal_plan *plan)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < plan->nr_lanes; i++)
+		nr += plan->lanes[i].nr;
+	return nr;
 }
 
 void causal_release(struct causal_plan *plan)

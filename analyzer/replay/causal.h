@@ -92,6 +92,7 @@ struct causal_lane {
 	uint32_t depth;	  /* largest number of requests under way */
 	uint32_t lock;	  /* below the plan's nr_locks, or CAUSAL_NO_LOCK */
 	uint64_t depends; /* bit i: the lane depends on lane i */
+	uint32_t copy;	  /* only in simulations: which copy of a multiplied load it belongs to */
 	bool open;	  /* its requests wait for no completion */
 	bool pool;	  /* a pool that hands on at once (causal_pool.h) */
 	bool follows;	  /* completions of other lanes wake it */
@@ -119,6 +120,7 @@ struct causal_plan {
 	uint64_t end_bytes; /* the end of the last byte touched */
 	uint32_t bytes_max; /* size of the largest request */
 	double window_s;    /* from the first arrival to the last completion */
+	double middle_s;    /* between two completions, causal_middle_begin() and _end() */
 	double cached_s;    /* the time of requests that a cache serves */
 	double mean_s[2];   /* recorded mean response time of reads, of writes; NaN: none */
 	/* These histograms hold all recorded response times of reads, writes and flushes. */
@@ -133,6 +135,20 @@ struct causal_plan {
  * lane depends, and O(n) for each of the first CAUSAL_DEPEND_LANES lanes.
  */
 int causal_make(struct causal_plan *plan, struct request *requests, size_t nr, struct err *err);
+/* Counts the requests of all lanes, which plan->nr need not say where others made the plan. */
+uint64_t causal_nr(const struct causal_plan *plan);
+/*
+ * The middle of nr requests, in order of their completions, lies between these two. A twentieth of
+ * them is before it, and as many are after it.
+ */
+static inline uint64_t causal_middle_begin(uint64_t nr)
+{
+	return nr / 20;
+}
+static inline uint64_t causal_middle_end(uint64_t nr)
+{
+	return nr - 1 - nr / 20;
+}
 void causal_release(struct causal_plan *plan);
 
 #endif

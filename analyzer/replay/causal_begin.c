@@ -164,7 +164,7 @@ static uint32_t causal_begin_take(const struct causal_times *t, uint32_t l, uint
 	return lane;
 }
 
-int causal_begin(const struct causal_times *t, uint32_t *before)
+int causal_begin(const struct causal_times *t, uint32_t *before, bool *clock)
 {
 	struct begin_event *events = calloc(2 * t->nr_lanes + 1, sizeof(*events));
 	double *begun = calloc(t->nr_lanes + 2, sizeof(*begun));
@@ -173,12 +173,15 @@ int causal_begin(const struct causal_times *t, uint32_t *before)
 	size_t nr, nr_ended = 0;
 	int ret = events && begun && ns && ended ? 0 : -ENOMEM;
 
+	*clock = false;
 	for (size_t l = 0; l < t->nr_lanes; l++)
 		before[l] = CAUSAL_NO_LANE;
 	if (ret)
 		goto out;
 	nr = causal_begin_events(t, events);
-	if (!causal_begin_shows(events, nr, begun, ns) || causal_begin_clock(events, nr, ns))
+	*clock = causal_begin_clock(events, nr, ns);
+	memset(ns, 0, (t->nr_lanes + 2) * sizeof(*ns));
+	if (*clock || !causal_begin_shows(events, nr, begun, ns))
 		goto out;
 	for (size_t i = 0; i < nr; i++)
 		if (!events[i].begins)

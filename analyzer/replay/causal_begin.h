@@ -21,8 +21,9 @@
 
 /*
  * Sets before[l] to the lane whose place lane l takes, or to CAUSAL_NO_LANE. before has one item
- * per lane. Lanes of the kernel have no place. Returns 0 or -ENOMEM. O(n log n) for n lanes.
+ * per lane. Lanes of the kernel have no place. *clock says that threads begin at regular intervals.
+ * Returns 0 or -ENOMEM. O(n log n) for n lanes.
  */
-int causal_begin(const struct causal_times *t, uint32_t *before);
+int causal_begin(const struct causal_times *t, uint32_t *before, bool *clock);
 
 #endif

@@ -22,7 +22,7 @@
 
 struct causal_end {
 	uint64_t ns;
-	uint32_t request; /* index in the lane */
+	uint32_t lane, request; /* request: index in the lane */
 };
 
 struct causal_span {

@@ -22,6 +22,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define EVENTQ_CLOCK 0x80000000u /* set in the id of a clock; the remaining bits are its number */

@@ -128,7 +128,7 @@ static int device_search_run(struct device_search *s, double *factor, struct err
 	for (; !ret && plans->nr < d->study->nr; plans->nr++) {
 		const struct causal_plan *plan = &d->replay->plans[plans->nr];
 
-		ret = stored_scale(&plans->plans[plans->nr], plan, asked);
+		ret = stored_scale(&plans->plans[plans->nr], plan, 1, asked);
 		all &= plans->plans[plans->nr].nr > 0;
 		nr += (double)plans->plans[plans->nr].nr;
 		stored += (double)plan->nr;

@@ -104,6 +104,7 @@ static void study_device_loads(const struct study_device *d, struct device_study
 	for (size_t i = 0; i < d->study->nr; i++) {
 		study_name(d->study, i, loads[i].name);
 		loads[i].plan = &d->replay->plans[i];
+		loads[i].rate_per_s = d->study->loads[i].facts.rate_per_s;
 		memcpy(loads[i].measured_s, d->measured[i], sizeof(loads[i].measured_s));
 	}
 }

@@ -54,7 +54,7 @@ static int mix_device_scale(const struct mix_device *d, struct mix_device_run *r
 
 		if (!count)
 			continue;
-		ret = stored_scale(&plans->plans[i], &d->replay->plans[i], (double)count);
+		ret = stored_scale(&plans->plans[i], &d->replay->plans[i], count, 1);
 		if (ret)
 			return ret;
 		s->loads[i].facts.rate_per_s *= (double)count;

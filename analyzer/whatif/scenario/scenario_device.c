@@ -150,8 +150,7 @@ static int scenario_device_simulate(struct scenario_device *d, struct err *err)
 	for (; d->plans.nr < d->study.nr; d->plans.nr++) {
 		size_t i = d->plans.nr;
 		const struct scenario_vm *vm = &d->scenario->vms[d->vm[i]];
-		int ret =
-			stored_scale(&d->plans.plans[i], d->stored[i], scenario_device_factor(vm));
+		int ret = stored_scale(&d->plans.plans[i], d->stored[i], vm->count, vm->load);
 
 		if (ret)
 			return ret;

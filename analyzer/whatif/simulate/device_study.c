@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/whatif/simulate/stored_runs.h"
 #include "base/text/units.h"
 
 #define WHY_BYTES 256
@@ -165,10 +166,11 @@ static void device_study_take(struct device_study *s, size_t load, struct stored
 
 	r->times = now->times;
 	memset(&now->times, 0, sizeof(now->times));
-	r->offered_per_s = (double)plan->nr / plan->window_s;
-	r->target_per_s = (double)plan->nr / r->times.elapsed_s;
+	r->offered_per_s = s->loads[load].rate_per_s > 0 ? s->loads[load].rate_per_s
+							 : (double)plan->nr / plan->window_s;
+	r->target_per_s = r->offered_per_s * stored_rate_ratio(plan, now);
 	if (s->old)
-		r->target_per_s = r->offered_per_s * old->times.elapsed_s / r->times.elapsed_s;
+		r->target_per_s /= stored_rate_ratio(plan, old);
 	if (!device_study_outside(plan, s->target, r->why) &&
 	    (!s->old || !device_study_outside(plan, s->old, r->why)) &&
 	    device_matters(now->nr_beyond, plan->nr))

@@ -31,6 +31,8 @@
 struct device_study_load {
 	char name[128];			/* "host device" */
 	const struct causal_plan *plan; /* borrowed */
+	/* recorded, over the time that was watched; 0: of the plan's requests over its time */
+	double rate_per_s;
 	/* mean times of reads and writes that were measured on the target; NaN: not measured */
 	double measured_s[2];
 };

@@ -17,10 +17,10 @@
 struct stored_scale {
 	const struct causal_plan *plan;
 	struct causal_plan *out;
-	double factor;
-	size_t whole;	  /* copies that have all closed lanes */
-	size_t nr_copies; /* whole, and one more where a part of the lanes is copied */
-	uint32_t *lanes;  /* owned: by copy and lane of the plan, the lane of out, or NO_LANE */
+	double factor, clients; /* in all, and of a machine */
+	size_t whole;		/* copies that have all closed lanes */
+	size_t nr_copies;	/* whole, and one more where a part of the lanes is copied */
+	uint32_t *lanes; /* owned: by copy and lane of the plan, the lane of out, or NO_LANE */
 };
 
 bool stored_scale_is_open(const struct causal_plan *plan)
@@ -29,6 +29,33 @@ bool stored_scale_is_open(const struct causal_plan *plan)
 		if (!plan->lanes[i].open)
 			return false;
 	return true;
+}
+
+/* Returns the machine to which a copy of the lanes belongs. */
+static size_t stored_scale_machine(const struct stored_scale *s, size_t copy)
+{
+	return s->clients > 1 ? (size_t)((double)copy / s->clients) : copy;
+}
+
+/* Returns whether a lane is the write-back of a machine, which is one whatever its clients are. */
+static bool stored_scale_is_shared(const struct stored_scale *s, const struct causal_lane *l)
+{
+	return !l->tid && !l->open && s->clients != 1;
+}
+
+/* Returns the copy whose lane of out a lane of a copy is part of, which may be the copy itself. */
+static size_t stored_scale_owner(const struct stored_scale *s, size_t copy,
+				 const struct causal_lane *l)
+{
+	size_t owner = copy;
+
+	if (l->open)
+		return 0;
+	if (!stored_scale_is_shared(s, l))
+		return copy;
+	while (owner && stored_scale_machine(s, owner - 1) == stored_scale_machine(s, copy))
+		owner--;
+	return owner;
 }
 
 /*
@@ -43,12 +70,13 @@ static void stored_scale_number(struct stored_scale *s)
 	for (size_t c = 0; c < s->nr_copies; c++)
 		for (size_t i = 0; i < nr; i++) {
 			const struct causal_lane *l = &s->plan->lanes[i];
+			size_t owner = stored_scale_owner(s, c, l);
 			uint32_t *at = &s->lanes[c * nr + i];
 
-			*at = c && l->open ? s->lanes[i] : NO_LANE;
-			if (c && l->open)
+			*at = owner != c ? s->lanes[owner * nr + i] : NO_LANE;
+			if (owner != c)
 				continue;
-			if (c == s->whole && !l->open) {
+			if (c == s->whole && !l->open && !stored_scale_is_shared(s, l)) {
 				seen += (double)l->nr;
 				if (part * seen - taken < (double)l->nr / 2)
 					continue;
@@ -58,10 +86,12 @@ static void stored_scale_number(struct stored_scale *s)
 		}
 }
 
-/* Returns the number of requests that an open lane has after scaling. */
-static size_t stored_scale_open_nr(const struct stored_scale *s, const struct causal_lane *l)
+/* Returns the number of requests that a lane has after scaling. */
+static size_t stored_scale_nr(const struct stored_scale *s, const struct causal_lane *l)
 {
-	return (size_t)fmax(1, round((double)l->nr * s->factor));
+	if (l->open)
+		return (size_t)fmax(1, round((double)l->nr * s->factor));
+	return stored_scale_is_shared(s, l) ? (size_t)floor((double)l->nr * s->clients) : l->nr;
 }
 
 static void stored_scale_open(const struct stored_scale *s, const struct causal_lane *from,
@@ -82,17 +112,55 @@ static void stored_scale_anchor(const struct stored_scale *s, size_t copy, struc
 {
 	const struct causal_lane *l = &s->plan->lanes[q->after_lane];
 	uint32_t to = s->lanes[copy * s->plan->nr_lanes + q->after_lane];
-	double after = floor((double)q->after * s->factor);
+	double after = q->after;
 
 	if (to == NO_LANE && copy)
 		to = s->lanes[q->after_lane];
+	if (l->open)
+		after = fmin(floor(after * s->factor), (double)stored_scale_nr(s, l) - 1);
+	else if (stored_scale_is_shared(s, l))
+		after = s->clients < 1 ? floor((after + 1) * s->clients) - 1
+				       : floor(after * s->clients);
 	q->after_lane = to;
-	if (to == NO_LANE) {
-		/* The lane is left out: the time since the lane's own last request is known. */
-		q->after = UINT32_MAX;
+	q->after = (uint32_t)after;
+	if (to == NO_LANE || after < 0) {
+		/* The request is left out: the time since the lane's own last one is known. */
+		q->after_lane = q->after = UINT32_MAX;
 		q->gap_ns = q->spacing_ns;
-	} else if (l->open) {
-		q->after = (uint32_t)fmin(after, (double)(stored_scale_open_nr(s, l) - 1));
+	}
+}
+
+/*
+ * Multiplies the write-back of a machine: each of its requests is sent so many times, one after the
+ * other, and as many as before are under way at most. How many that are is a setting of the kernel.
+ */
+static void stored_scale_shared(const struct stored_scale *s, size_t copy,
+				const struct causal_lane *from, struct causal_lane *to)
+{
+	size_t k = 0, deepest = from->depth - 1;
+
+	for (size_t i = 0; i < from->nr; i++) {
+		size_t end = (size_t)floor((double)(i + 1) * s->clients);
+		const struct causal_request *q = &from->requests[i];
+		/* So many others may be under way when it is sent, and none when a burst begins. */
+		size_t most = q->done == i ? 0 : q->room ? i - q->room : deepest;
+
+		for (size_t twin = 0; k < to->nr && k < end; k++, twin++) {
+			struct causal_request *r = &to->requests[k];
+
+			*r = *q;
+			most = twin ? deepest : most;
+			r->offset += (copy + twin) * COPY_OFFSET;
+			r->done = (uint32_t)floor((double)q->done * s->clients);
+			r->room = (uint32_t)(k > most ? k - most : 0);
+			r->others = twin ? 0 : q->others * s->whole;
+			if (twin) {
+				r->gap_ns = r->spacing_ns = 0;
+				r->after_lane = r->after = UINT32_MAX;
+			} else if (r->after_lane != UINT32_MAX) {
+				stored_scale_anchor(s, copy, r);
+			}
+		}
 	}
 }
 
@@ -127,29 +195,33 @@ static int stored_scale_lane(const struct stored_scale *s, size_t copy, size_t l
 	uint32_t at = s->lanes[copy * s->plan->nr_lanes + lane];
 	struct causal_lane *to;
 
-	if (at == NO_LANE || (copy && from->open))
+	if (at == NO_LANE || stored_scale_owner(s, copy, from) != copy)
 		return 0;
 	to = &s->out->lanes[at];
 	*to = *from;
-	/* Each copy is an application of its own, with a log of its own. */
+	to->copy = (uint32_t)copy;
+	/* Each machine has an application of its own, with a log of its own. */
 	if (from->lock != CAUSAL_NO_LOCK)
-		to->lock += (uint32_t)copy * s->plan->nr_locks;
-	to->nr = from->open ? stored_scale_open_nr(s, from) : from->nr;
-	to->requests = calloc(to->nr, sizeof(*to->requests));
+		to->lock += (uint32_t)stored_scale_machine(s, copy) * s->plan->nr_locks;
+	to->nr = stored_scale_nr(s, from);
+	to->requests = calloc(to->nr + 1, sizeof(*to->requests));
 	if (!to->requests)
 		return -ENOMEM;
 	s->out->nr += to->nr;
 	if (from->open && s->factor != 1)
 		stored_scale_open(s, from, to);
+	else if (stored_scale_is_shared(s, from))
+		stored_scale_shared(s, copy, from, to);
 	else
 		stored_scale_closed(s, copy, from, to, shift_ns);
 	return 0;
 }
 
-int stored_scale(struct causal_plan *out, const struct causal_plan *plan, double factor)
+int stored_scale(struct causal_plan *out, const struct causal_plan *plan, size_t machines,
+		 double clients)
 {
-	struct stored_scale s = { .plan = plan, .out = out, .factor = factor };
-	double most_s = 0;
+	double factor = (double)machines * clients, most_s = 0;
+	struct stored_scale s = { .plan = plan, .out = out, .factor = factor, .clients = clients };
 	int ret;
 
 	*out = (struct causal_plan){ .end_bytes = plan->end_bytes, .bytes_max = plan->bytes_max };
@@ -160,7 +232,9 @@ int stored_scale(struct causal_plan *out, const struct causal_plan *plan, double
 	if (ret)
 		goto out;
 	stored_scale_number(&s);
-	out->nr_locks = (uint32_t)s.nr_copies * plan->nr_locks;
+	out->nr_locks = s.nr_copies ? (uint32_t)(stored_scale_machine(&s, s.nr_copies - 1) + 1) *
+					      plan->nr_locks
+				    : 0;
 	out->hold = plan->hold;
 	out->lanes = calloc(out->nr_lanes + 1, sizeof(*out->lanes));
 	if (!out->lanes) {
@@ -175,6 +249,7 @@ int stored_scale(struct causal_plan *out, const struct causal_plan *plan, double
 			ret = stored_scale_lane(&s, c, i, (uint64_t)(shift_s * 1e9));
 	}
 	out->window_s = plan->window_s + most_s;
+	out->middle_s = plan->middle_s;
 out:
 	if (ret)
 		causal_release(out);

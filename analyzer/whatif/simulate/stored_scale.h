@@ -12,8 +12,11 @@
  * Open lanes get a higher or lower rate: the recorded times between requests are divided by the
  * factor, and the requests are repeated so that the lane lasts as long as it did.
  *
+ * More clients of an application share what its lanes share under a lock, such as a log. More
+ * machines with the application do not.
+ *
  *	struct causal_plan more;
- *	int ret = stored_scale(&more, &plan, 1.5);
+ *	int ret = stored_scale(&more, &plan, 1, 1.5);
  *
  *	factor = (double)more.nr / (double)plan.nr;	(1.5 if the lanes can be divided so)
  *	causal_release(&more);
@@ -26,8 +29,12 @@
 
 #include "analyzer/replay/causal.h"
 
-/* Returns 0 or -ENOMEM. Release out whatever this returns. O(requests of out). */
-int stored_scale(struct causal_plan *out, const struct causal_plan *plan, double factor);
+/*
+ * Multiplies the load by the number of machines and by the factor of the clients of each. Returns 0
+ * or -ENOMEM. Release out whatever this returns. O(requests of out).
+ */
+int stored_scale(struct causal_plan *out, const struct causal_plan *plan, size_t machines,
+		 double clients);
 /* Returns whether all lanes of the plan are open, so that its rate is what a factor changes. */
 bool stored_scale_is_open(const struct causal_plan *plan);
 

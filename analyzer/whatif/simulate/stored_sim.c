@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/models/num/parallel.h"
-#include "analyzer/models/sim/eventq.h"
 #include "analyzer/replay/causal_depend.h"
+#include "analyzer/whatif/simulate/stored_lock.h"
+#include "analyzer/whatif/simulate/stored_state.h"
 #include "base/memory/array.h"
 
 #define NEVER	    INFINITY
@@ -23,62 +23,13 @@
  * a short load beside a much longer one.
  */
 #define REPEATS_MAX 20000000
-/* Simulations at the same time may take this much memory; one alone takes what it needs. */
-#define AT_ONCE_BYTES (1ull << 30)
 
-struct stored_lane {
-	const struct causal_lane *plan;
-	size_t load;
-	size_t nr_sent, nr_done;
-	double last_s;	 /* when the last request was sent */
-	double *done_s;	 /* owned: time of the n-th completion */
-	double *ended_s; /* owned: completion time by request; NaN: not yet completed */
-	bool waits;	 /* the lane waits for other lanes */
-	bool *awaited;	 /* owned: by request, another lane waits for its completion */
-	bool wants_lock; /* its next request is due, and another lane holds the lock */
-	double wants_s;	 /* since when */
-	bool held;	 /* write-back holds its next request back */
-	double free_s;	 /* when write-back had held it back until; NaN: it did not */
-};
+double stored_rate_ratio(const struct causal_plan *plan, const struct stored_result *r)
+{
+	bool middle = plan->middle_s > 0 && r->middle_s > 0;
 
-struct stored_load {
-	uint64_t nr_done, next_need;
-	uint64_t nr_requests; /* of the plan */
-	size_t first, nr;     /* lanes */
-	size_t nr_waiting, nr_locks;
-	double cached_s; /* of the plan */
-	bool *held;	 /* owned: by lock, a lane holds it */
-	bool again;	 /* the load has completed once, and its further requests do not count */
-	struct causal_hold hold; /* of the plan */
-	size_t nr_written_back;	 /* requests of write-back under way */
-	bool holds;		 /* so much of it was under way, and has not drained */
-};
-
-/* This struct is a request under way. */
-struct stored_slot {
-	struct device_request request;
-	double begin_s;
-	uint32_t lane, index; /* the lane's request of this number */
-	uint32_t next_free;
-	bool again;   /* the request has to be submitted to the device a second time */
-	bool counted; /* the request belongs to the load's first pass */
-	bool cached;  /* a cache in front of the device serves the request */
-};
-
-struct stored_sim {
-	const struct device_model *model;
-	struct device_sim device;
-	struct eventq events;
-	struct stored_lane *lanes;
-	struct stored_load *loads;
-	struct stored_slot *slots;
-	size_t nr_lanes, nr_loads, nr_slots, cap_slots, nr_under_way;
-	size_t nr_ended;     /* loads that have completed once */
-	uint64_t nr_repeats; /* requests that repeated loads may still send */
-	uint32_t free_slot;  /* UINT32_MAX: none */
-	double now_s;
-	struct stored_result *out;
-};
+	return middle ? plan->middle_s / r->middle_s : plan->window_s / r->times.elapsed_s;
+}
 
 void stored_result_release(struct stored_result *r)
 {
@@ -208,24 +159,6 @@ static void stored_wait(struct stored_sim *s, struct stored_lane *l, bool after,
 }
 
 /*
- * Takes the lock of a lane whose next request is due. Returns false if another lane holds it. The
- * lane is looked at again when it is its turn.
- */
-static bool stored_lock_take(struct stored_sim *s, struct stored_lane *l)
-{
-	bool *held = &s->loads[l->load].held[l->plan->lock];
-
-	if (*held) {
-		l->wants_s = l->wants_lock ? l->wants_s : s->now_s;
-		l->wants_lock = true;
-		return false;
-	}
-	l->wants_lock = false;
-	*held = true;
-	return true;
-}
-
-/*
  * Returns whether write-back holds back the next request of a lane, which is due since due_s. A
  * request is held back once, since whoever waits is let in before the next burst is throttled. One
  * that was recorded to wait for the end of a burst has waited if it is due just now.
@@ -288,7 +221,7 @@ static int stored_look(struct stored_sim *s, uint32_t lane)
 			eventq_cancel(&s->events, lane);
 			return 0;
 		}
-		if (r->takes_lock && !stored_lock_take(s, l)) {
+		if (r->takes_lock && !stored_lock_take(s, lane)) {
 			eventq_cancel(&s->events, lane);
 			return 0;
 		}
@@ -310,20 +243,6 @@ static int stored_look_waiting(struct stored_sim *s, struct stored_load *load)
 		if (s->lanes[i].waits)
 			ret = stored_look(s, (uint32_t)i);
 	return ret;
-}
-
-/* Gives back the lock of a lane to the lane that has wanted it for the longest time. */
-static int stored_lock_give(struct stored_sim *s, const struct stored_lane *l)
-{
-	struct stored_load *load = &s->loads[l->load];
-	size_t next = SIZE_MAX;
-
-	load->held[l->plan->lock] = false;
-	for (size_t i = load->first; i < load->first + load->nr; i++)
-		if (s->lanes[i].wants_lock && s->lanes[i].plan->lock == l->plan->lock &&
-		    (next == SIZE_MAX || s->lanes[i].wants_s < s->lanes[next].wants_s))
-			next = i;
-	return next == SIZE_MAX ? 0 : stored_look(s, (uint32_t)next);
 }
 
 /*
@@ -349,13 +268,13 @@ static int stored_load_ended(struct stored_sim *s, struct stored_load *load)
 	s->nr_repeats -= load->nr_requests;
 	load->nr_done = 0;
 	load->holds = false;
-	memset(load->held, 0, load->nr_locks * sizeof(*load->held));
+	memset(load->locks, 0, load->nr_locks * sizeof(*load->locks));
 	for (size_t i = load->first; i < load->first + load->nr; i++) {
 		struct stored_lane *l = &s->lanes[i];
 
 		l->nr_sent = l->nr_done = 0;
 		l->last_s = s->now_s;
-		l->held = false;
+		l->held = l->covered = l->skipped = l->wants_lock = false;
 		l->free_s = NAN;
 		for (size_t k = 0; k < l->plan->nr; k++)
 			l->ended_s[k] = NAN;
@@ -365,12 +284,77 @@ static int stored_load_ended(struct stored_sim *s, struct stored_load *load)
 	return ret;
 }
 
+/*
+ * Counts a completion of a load, and notes when the middle of its requests begins and ends. Returns
+ * whether it was the last one.
+ */
+static bool stored_count(struct stored_sim *s, struct stored_load *load)
+{
+	struct stored_result *out = &s->out[load - s->loads];
+	uint64_t at = load->nr_done++;
+
+	if (!load->again && at == causal_middle_begin(load->nr_requests))
+		out->middle_s = -s->now_s;
+	if (!load->again && at == causal_middle_end(load->nr_requests))
+		out->middle_s += s->now_s;
+	return load->nr_done == load->nr_requests;
+}
+
+/*
+ * A section ended, and so do those that it has covered: their requests count as completed, and were
+ * not sent. Returns whether one of them was the load's last.
+ */
+static bool stored_skip_covered(struct stored_sim *s, struct stored_load *load, uint32_t lock)
+{
+	bool ended = false;
+
+	for (size_t i = load->first; i < load->first + load->nr; i++) {
+		struct stored_lane *l = &s->lanes[i];
+		bool last = !l->covered || l->plan->lock != lock;
+
+		l->skipped = !last;
+		while (!last) {
+			last = l->plan->requests[l->nr_sent].gives_lock;
+			l->done_s[l->nr_done++] = s->now_s;
+			l->ended_s[l->nr_sent++] = s->now_s;
+			s->out[l->load].nr_covered += !load->again;
+			ended |= stored_count(s, load);
+		}
+	}
+	return ended;
+}
+
+/* Gives the lock of a section that ended to the next lane, and goes on with what it covered. */
+static int stored_section_ended(struct stored_sim *s, struct stored_load *load, uint32_t lock)
+{
+	uint32_t next = stored_lock_give(s, load, lock);
+	bool skipped = false;
+	int ret = 0;
+
+	if (next != STORED_NO_LANE) {
+		ret = stored_look(s, next);
+		stored_lock_cover(s, load, lock);
+	}
+	for (size_t i = load->first; i < load->first + load->nr && !ret; i++) {
+		struct stored_lane *l = &s->lanes[i];
+
+		if (!l->skipped)
+			continue;
+		skipped = true;
+		l->skipped = l->covered = l->wants_lock = false;
+		l->last_s = s->now_s;
+		ret = stored_look(s, (uint32_t)i);
+	}
+	return ret || !skipped ? ret : stored_look_waiting(s, load);
+}
+
 static int stored_complete(struct stored_sim *s, uint32_t slot)
 {
 	uint32_t lane = s->slots[slot].lane;
 	struct stored_lane *l = &s->lanes[lane];
 	struct stored_load *load = &s->loads[l->load];
 	uint32_t index = s->slots[slot].index;
+	bool gives_lock, ended;
 	int ret;
 
 	if (s->slots[slot].again)
@@ -380,11 +364,14 @@ static int stored_complete(struct stored_sim *s, uint32_t slot)
 	s->nr_under_way -= !s->slots[slot].cached;
 	l->done_s[l->nr_done++] = s->now_s;
 	l->ended_s[index] = s->now_s;
-	load->nr_done++;
 	load->nr_written_back -= !l->plan->tid;
-	if (load->nr_done == load->nr_requests)
+	gives_lock = l->plan->requests[index].gives_lock;
+	ended = stored_count(s, load);
+	if (gives_lock)
+		ended |= stored_skip_covered(s, load, l->plan->lock);
+	if (ended)
 		return stored_load_ended(s, load);
-	ret = l->plan->requests[index].gives_lock ? stored_lock_give(s, l) : 0;
+	ret = gives_lock ? stored_section_ended(s, load, l->plan->lock) : 0;
 	if (!ret && load->holds && !load->nr_written_back)
 		ret = stored_let_in(s, load);
 	if (!ret)
@@ -409,19 +396,6 @@ static int stored_lane_begin(struct stored_lane *l, const struct causal_lane *pl
 	return 0;
 }
 
-/*
- * Counts the requests of all lanes. The end of a load must not depend on plan->nr, which whoever
- * made the plan has set.
- */
-static uint64_t stored_plan_nr(const struct causal_plan *plan)
-{
-	uint64_t nr = 0;
-
-	for (size_t i = 0; i < plan->nr_lanes; i++)
-		nr += plan->lanes[i].nr;
-	return nr;
-}
-
 static int stored_begin(struct stored_sim *s, const struct causal_plan *const *plans, uint64_t seed)
 {
 	size_t lane = 0;
@@ -440,7 +414,7 @@ static int stored_begin(struct stored_sim *s, const struct causal_plan *const *p
 		ret = eventq_init(&s->events, (uint32_t)s->nr_lanes);
 	for (size_t i = 0; i < s->nr_loads && !ret; i++) {
 		s->loads[i] = (struct stored_load){ .next_need = UINT64_MAX,
-						    .nr_requests = stored_plan_nr(plans[i]),
+						    .nr_requests = causal_nr(plans[i]),
 						    .cached_s = plans[i]->cached_s,
 						    .nr_locks = plans[i]->nr_locks,
 						    .hold = plans[i]->hold,
@@ -448,8 +422,8 @@ static int stored_begin(struct stored_sim *s, const struct causal_plan *const *p
 						    .nr = plans[i]->nr_lanes };
 		s->loads[i].again = !s->loads[i].nr_requests;
 		s->nr_ended += s->loads[i].again;
-		s->loads[i].held = calloc(plans[i]->nr_locks + 1, sizeof(*s->loads[i].held));
-		ret = s->loads[i].held ? 0 : -ENOMEM;
+		s->loads[i].locks = calloc(plans[i]->nr_locks + 1, sizeof(*s->loads[i].locks));
+		ret = s->loads[i].locks ? 0 : -ENOMEM;
 		for (size_t k = 0; k < plans[i]->nr_lanes && !ret; k++)
 			ret = stored_lane_begin(&s->lanes[lane++], &plans[i]->lanes[k], i);
 	}
@@ -466,7 +440,7 @@ static void stored_release(struct stored_sim *s)
 		free(s->lanes[i].awaited);
 	}
 	for (size_t i = 0; i < s->nr_loads && s->loads; i++)
-		free(s->loads[i].held);
+		free(s->loads[i].locks);
 	free(s->lanes);
 	free(s->loads);
 	free(s->slots);
@@ -515,81 +489,5 @@ int stored_sim_run(const struct causal_plan *const *plans, size_t nr, const stru
 		out[i].times.limit = device_sim_limit(&s.device);
 	}
 	stored_release(&s);
-	return ret;
-}
-
-/* This struct holds the simulations of one call, which parallel_run() executes. */
-struct stored_work {
-	const struct stored_run *runs;
-	uint64_t seed;
-	struct err *errs; /* one for each run */
-};
-
-static int stored_run_work(void *ctx, size_t chunk, size_t begin, size_t end)
-{
-	struct stored_work *w = ctx;
-	const struct stored_run *r = &w->runs[begin];
-
-	(void)chunk;
-	(void)end;
-	return stored_sim_run(r->plans, r->nr_plans, r->model, w->seed, r->out, &w->errs[begin]);
-}
-
-static int stored_run_pieces(void *ctx, size_t chunk, struct parallel_bytes *b)
-{
-	const struct stored_run *r = &((struct stored_work *)ctx)->runs[chunk];
-	int ret;
-
-	for (size_t i = 0; i < r->nr_plans; i++) {
-		ret = device_times_pieces(&r->out[i].times, b);
-		if (ret)
-			return ret;
-		ret = parallel_piece(b, &r->out[i].nr_beyond, sizeof(r->out[i].nr_beyond));
-		if (ret)
-			return ret;
-		ret = parallel_piece(b, &r->out[i].ended_early, sizeof(r->out[i].ended_early));
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-unsigned stored_sim_at_once(const struct stored_run *runs, size_t nr)
-{
-	uint64_t most = 1;
-	unsigned cpus = parallel_cpus();
-
-	for (size_t i = 0; i < nr; i++) {
-		uint64_t bytes = 0;
-
-		/* Each request needs this memory in its struct stored_lane. */
-		for (size_t k = 0; k < runs[i].nr_plans; k++)
-			bytes += (2 * sizeof(double) + sizeof(bool)) *
-				 stored_plan_nr(runs[i].plans[k]);
-		most = bytes > most ? bytes : most;
-	}
-	if (AT_ONCE_BYTES / most >= cpus)
-		return cpus;
-	return AT_ONCE_BYTES > most ? (unsigned)(AT_ONCE_BYTES / most) : 1;
-}
-
-int stored_sim_run_all(const struct stored_run *runs, size_t nr, uint64_t seed, struct err *err)
-{
-	struct stored_work w = { runs, seed, calloc(nr + 1, sizeof(*w.errs)) };
-	const struct parallel p = { .nr_items = nr,
-				    .nr_threads = stored_sim_at_once(runs, nr),
-				    .work = stored_run_work,
-				    .pieces = stored_run_pieces,
-				    .ctx = &w,
-				    .errs = w.errs,
-				    .err = err };
-	int ret;
-
-	for (size_t i = 0; i < nr; i++)
-		memset(runs[i].out, 0, runs[i].nr_plans * sizeof(*runs[i].out));
-	if (!w.errs)
-		return -ENOMEM;
-	ret = parallel_run(&p);
-	free(w.errs);
 	return ret;
 }

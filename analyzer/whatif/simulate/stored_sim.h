@@ -31,8 +31,15 @@
 struct stored_result {
 	/* elapsed_s is the time until the last completion of this load's first pass. */
 	struct device_times times;
+	/*
+	 * the time from the completion of the first twentieth of the requests to that of all but
+	 * the last twentieth, as the plan has it of the recording
+	 */
+	double middle_s;
 	/* requests that found more other requests under way than the model covers */
 	uint64_t nr_beyond;
+	/* requests that were not sent, since another copy's section covered theirs */
+	uint64_t nr_covered;
 	/* The load no longer began anew while others still ran, because REPEATS_MAX was reached. */
 	bool ended_early;
 };
@@ -43,26 +50,13 @@ struct stored_result {
  */
 int stored_sim_run(const struct causal_plan *const *plans, size_t nr, const struct device_model *m,
 		   uint64_t seed, struct stored_result *out, struct err *err);
+/*
+ * Returns the requests per second of a load for each that it had where the plan was recorded. It is
+ * 1 where the requests took as long as recorded. What happens before the first twentieth of the
+ * requests and after the last one does not count: a recording often begins before the application
+ * does, and threads that end early leave the storage to the others.
+ */
+double stored_rate_ratio(const struct causal_plan *plan, const struct stored_result *r);
 void stored_result_release(struct stored_result *r);
-
-/* This struct is one of several simulations that do not depend on each other. */
-struct stored_run {
-	const struct causal_plan *const *plans; /* borrowed, as are the members below */
-	size_t nr_plans;
-	const struct device_model *model;
-	struct stored_result *out; /* one entry per plan */
-};
-
-/*
- * Runs all simulations, on all processors and among all ranks (parallel.h). Each gives what
- * stored_sim_run() gives, for any number of processors. Returns what the first simulation that
- * failed returned; release all results whatever this returns.
- */
-int stored_sim_run_all(const struct stored_run *runs, size_t nr, uint64_t seed, struct err *err);
-/*
- * Returns how many of the simulations run at the same time: as many as there are processors, but
- * together they take 1 GiB beside the plans at most, or what the largest one takes alone.
- */
-unsigned stored_sim_at_once(const struct stored_run *runs, size_t nr);
 
 #endif

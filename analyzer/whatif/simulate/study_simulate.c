@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyzer/whatif/simulate/device_study.h"
+#include "analyzer/whatif/simulate/stored_runs.h"
 
 /* Requests that are fewer than this share of the load are ignored. */
 #define MATTERS_RATIO 0.02
@@ -27,8 +28,8 @@ static void simulate_take(const struct study_simulate *sim, const struct load_fa
 	*a = (struct study_answer){ .s = { NAN, NAN },
 				    .low = { NAN, NAN },
 				    .high = { NAN, NAN },
-				    .rate_per_s =
-					    f->rate_per_s * plan->window_s / r->times.elapsed_s,
+				    .rate_per_s = f->rate_per_s * stored_rate_ratio(plan, r) *
+						  (1 - (double)r->nr_covered / (double)plan->nr),
 				    .rate_low_per_s = NAN,
 				    .rate_high_per_s = NAN,
 				    .limited_by = r->times.limit == DEVICE_PART_NONE
@@ -133,6 +134,8 @@ static int simulate_add(struct stored_result *sum, const struct stored_result *r
 			return ret;
 	}
 	sum->times.elapsed_s += r->times.elapsed_s;
+	sum->middle_s += r->middle_s;
+	sum->nr_covered += r->nr_covered;
 	sum->ended_early |= r->ended_early;
 	sum->nr_beyond = sum->nr_beyond > r->nr_beyond ? sum->nr_beyond : r->nr_beyond;
 	return 0;
@@ -210,6 +213,8 @@ static int simulate_finish(struct study_simulate *sim, const struct study *s,
 		if (ret)
 			return ret;
 		results[i].times.elapsed_s /= 2;
+		results[i].middle_s /= 2;
+		results[i].nr_covered /= 2;
 	}
 	for (size_t i = 0; i < c->nr; i++)
 		simulate_take(sim, &s->loads[c->loads[i]].facts, at->plans[0][i], &results[i],

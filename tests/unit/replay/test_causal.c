@@ -268,53 +268,6 @@ static void a_burst_keeps_its_depth(void)
 	causal_release(&plan);
 }
 
-/*
- * Twenty at once, one a millisecond. When three are left, each completion lets in another one 50 us
- * later, and once two completions at once let in two: the lane waits for room for four, although
- * twenty were under way in this burst.
- */
-static void who_waits_for_room_waits_for_completions(void)
-{
-	struct request r[60];
-	struct causal_plan plan;
-	const struct causal_lane *lane;
-
-	for (size_t i = 0; i < 60; i++) {
-		uint64_t at = i < 20 ? MS : (i - 2) * MS + 50 * US;
-
-		r[i] = make(0, at, (i + 2) * MS - at, OPERATION_WRITE);
-	}
-	r[36].completion_ns += MS - 100 * US; /* 100 us before that of the next one */
-	r[40].arrival_ns = r[41].arrival_ns - 20 * US;
-	ok_int(causal_make(&plan, r, 60, NULL), 0);
-	lane = lane_of(&plan, 0);
-	ok(lane->refills);
-	ok_eq(lane->requests[19].room, 0);
-	for (size_t i = 20; i < 60; i++)
-		if (i != 40 && i != 41)
-			ok_eq(lane->requests[i].room, i - 3);
-	/* The first of the two waits for the first of the two completions. */
-	ok_eq(lane->requests[40].done, 38);
-	ok_eq(lane->requests[40].room, 37);
-	causal_release(&plan);
-}
-
-/* The same number of requests at times that have nothing to do with completions. */
-static void who_is_let_in_by_chance_waits_for_no_room(void)
-{
-	struct request r[400];
-	struct causal_plan plan;
-	struct rng rng;
-
-	rng_seed(&rng, 3);
-	for (size_t i = 0; i < 400; i++)
-		r[i] = make(0, MS + i * MS + rng_below(&rng, 900) * US,
-			    3 * MS + rng_below(&rng, 1000) * US, OPERATION_WRITE);
-	ok_int(causal_make(&plan, r, 400, NULL), 0);
-	ok(!lane_of(&plan, 0)->refills);
-	causal_release(&plan);
-}
-
 /* Thread 1 reads, thread 2 commits what it read: 1 goes on when 2's write has completed. */
 static void who_waits_for_another_depends_on_it(void)
 {
@@ -571,10 +524,6 @@ static const struct tap_test tests[] = {
 	{ "every number of a plan is as it is defined", every_number_is_as_defined },
 	{ "a thread that waits sends after its think time", a_thread_that_waits_thinks },
 	{ "a burst keeps to its depth", a_burst_keeps_its_depth },
-	{ "who waits for room waits for the completions that let it in",
-	  who_waits_for_room_waits_for_completions },
-	{ "who sends at times of its own waits for no room",
-	  who_is_let_in_by_chance_waits_for_no_room },
 	{ "who waits for another depends on it", who_waits_for_another_depends_on_it },
 	{ "who does not wait does not depend", who_does_not_wait_does_not_depend },
 	{ "who thinks in step with others depends on none of them",

@@ -171,7 +171,7 @@ static void each_application_has_a_lock_of_its_own(void)
 	ok_eq(plan.nr_locks, 2);
 	for (size_t l = 0; l < plan.nr_lanes; l++)
 		ok_eq(plan.lanes[l].lock, plan.lanes[l].tid < FIRST_TID + NR_THREADS ? 0 : 1);
-	ok_int(stored_scale(&twice, &plan, 2), 0);
+	ok_int(stored_scale(&twice, &plan, 2, 1), 0);
 	ok_eq(twice.nr_locks, 4);
 	for (size_t l = 0; l < twice.nr_lanes; l++)
 		ok_eq(twice.lanes[l].lock,

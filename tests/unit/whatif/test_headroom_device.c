@@ -287,7 +287,7 @@ static void lanes_that_wait(void)
 	for (size_t k = 0; k < sizeof(factors) / sizeof(*factors); k++) {
 		const struct causal_plan *plans[] = { &out };
 
-		ok_int(stored_scale(&out, plan, factors[k]), 0);
+		ok_int(stored_scale(&out, plan, 1, factors[k]), 0);
 		ok_near((double)out.nr / (double)plan->nr, factors[k], 0.13);
 		if (factors[k] == 1)
 			for (size_t l = 0; l < 4; l++)
@@ -310,7 +310,7 @@ static void long_gaps(void)
 	bench_begin(&b, DEVICE_EXPONENTIAL);
 	bench_lanes(&b, 1, 640, 0.002, false, true);
 	b.replay->plans[0].lanes[0].requests[1].gap_ns = 400000000000000000;
-	ok_int(stored_scale(&out, &b.replay->plans[0], 1.0 / 64), 0);
+	ok_int(stored_scale(&out, &b.replay->plans[0], 1, 1.0 / 64), 0);
 	ok_eq(out.lanes[0].requests[1].gap_ns, 9000000000000000000);
 	ok_eq(out.lanes[0].requests[2].gap_ns, 128000000);
 	causal_release(&out);

@@ -8,7 +8,7 @@
 #include "analyzer/models/num/parallel.h"
 #include "analyzer/models/num/rng.h"
 #include "analyzer/whatif/mix/mix_device.h"
-#include "analyzer/whatif/simulate/stored_sim.h"
+#include "analyzer/whatif/simulate/stored_runs.h"
 #include "tests/support/tap.h"
 
 /* So much wider are intervals by device_times_chance() of the requests here (test_device_times). */

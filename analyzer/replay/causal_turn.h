@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * causal_turn: this module finds whether the programs of a window run in turn. A script runs one
+ * program, and others when that one has ended: each is a thread that begins in the window, long
+ * after the last completion before it, and not at a time of its own.
+ *
+ * Threads that begin whatever the others do see what an outside observer sees at random times, as
+ * in causal_begin.h: the share of them that begin while a program is at work is the share of time
+ * in which one is. A program is at work from the first request of a thread to its last completion,
+ * if it has at least two requests. Where far fewer threads begin meanwhile, a thread begins after
+ * the last instant at which nothing was under way any more. Write-back is not looked at, because no
+ * program waits for it.
+ */
+#ifndef ANALYZER_CAUSAL_TURN_H
+#define ANALYZER_CAUSAL_TURN_H
+
+#include "analyzer/replay/causal_depend.h"
+
+struct causal_turns {
+	uint32_t *ends; /* owned: completions that left nothing under way, by place in t->all */
+	size_t nr;	/* 0 where programs do not run in turn */
+};
+
+/* Returns 0 or -ENOMEM. O(n log n) for n lanes, and O(n) for n requests. */
+int causal_turns_make(struct causal_turns *turns, const struct causal_times *t);
+/*
+ * Returns the last completion at or before a time that left nothing under way, or NULL if there is
+ * none, or if programs do not run in turn.
+ */
+const struct causal_end *causal_turns_find(const struct causal_turns *turns,
+					   const struct causal_times *t, uint64_t ns);
+void causal_turns_release(struct causal_turns *turns);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stored_state: the state of a simulation of stored requests, for the files of stored_sim.h. */
+#ifndef ANALYZER_WHATIF_SIMULATE_STORED_STATE_H
+#define ANALYZER_WHATIF_SIMULATE_STORED_STATE_H
+
+#include "analyzer/models/sim/eventq.h"
+#include "analyzer/whatif/simulate/stored_sim.h"
+
+#define STORED_NO_LANE UINT32_MAX
+
+struct stored_lane {
+	const struct causal_lane *plan;
+	size_t load;
+	size_t nr_sent, nr_done;
+	double last_s;	 /* when the last request was sent */
+	double *done_s;	 /* owned: time of the n-th completion */
+	double *ended_s; /* owned: completion time by request; NaN: not yet completed */
+	bool waits;	 /* the lane waits for other lanes */
+	bool *awaited;	 /* owned: by request, another lane waits for its completion */
+	bool wants_lock; /* its next request is due, and another lane holds the lock */
+	double wants_s;	 /* since when */
+	bool covered;	 /* the holder's section makes what this lane would write durable too */
+	bool skipped;	 /* that section has just ended */
+	bool held;	 /* write-back holds its next request back */
+	double free_s;	 /* when write-back had held it back until; NaN: it did not */
+};
+
+struct stored_lock {
+	bool is_held;
+	uint32_t holder; /* lane */
+	double since_s;	 /* when the holder took it */
+};
+
+struct stored_load {
+	uint64_t nr_done, next_need;
+	uint64_t nr_requests; /* of the plan */
+	size_t first, nr;     /* lanes */
+	size_t nr_waiting, nr_locks;
+	double cached_s;	   /* of the plan */
+	struct stored_lock *locks; /* owned */
+	bool again; /* the load has completed once, and its further requests do not count */
+	struct causal_hold hold; /* of the plan */
+	size_t nr_written_back;	 /* requests of write-back under way */
+	bool holds;		 /* so much of it was under way, and has not drained */
+};
+
+/* This struct is a request under way. */
+struct stored_slot {
+	struct device_request request;
+	double begin_s;
+	uint32_t lane, index; /* the lane's request of this number */
+	uint32_t next_free;
+	bool again;   /* the request has to be submitted to the device a second time */
+	bool counted; /* the request belongs to the load's first pass */
+	bool cached;  /* a cache in front of the device serves the request */
+};
+
+struct stored_sim {
+	const struct device_model *model;
+	struct device_sim device;
+	struct eventq events;
+	struct stored_lane *lanes;
+	struct stored_load *loads;
+	struct stored_slot *slots;
+	size_t nr_lanes, nr_loads, nr_slots, cap_slots, nr_under_way;
+	size_t nr_ended;     /* loads that have completed once */
+	uint64_t nr_repeats; /* requests that repeated loads may still send */
+	uint32_t free_slot;  /* UINT32_MAX: none */
+	double now_s;
+	struct stored_result *out;
+};
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Programs of a script that run in turn: a program with several requests, a pause, and small ones,
+ * each of which writes one file and does not wait for it. On slower storage the small ones still
+ * come after the program.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/models/num/rng.h"
+#include "analyzer/replay/causal.h"
+#include "analyzer/replay/causal_depend.h"
+#include "analyzer/whatif/simulate/stored_sim.h"
+#include "tests/support/tap.h"
+
+#define US	  1000ull
+#define MS	  1000000ull
+#define NR_ROUNDS 30
+#define NR_LARGE  20 /* requests of the program */
+#define NR_SMALL  6  /* programs after it */
+#define NR_ROUND  (NR_LARGE + NR_SMALL)
+#define PAUSE_NS  (7 * MS)
+#define STEP_NS	  (1500 * US)
+
+static struct request at(uint32_t tid, uint64_t arrival_ns, uint64_t response_ns)
+{
+	return (struct request){ .tid = tid,
+				 .pid = tid,
+				 .arrival_ns = arrival_ns,
+				 .dispatch_ns = arrival_ns,
+				 .completion_ns = arrival_ns + response_ns,
+				 .sector = arrival_ns / US * 8,
+				 .bytes = 4096,
+				 .operation = OPERATION_WRITE };
+}
+
+/* Makes the rounds of the script, which are not quite equally long. Returns the number. */
+static size_t script(struct request *r)
+{
+	uint32_t tid = 100;
+	uint64_t now_ns = MS;
+	struct rng rng;
+	size_t nr = 0;
+
+	rng_seed(&rng, 3);
+	for (int round = 0; round < NR_ROUNDS; round++) {
+		for (int i = 0; i < NR_LARGE; i++) {
+			r[nr] = at(tid, now_ns, MS + rng_below(&rng, 2 * MS));
+			now_ns = r[nr++].completion_ns + 100 * US;
+		}
+		tid++;
+		now_ns += PAUSE_NS;
+		for (int i = 0; i < NR_SMALL; i++, now_ns += STEP_NS)
+			r[nr++] = at(tid++, now_ns, 3 * MS);
+		now_ns += 20 * MS + rng_below(&rng, 10 * MS);
+	}
+	return nr;
+}
+
+/* What begins in a round waits for the program of the round, and that one for the round before. */
+static void what_runs_in_turn_waits(void)
+{
+	struct request r[NR_ROUNDS * NR_ROUND];
+	struct causal_plan plan;
+	size_t nr = 0;
+
+	ok_int(causal_make(&plan, r, script(r), NULL), 0);
+	ok_eq(plan.nr_lanes, NR_ROUNDS * (1 + NR_SMALL));
+	for (size_t l = 1; l < plan.nr_lanes; l++) {
+		const struct causal_request *first = &plan.lanes[l].requests[0];
+		size_t in_round = l % (1 + NR_SMALL);
+
+		ok(first->after_lane < l);
+		if (in_round != 1)
+			continue;
+		ok_eq(first->after_lane, l - 1);
+		ok_eq(first->after, NR_LARGE - 1);
+		ok_eq(first->gap_ns, PAUSE_NS + 100 * US);
+		nr++;
+	}
+	ok_eq(nr, NR_ROUNDS);
+	causal_release(&plan);
+}
+
+/* On storage that takes ten times as long, the small programs do not meet the large one. */
+static void they_do_not_meet_on_slower_storage(void)
+{
+	const struct causal_plan *plans[1];
+	struct request r[NR_ROUNDS * NR_ROUND];
+	struct stored_result result;
+	struct causal_plan plan;
+	struct device_model m;
+
+	device_model_init(&m);
+	m.base_s[DEVICE_READ] = m.base_s[DEVICE_WRITE] = 0.02;
+	m.domain.concurrency = 128;
+	ok_int(causal_make(&plan, r, script(r), NULL), 0);
+	plans[0] = &plan;
+	ok_int(stored_sim_run(plans, 1, &m, 1, &result, NULL), 0);
+	/* Of all requests 20 in 26 have the storage for themselves. */
+	ok_near(device_times_at(&result.times, DEVICE_WRITE, DEVICE_P50), 0.02, 0.001);
+	stored_result_release(&result);
+	causal_release(&plan);
+}
+
+/* Threads that begin at random times wait for nobody, whoever else is at work. */
+static void who_begins_at_any_time_waits_for_nobody(void)
+{
+	struct request r[NR_ROUNDS * NR_ROUND];
+	struct causal_plan plan;
+	size_t nr = 0, waits = 0;
+	uint64_t now_ns = MS;
+	struct rng rng;
+
+	rng_seed(&rng, 4);
+	for (int i = 0; i < 300; i++, now_ns += 5 * MS + rng_below(&rng, 2 * MS))
+		if (i % 100 < 60) /* a program that is at work for three fifths of the time */
+			r[nr++] = at((uint32_t)(100 + i / 100), now_ns, MS);
+	for (uint32_t i = 0; i < 200; i++)
+		r[nr++] = at(200 + i, rng_below(&rng, now_ns), 2 * MS);
+	ok_int(causal_make(&plan, r, nr, NULL), 0);
+	ok_eq(plan.nr_lanes, 203);
+	for (size_t l = 0; l < plan.nr_lanes; l++)
+		waits += plan.lanes[l].tid >= 200 &&
+			 plan.lanes[l].requests[0].gap_ns > CAUSAL_FOLLOW_NS &&
+			 plan.lanes[l].requests[0].after_lane != UINT32_MAX;
+	ok_eq(waits, 0);
+	causal_release(&plan);
+}
+
+static const struct tap_test tests[] = {
+	{ "what runs in turn waits for what ran before", what_runs_in_turn_waits },
+	{ "programs in turn do not meet on slower storage", they_do_not_meet_on_slower_storage },
+	{ "who begins at any time waits for nobody", who_begins_at_any_time_waits_for_nobody },
+};
+
+int main(void)
+{
+	return tap_run(tests, TAP_NR(tests));
+}
