@@ -4,9 +4,10 @@
 #	scripts/study-applications-coverage.sh -t docs/studies/applications/applications.csv \
 #		docs/studies/new-cases/again-{6,7,8}.csv
 #
-# The tables are those of scripts/study-applications-table.sh. For each point, the errors |ln(measured / predicted)| of nine
-# tenths of the values, each application having the same weight, are at most hypot(half, excess), where half is the bound
-# of held-out configurations. The excess of each point is printed; with -t, reads and writes have an excess of their own,
+# The tables are those of scripts/study-applications-table.sh. For each point, the errors |ln(measured / predicted)| of
+# 0.9 (n + 1) / n of the values, each of the n applications having the same weight, are at most hypot(half, excess), where
+# half is the bound of held-out configurations: so many that one more application lies within with a probability of 0.9
+# (split conformal prediction; Lei et al., Distribution-Free Predictive Inference for Regression, JASA 113, 2018). The excess of each point is printed; with -t, reads and writes have an excess of their own,
 # and flushes, which few applications have, get the larger one of both: device_model.c has these numbers, rounded. For the
 # coverage each application is left out in turn, and its values are held against the excess of all others.
 #
@@ -37,7 +38,7 @@ awk -F, -v by_type=$by_type '
 			}
 			sum = v = 0
 			for (a in of) { sum += within[a] / of[a]; v++ }
-			if (sum >= 0.9 * v - 1e-9) best = x[i]
+			if (sum >= (0.9 * (v + 1) < v ? 0.9 * (v + 1) : v) - 1e-9) best = x[i]
 		}
 		return best
 	}

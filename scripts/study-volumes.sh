@@ -560,6 +560,7 @@ run_copy() {
 . scripts/study-cases-6.sh
 . scripts/study-cases-7.sh
 . scripts/study-cases-8.sh
+. scripts/study-cases-9.sh
 
 # ---- recording ----
 
