@@ -24,8 +24,9 @@ static void fit_progress(void *ctx, const struct technique *t, uint64_t done, ui
 		progress_update(&f->progress, done);
 		return;
 	}
-	teller_note(f->teller, "%s: up to %llu settings of its parameters are tried, each on %u %s",
-		    t->name, (unsigned long long)bound,
+	teller_note(f->teller,
+		    "%s: up to %llu settings of its parameters are tried, each on %zu %s", t->name,
+		    (unsigned long long)bound,
 		    f->config.nr_bootstraps ? f->config.nr_bootstraps : f->data.nr_folds,
 		    f->config.nr_bootstraps ? "bootstrap samples" : "folds");
 	progress_begin(&f->progress, t->name, bound, f->teller->quiet);

@@ -95,14 +95,25 @@ struct field {
 	const struct field
 		*item; /* FIELD_MAP, FIELD_LIST: what each is; FIELD_EITHER: what it may be */
 	const char *const *words; /* FIELD_WORD: ended by NULL */
-	/* FIELD_TEXT: bytes of a text inside the struct; FIELD_COUNT: of its member, where not 8 */
+	/*
+	 * FIELD_TEXT: bytes of a text inside the struct; FIELD_COUNT: of its member, where not 8;
+	 * FIELD_WORD of JSON: 1 where its member is a bool.
+	 */
 	size_t room;
 	/*
-	 * FIELD_LIST of JSON, whose items lie in an array inside the struct: the bytes from one to
-	 * the next, and the offset of the size_t that counts them. Where count is 0, there are
-	 * always `low` items, and the file's further ones are ignored.
+	 * FIELD_LIST of JSON, whose items lie in an array: the bytes from one to the next, and the
+	 * offset of the size_t that counts them. Where count is 0, there are always `low` items,
+	 * and the file's further ones are ignored. Where stride is 0 too, the hook of the item
+	 * stores each of them.
 	 */
 	size_t stride, count;
+	/*
+	 * FIELD_LIST of JSON: the member is a pointer to the array, which the struct owns, rather
+	 * than the array. An empty list is NULL. NULL is left out where low is not 0.
+	 */
+	bool owned;
+	bool counted; /* FIELD_LIST of JSON: its count was read before, and must be its length */
+	bool late;    /* JSON: read after the fields that are not late */
 	/* FIELD_WORD of JSON: no member. The first word is written; reading ignores the value. */
 	bool constant;
 	size_t flag;	  /* JSON: offset of a bool that says whether the key is present; 0: none */

@@ -123,16 +123,20 @@ static int fields_json_store_text(const struct fields_json *r, const struct fiel
 }
 
 static int fields_json_store_word(const struct fields_json *r, const struct field *f,
-				  const json_t *value, unsigned int *to)
+				  const json_t *value, void *to)
 {
 	const char *const *words = fields_described(f)->words;
 	const char *text = json_string_value(value);
 
-	for (unsigned int i = 0; text && words[i]; i++)
-		if (!strcmp(words[i], text)) {
-			*to = i;
-			return 0;
-		}
+	for (unsigned int i = 0; text && words[i]; i++) {
+		if (strcmp(words[i], text) != 0)
+			continue;
+		if (fields_described(f)->room)
+			*(bool *)to = i;
+		else
+			*(unsigned int *)to = i;
+		return 0;
+	}
 	return fields_json_expected(r, f);
 }
 
@@ -191,17 +195,25 @@ static int fields_json_store_list(struct fields_json *r, const struct field *f, 
 				  char *base)
 {
 	const struct field *d = fields_described(f);
-	size_t nr = json_array_size(list);
+	size_t nr = json_array_size(list), *count = (size_t *)(base + f->count);
+	char *to = base + f->offset;
 	int ret;
 
 	if (!json_is_array(list) || (double)nr < d->low || (d->high && (double)nr > d->high))
 		return fields_json_expected(r, f);
-	if (f->count)
-		*(size_t *)(base + f->count) = nr;
-	else
+	if (f->counted && nr != *count && (nr || d->low > 0))
+		return fields_json_error(r, "expected a list of %zu, got %zu", *count, nr);
+	if (!f->count && d->stride)
 		nr = (size_t)d->low;
+	if (f->owned && nr) {
+		to = *(char **)to = calloc(nr, d->stride);
+		if (!to)
+			return err_set(r->err, ENOMEM, "out of memory");
+	}
+	if (f->count && !f->counted)
+		*count = nr;
 	for (size_t i = 0; i < nr; i++) {
-		ret = fields_json_read_item(r, d->item, list, i, base + f->offset + i * d->stride);
+		ret = fields_json_read_item(r, d->item, list, i, to + i * d->stride);
 		if (ret)
 			return ret;
 	}
@@ -237,7 +249,7 @@ int fields_json_read_value(struct fields_json *r, const struct field *f, const j
 	case FIELD_TEXT:
 		return fields_json_store_text(r, f, value, to);
 	case FIELD_WORD:
-		return d->constant ? 0 : fields_json_store_word(r, f, value, (unsigned int *)to);
+		return d->constant ? 0 : fields_json_store_word(r, f, value, to);
 	case FIELD_FLAG:
 		*(bool *)to = json_is_true(value);
 		return json_is_boolean(value) ? 0 : fields_json_expected(r, f);
@@ -270,6 +282,22 @@ static int fields_json_read_key(struct fields_json *r, const struct field *f, co
 	return ret;
 }
 
+static int fields_json_read_keys(struct fields_json *r, const struct fields *t,
+				 const json_t *object, void *to, bool late)
+{
+	for (const struct field *f = t->fields; !fields_is_end(f); f++) {
+		const json_t *value = f->late == late ? json_object_get(object, f->name) : NULL;
+		int ret;
+
+		if (!value && f->late == late && f->required && !f->constant)
+			return fields_json_missing(r, t, f, object);
+		ret = value ? fields_json_read_key(r, f, value, to) : 0;
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
 int fields_json_read(struct fields_json *r, const struct fields *t, const json_t *object, void *to)
 {
 	const char *wrong, *unknown[KEYS_MAX + 1];
@@ -279,25 +307,19 @@ int fields_json_read(struct fields_json *r, const struct fields *t, const json_t
 		return fields_json_error(r, "expected an object");
 	if (t->closed && fields_json_unknown(t, object, unknown))
 		return fields_json_error(r, "unknown key \"%.60s\"", unknown[0]);
-	for (const struct field *f = t->fields; !fields_is_end(f); f++) {
-		const json_t *value = json_object_get(object, f->name);
-
-		if (!value && f->required && !f->constant)
-			return fields_json_missing(r, t, f, object);
-		ret = value ? fields_json_read_key(r, f, value, to) : 0;
-		if (ret)
-			return ret;
-	}
+	ret = fields_json_read_keys(r, t, object, to, false);
+	if (ret)
+		return ret;
+	ret = fields_json_read_keys(r, t, object, to, true);
+	if (ret)
+		return ret;
 	wrong = t->check ? t->check(to) : NULL;
 	return wrong ? fields_json_error(r, "%s", wrong) : 0;
 }
 
 /* ---- writing ---- */
 
-static int fields_json_write_value(const struct field *f, const void *base, json_t **out);
-
-/* Appends an item to the list. The item's offset counts from base. */
-static int fields_json_append(json_t *list, const struct field *item, const void *base)
+int fields_json_append(json_t *list, const struct field *item, const void *base)
 {
 	json_t *value;
 	int ret = fields_json_write_value(item, base, &value);
@@ -315,6 +337,10 @@ static int fields_json_write_list(const struct field *f, const void *base, json_
 	bool tuple = d->type == FIELD_TUPLE;
 	int ret;
 
+	if (f->owned)
+		from = *(const char *const *)from;
+	if (f->owned && !from)
+		nr = 0;
 	for (size_t i = 0; tuple ? !fields_is_end(&d->item[i]) : i < nr; i++) {
 		ret = tuple ? fields_json_append(list, &d->item[i], from)
 			    : fields_json_append(list, d->item, from + i * d->stride);
@@ -324,8 +350,7 @@ static int fields_json_write_list(const struct field *f, const void *base, json_
 	return 0;
 }
 
-/* Makes the value of a member. *out is NULL where the key is to be left out, and after an error. */
-static int fields_json_write_value(const struct field *f, const void *base, json_t **out)
+int fields_json_write_value(const struct field *f, const void *base, json_t **out)
 {
 	const struct field *d = fields_described(f);
 	field_json_write *hook = f->to_json ? f->to_json : d->to_json;
@@ -340,7 +365,9 @@ static int fields_json_write_value(const struct field *f, const void *base, json
 		*out = json_text(d->room ? from : *(const char *const *)from);
 		break;
 	case FIELD_WORD:
-		*out = json_string(d->words[d->constant ? 0 : *(const unsigned int *)from]);
+		*out = json_string(d->words[d->constant ? 0
+					    : d->room	? *(const bool *)from
+							: *(const unsigned int *)from]);
 		break;
 	case FIELD_FLAG:
 		*out = json_boolean(*(const bool *)from);
@@ -352,7 +379,14 @@ static int fields_json_write_value(const struct field *f, const void *base, json
 					    : (json_int_t) * (const uint64_t *)from);
 		break;
 	case FIELD_NUMBER:
-		*out = json_number(*(const double *)from);
+		*out = d->null ? json_number(*(const double *)from)
+			       : json_real(*(const double *)from);
+		break;
+	case FIELD_LIST:
+		if (f->owned && d->low > 0 && !*(const void *const *)from)
+			return 0;
+		*out = json_array();
+		ret = *out ? fields_json_write_list(f, base, *out) : 0;
 		break;
 	case FIELD_STRUCT:
 		return d->of->written && !d->of->written(from)

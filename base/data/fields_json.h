@@ -33,6 +33,14 @@ int fields_json_read_value(struct fields_json *r, const struct field *f, const j
 			   void *base);
 /* Sets *out to a new reference. Returns 0, or -ENOMEM with *out NULL, or what a hook returned. */
 int fields_json_write(const struct fields *t, const void *from, json_t **out);
+/*
+ * Makes the value of a member, as an item describes it. *out is NULL where the key is to be left
+ * out, and after an error: -ENOMEM also for a number that is not finite and that null cannot stand
+ * for, since the file could not be read again.
+ */
+int fields_json_write_value(const struct field *f, const void *base, json_t **out);
+/* Makes the value of an item and appends it to the list. */
+int fields_json_append(json_t *list, const struct field *item, const void *base);
 /* Puts "PATH: what" into the error and returns -EINVAL. */
 int fields_json_error(const struct fields_json *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

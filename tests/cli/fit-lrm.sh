@@ -60,9 +60,9 @@ bad "too few rows" "2 rows are too few for 10 folds" fit <(printf 'a,y\n1,2\n2,3
 bad "an unknown column" "no column 'z'; there are a, y" fit <(printf 'a,y\n1,2\n2,3\n') -r z
 bad "an unknown technique" "expected auto or some of lrm" fit "$T/t.csv" -r y -t magic
 printf '{"schema":"blkcast.model/1","kind":"regression","technique":"lrm","scale":"linear"}' >"$T/bad.json"
-bad "half a model" "variables" predict "$T/bad.json" --set a=1
-jq '.data.rows = 1e9' "$T/m.json" >"$T/bad.json"
-bad "a model with an impossible count" "data: its columns and counts" predict "$T/bad.json" --set kb=1,disk=ssd
+bad "half a model" "response: missing" predict "$T/bad.json" --set a=1
+jq '.data.rows = 1e7' "$T/m.json" >"$T/bad.json"
+bad "a model with an impossible count" "data.x: expected a list of as many numbers as rows" predict "$T/bad.json" --set kb=1,disk=ssd
 jq '.terms[1].factors[0].variable = 77' "$T/m.json" >"$T/bad.json"
 bad "a model with an impossible variable" "terms\[1\]" predict "$T/bad.json" --set kb=1,disk=ssd
 

@@ -47,7 +47,7 @@ static void model_page_facts(const struct model *m, struct buf *out)
 	}
 	if (isfinite(m->quality.cv_rmse)) {
 		snprintf(value, sizeof(value), "%.4g", m->quality.cv_rmse);
-		snprintf(more, sizeof(more), "mean of %u folds%s", m->data.nr_folds,
+		snprintf(more, sizeof(more), "mean of %zu folds%s", m->data.nr_folds,
 			 m->schema.log ? ", of the logarithm" : "");
 		model_page_fact(out, "RMSE held out", value, more);
 	}

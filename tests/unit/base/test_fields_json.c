@@ -22,6 +22,9 @@ struct rack {
 	double rate, pair[2];
 	struct shelf top, shelves[3];
 	size_t nr_shelves;
+	size_t nr_codes;
+	uint32_t *codes;
+	double *weights; /* as many as there are codes */
 };
 
 static const char *const policies[] = { "fcfs", "ps", NULL };
@@ -53,7 +56,13 @@ static const struct field tuple_items[] = {
 	FIELD(NUMBER, NULL, AT(rack, rate), .null = NAN),
 	{ 0 },
 };
+static const struct field code_item = FIELD(COUNT, NULL, .room = 4);
 static const struct field rack_fields[] = {
+	FIELD(LIST, "weights", AT(rack, weights), .item = &number_item, .stride = sizeof(double),
+	      .owned = true, .count = offsetof(struct rack, nr_codes), .counted = true,
+	      .late = true),
+	FIELD(LIST, "codes", AT(rack, codes), .item = &code_item, .stride = sizeof(uint32_t),
+	      .owned = true, .count = offsetof(struct rack, nr_codes), .low = 1),
 	FIELD(WORD, "kind", .words = kinds, .constant = true, .required = true),
 	FIELD(WORD, "policy", AT(rack, policy), .words = policies, .required = true),
 	FIELD(COUNT, "seed", AT(rack, seed), .low = -INFINITY),
@@ -87,14 +96,31 @@ static int read_rack(struct rack *rack, const char *text)
 	return ret;
 }
 
+static void rack_release(struct rack *rack)
+{
+	free(rack->owner);
+	free(rack->codes);
+	free(rack->weights);
+}
+
+/* What null cannot stand for is not written, since it could not be read again. */
+static void numbers_that_are_not_finite_are_not_written(void)
+{
+	struct rack rack = { .owner = (char *)"me", .pair = { NAN, 1 } };
+	json_t *out;
+
+	ok_int(fields_json_write(&rack_table, &rack, &out), -ENOMEM);
+	ok(!out);
+}
+
 static void what_was_written_is_read_again(void)
 {
 	static const char *const texts[] = {
-		"{\"kind\":\"rack\",\"policy\":\"ps\",\"seed\":-5,\"limit\":[4294967295,null],"
+		"{\"weights\":[0.5,1.0],\"codes\":[7,8],\"kind\":\"rack\",\"policy\":\"ps\",\"seed\":-5,\"limit\":[4294967295,null],"
 		"\"name\":\"ab\",\"owner\":\"me\",\"locked\":true,\"pair\":[0.5,9.0],"
 		"\"top\":{\"low\":null,\"high\":1.0},"
 		"\"shelves\":[{\"low\":1.0,\"high\":null},{\"low\":null,\"high\":null}]}",
-		"{\"kind\":\"rack\",\"policy\":\"fcfs\",\"seed\":0,\"limit\":[1,0.25],"
+		"{\"weights\":[],\"kind\":\"rack\",\"policy\":\"fcfs\",\"seed\":0,\"limit\":[1,0.25],"
 		"\"name\":\"ab\",\"owner\":\"me\",\"locked\":false,\"pair\":[0.0,1.0],"
 		"\"shelves\":[]}",
 	};
@@ -111,7 +137,7 @@ static void what_was_written_is_read_again(void)
 		ok_str(text, texts[i]);
 		free(text);
 		json_decref(out);
-		free(rack.owner);
+		rack_release(&rack);
 	}
 }
 
@@ -157,6 +183,11 @@ static void says_where_and_what_was_expected(void)
 		  "shelves[1]: high: missing: expected a number" },
 		{ "{\"policy\": \"ps\", \"shelves\": [{\"low\": 0, \"high\": 1, \"hihg\": 1}]}",
 		  "shelves[0]: unknown key \"hihg\"" },
+		{ "{\"policy\": \"ps\", \"weights\": [1], \"codes\": [1, 2]}",
+		  "weights: expected a list of 2, got 1" },
+		{ "{\"policy\": \"ps\", \"codes\": []}", "codes: expected a list of 1 or more" },
+		{ "{\"policy\": \"ps\", \"codes\": [1, -1]}",
+		  "codes[1]: expected a whole number of 0 or more" },
 		{ "{\"policy\": \"ps\", \"shelves\": [{}, {}, {}, {}]}",
 		  "shelves: expected a list of 0 to 3" },
 	};
@@ -165,7 +196,7 @@ static void says_where_and_what_was_expected(void)
 	for (size_t i = 0; i < TAP_NR(cases); i++) {
 		ok_int(read_rack(&rack, cases[i][0]), -EINVAL);
 		ok_str(err.line, cases[i][1]);
-		free(rack.owner);
+		rack_release(&rack);
 	}
 }
 
@@ -184,6 +215,8 @@ static void its_schema_has_null_and_tuples(void)
 
 static const struct tap_test tests[] = {
 	{ "what a table writes it reads again, to the same text", what_was_written_is_read_again },
+	{ "a number that is not finite is not written",
+	  numbers_that_are_not_finite_are_not_written },
 	{ "unknown keys and longer lists are no error", later_files_are_read },
 	{ "what is wrong is named with its path and what was expected",
 	  says_where_and_what_was_expected },

@@ -14,9 +14,8 @@
 #ifndef ANALYZER_REGRESSION_GP_H
 #define ANALYZER_REGRESSION_GP_H
 
-#include <jansson.h>
-
 #include "analyzer/models/regression/table/dataset.h"
+#include "base/data/fields_json.h"
 #include "base/memory/buf.h"
 
 /* A larger table would take more than half a minute and 64 MiB to fit, and is refused. */
@@ -24,11 +23,11 @@
 
 /* A zeroed process is empty. */
 struct gp {
+	/* mean of the response, which is the prediction far from all training rows */
+	double mean;
 	size_t nr_rows, nr_vars;
 	bool *logarithm; /* per variable: it enters by its logarithm */
 	double *length;	 /* per variable, in the units in which it enters */
-	/* mean of the response, which is the prediction far from all training rows */
-	double mean;
 	double variance; /* of the random function */
 	double noise_ratio;
 	double *coefficients; /* per training row: the inverse of the covariance times y - mean */
@@ -55,10 +54,9 @@ int gp_condition(struct gp *g, const struct schema *s, const struct dataset *d, 
 void gp_predict(const struct gp *g, const struct schema *s, const double *rows, size_t nr,
 		double *out);
 void gp_print(const struct gp *g, const struct schema *s, struct buf *out);
-json_t *gp_json(const struct gp *g);
-/* d holds the training rows. All values are checked. Returns 0, -ENOMEM or -EINVAL. */
-int gp_from_json(struct gp *g, const json_t *root, const struct schema *s, const struct dataset *d,
-		 struct err *err);
+int gp_json(const struct gp *g, json_t **out);
+/* d holds the training rows, and the context of r is their schema. All values are checked. */
+int gp_from_json(struct gp *g, struct fields_json *r, const json_t *value, const struct dataset *d);
 /*
  * Writes C arrays and the function `static double NAME(const double *x)`, which adds in the same
  * order as gp_predict().

@@ -5,45 +5,43 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "analyzer/models/regression/form/gp_kernel.h"
 
-json_t *gp_json(const struct gp *g)
+#define AT(member)	 .offset = offsetof(struct gp, member)
+#define NUMBER(key, ...) FIELD(NUMBER, key, .required = true, __VA_ARGS__)
+/* A list whose length is known before it is read, from the schema or the training rows. */
+#define LIST(key, item_kind, each, nr, ...)                                                  \
+	FIELD(LIST, key, .item = &item_kind, .stride = sizeof(each), .owned = true,          \
+	      .count = offsetof(struct gp, nr), .counted = true, .low = 1, .required = true, \
+	      __VA_ARGS__)
+
+static const struct field gp_length = FIELD(NUMBER, NULL, .low = 1e-300);
+static const struct field gp_flag = FIELD(FLAG, NULL);
+static const struct field gp_coefficient = FIELD(NUMBER, NULL, .low = -INFINITY);
+static const struct field gp_fields[] = {
+	NUMBER("mean", AT(mean), .low = -INFINITY),
+	NUMBER("variance", AT(variance)),
+	NUMBER("noise_ratio", AT(noise_ratio)),
+	LIST("lengths", gp_length, double, nr_vars, AT(length)),
+	LIST("logarithms", gp_flag, bool, nr_vars, AT(logarithm)),
+	LIST("coefficients", gp_coefficient, double, nr_rows, AT(coefficients)),
+	{ 0 },
+};
+static const struct fields gp_table = { .name = "gp", .fields = gp_fields };
+
+int gp_json(const struct gp *g, json_t **out)
 {
-	json_t *lengths = json_array(), *logarithms = json_array(), *list = json_array();
-
-	for (size_t v = 0; v < g->nr_vars; v++) {
-		json_array_append_new(lengths, json_real(g->length[v]));
-		json_array_append_new(logarithms, json_boolean(g->logarithm[v]));
-	}
-	for (size_t i = 0; i < g->nr_rows; i++)
-		json_array_append_new(list, json_real(g->coefficients[i]));
-	return json_pack("{s:f, s:f, s:f, s:o, s:o, s:o}", "mean", g->mean, "variance", g->variance,
-			 "noise_ratio", g->noise_ratio, "lengths", lengths, "logarithms",
-			 logarithms, "coefficients", list);
-}
-
-static bool gp_read_number(const json_t *root, double low, double *out)
-{
-	*out = json_number_value(root);
-	return json_is_number(root) && isfinite(*out) && *out >= low;
-}
-
-static bool gp_read_variable(struct gp *g, const json_t *root, const struct schema *s, size_t v)
-{
-	const json_t *logarithm = json_array_get(json_object_get(root, "logarithms"), v);
-
-	g->logarithm[v] = json_is_true(logarithm);
-	return json_is_boolean(logarithm) &&
-	       gp_read_number(json_array_get(json_object_get(root, "lengths"), v), 1e-300,
-			      &g->length[v]) &&
-	       (!g->logarithm[v] || (!s->variables[v].factor && s->variables[v].low > 0));
+	return fields_json_write(&gp_table, g, out);
 }
 
 /* Checks that a number that enters by its logarithm has a logarithm in every training row. */
 static bool gp_rows_enter(struct gp *g, const struct schema *s, const struct dataset *d)
 {
+	for (size_t v = 0; v < g->nr_vars; v++)
+		if (g->logarithm[v] && (s->variables[v].factor || !(s->variables[v].low > 0)))
+			return false;
 	for (size_t i = 0; i < g->nr_rows; i++) {
 		double *point = g->points + i * g->nr_vars;
 
@@ -57,32 +55,23 @@ static bool gp_rows_enter(struct gp *g, const struct schema *s, const struct dat
 	return true;
 }
 
-int gp_from_json(struct gp *g, const json_t *root, const struct schema *s, const struct dataset *d,
-		 struct err *err)
+int gp_from_json(struct gp *g, struct fields_json *r, const json_t *value, const struct dataset *d)
 {
-	const json_t *list = json_object_get(root, "coefficients");
-	bool good = json_array_size(list) == d->nr_rows && d->nr_rows <= GP_ROWS_MAX &&
-		    json_array_size(json_object_get(root, "lengths")) == s->nr &&
-		    json_array_size(json_object_get(root, "logarithms")) == s->nr;
-	int ret = good ? gp_alloc(g, d->nr_rows, s->nr) : 0;
+	int ret;
 
+	if (d->nr_rows > GP_ROWS_MAX)
+		return fields_json_error(r, "expected at most %d rows", GP_ROWS_MAX);
+	*g = (struct gp){ .nr_rows = d->nr_rows, .nr_vars = d->nr_vars };
+	ret = fields_json_read(r, &gp_table, value, g);
 	if (ret)
 		return ret;
-	good = good && gp_read_number(json_object_get(root, "mean"), -HUGE_VAL, &g->mean) &&
-	       gp_read_number(json_object_get(root, "variance"), 0, &g->variance) &&
-	       gp_read_number(json_object_get(root, "noise_ratio"), 0, &g->noise_ratio);
-	for (size_t v = 0; good && v < s->nr; v++)
-		good = gp_read_variable(g, root, s, v);
-	for (size_t i = 0; good && i < g->nr_rows; i++)
-		good = gp_read_number(json_array_get(list, i), -HUGE_VAL, &g->coefficients[i]);
-	if (good && gp_rows_enter(g, s, d))
+	g->points = calloc(g->nr_rows * g->nr_vars, sizeof(*g->points));
+	if (!g->points)
+		return -ENOMEM;
+	if (gp_rows_enter(g, r->context, d))
 		return 0;
-	return err_set(
-		err, EINVAL,
-		"gp: expected mean, variance, noise_ratio, a length above 0 and whether it is "
-		"of the logarithm for each variable, and a coefficient for each of at most %d "
-		"rows",
-		GP_ROWS_MAX);
+	return fields_json_error(r, "logarithms: expected false for factors, and for numbers that "
+				    "are not above 0 in every row");
 }
 
 static void gp_export_array(struct buf *out, const char *name, const char *what, const double *v,

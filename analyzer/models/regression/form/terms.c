@@ -145,98 +145,82 @@ void terms_print(const struct terms *t, const struct schema *s, struct buf *out)
 	}
 }
 
-static const char *const kind_names[NR_FACTOR_KINDS] = { "linear", "above", "below", "level" };
-
-static json_t *factors_json(const struct terms *t, size_t j)
-{
-	json_t *list = json_array();
-
-	for (size_t k = terms_begin(t, j); k < t->ends[j]; k++)
-		json_array_append_new(list, json_pack("{s:s, s:I, s:f}", "kind",
-						      kind_names[t->factors[k].kind], "variable",
-						      (json_int_t)t->factors[k].variable, "at",
-						      t->factors[k].at));
-	return list;
-}
-
-json_t *terms_json(const struct terms *t)
-{
-	json_t *list = json_array();
-
-	for (size_t j = 0; j < t->nr; j++)
-		json_array_append_new(list,
-				      json_pack("{s:f, s:o}", "coefficient", t->coefficients[j],
-						"factors", factors_json(t, j)));
-	return list;
-}
-
-static int read_factor(struct term_factor *f, const json_t *root, const struct schema *s)
-{
-	const char *kind = json_string_value(json_object_get(root, "kind"));
-	const json_t *variable = json_object_get(root, "variable");
-	const json_t *at = json_object_get(root, "at");
-	json_int_t index = json_integer_value(variable);
-	const struct variable *v;
-
-	if (!kind || !json_is_integer(variable) || !json_is_number(at) || index < 0 ||
-	    (uint64_t)index >= s->nr)
-		return -EINVAL;
-	v = &s->variables[index];
-	f->variable = (uint32_t)index;
-	f->at = json_number_value(at);
-	for (f->kind = 0; f->kind < NR_FACTOR_KINDS; f->kind++)
-		if (strcmp(kind, kind_names[f->kind]) == 0)
-			break;
-	if (f->kind == NR_FACTOR_KINDS || (f->kind == FACTOR_LEVEL) != v->factor)
-		return -EINVAL;
-	if (v->factor && (f->at < 0 || f->at >= (double)v->nr_levels || f->at != floor(f->at)))
-		return -EINVAL;
-	return 0;
-}
-
-static int read_term(struct terms *t, const json_t *term, const struct schema *s)
-{
-	const json_t *coefficient = json_object_get(term, "coefficient");
-	const json_t *list = json_object_get(term, "factors");
-	size_t nr = json_array_size(list);
+/* A term as it stands in a file. */
+struct term_saved {
+	double coefficient;
+	size_t nr;
 	struct term_factor *factors;
-	int ret = 0;
+};
 
-	if (!json_is_number(coefficient) || !json_is_array(list) || nr > s->nr)
-		return -EINVAL;
-	factors = calloc(nr + 1, sizeof(*factors));
-	if (!factors)
-		return -ENOMEM;
-	for (size_t k = 0; k < nr; k++) {
-		ret = read_factor(&factors[k], json_array_get(list, k), s);
-		if (ret)
-			goto out;
+#define AT(type, member) .offset = offsetof(struct type, member), .required = true
+
+static const char *const kind_names[] = { "linear", "above", "below", "level", NULL };
+static const struct field factor_fields[] = {
+	FIELD(WORD, "kind", AT(term_factor, kind), .words = kind_names),
+	FIELD(COUNT, "variable", AT(term_factor, variable), .room = sizeof(uint32_t)),
+	FIELD(NUMBER, "at", AT(term_factor, at), .low = -INFINITY),
+	{ 0 },
+};
+static const struct fields factor_table = { .name = "factor", .fields = factor_fields };
+static const struct field factor_item = FIELD(STRUCT, NULL, .of = &factor_table);
+static const struct field term_fields[] = {
+	FIELD(NUMBER, "coefficient", AT(term_saved, coefficient), .low = -INFINITY),
+	FIELD(LIST, "factors", AT(term_saved, factors), .item = &factor_item,
+	      .stride = sizeof(struct term_factor), .owned = true,
+	      .count = offsetof(struct term_saved, nr)),
+	{ 0 },
+};
+static const struct fields term_table = { .name = "term", .fields = term_fields };
+
+int terms_json(const struct terms *t, json_t **out)
+{
+	static const struct field item = FIELD(STRUCT, NULL, .of = &term_table);
+	json_t *list = json_array();
+	int ret = list ? 0 : -ENOMEM;
+
+	for (size_t j = 0; j < t->nr && !ret; j++) {
+		size_t begin = terms_begin(t, j);
+		struct term_saved term = { t->coefficients[j], t->ends[j] - begin,
+					   t->factors + begin };
+
+		ret = fields_json_append(list, &item, &term);
 	}
-	ret = terms_add(t, json_number_value(coefficient), factors, nr);
-out:
-	free(factors);
+	*out = list;
 	return ret;
 }
 
-int terms_from_json(struct terms *t, const json_t *root, const struct schema *s, struct err *err)
+static bool factor_fits(const struct term_factor *f, const struct schema *s)
 {
-	size_t nr = json_array_size(root);
-	int ret = 0;
+	const struct variable *v = &s->variables[f->variable];
 
-	memset(t, 0, sizeof(*t));
-	if (!nr)
-		return err_set(err, EINVAL, "terms: expected a list with at least a constant");
-	for (size_t j = 0; j < nr; j++) {
-		ret = read_term(t, json_array_get(root, j), s);
-		if (ret == -EINVAL)
-			err_set(err, EINVAL, "terms[%zu]: not a term of these variables", j);
-		if (ret)
-			goto out;
-	}
-out:
-	if (ret)
-		terms_release(t);
+	if (f->variable >= s->nr || (f->kind == FACTOR_LEVEL) != v->factor)
+		return false;
+	return !v->factor || (f->at >= 0 && f->at < (double)v->nr_levels && f->at == floor(f->at));
+}
+
+static int term_from_json(struct fields_json *r, const struct field *f, const json_t *value,
+			  void *to)
+{
+	struct term_saved term = { 0 };
+	int ret = fields_json_read(r, &term_table, value, &term);
+
+	(void)f;
+	for (size_t k = 0; k < term.nr && !ret; k++)
+		if (term.nr > ((struct schema *)r->context)->nr ||
+		    !factor_fits(&term.factors[k], r->context))
+			ret = fields_json_error(r, "expected a term of the variables");
+	if (!ret)
+		ret = terms_add(to, term.coefficient, term.factors, term.nr);
+	free(term.factors);
 	return ret;
+}
+
+int terms_from_json(struct terms *t, struct fields_json *r, const json_t *value)
+{
+	static const struct field term_item = FIELD(ANY, NULL, .from_json = term_from_json);
+	static const struct field list = FIELD(LIST, NULL, .item = &term_item, .low = 1);
+
+	return fields_json_read_value(r, &list, value, t);
 }
 
 static void export_factor(const struct term_factor *f, struct buf *out)

@@ -6,11 +6,11 @@
 #ifndef ANALYZER_REGRESSION_TERMS_H
 #define ANALYZER_REGRESSION_TERMS_H
 
-#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "analyzer/models/regression/table/dataset.h"
+#include "base/data/fields_json.h"
 #include "base/memory/buf.h"
 
 enum factor_kind {
@@ -64,9 +64,9 @@ void terms_predict(const struct terms *t, const double *rows, size_t nr, size_t 
 		   double *out);
 /* Writes one readable line per term: coefficient and factors. */
 void terms_print(const struct terms *t, const struct schema *s, struct buf *out);
-json_t *terms_json(const struct terms *t);
-/* Reads and checks all values. Returns 0, -ENOMEM or -EINVAL. */
-int terms_from_json(struct terms *t, const json_t *root, const struct schema *s, struct err *err);
+int terms_json(const struct terms *t, json_t **out);
+/* Reads and checks all values. The context of r is the schema. Returns 0, -ENOMEM or -EINVAL. */
+int terms_from_json(struct terms *t, struct fields_json *r, const json_t *value);
 /* Writes C statements that add to `sum` from `const double *x`. */
 void terms_export(const struct terms *t, const struct schema *s, struct buf *out);
 

@@ -44,7 +44,7 @@ struct dataset {
 	double *y;	/* nr_rows */
 	double *weight; /* nr_rows, above 0; NULL: all 1 */
 	uint32_t *fold; /* nr_rows numbers from 0 to nr_folds - 1; NULL until folds are set */
-	uint32_t nr_folds;
+	size_t nr_folds;
 	uint64_t seed; /* random seed of the folds */
 };
 

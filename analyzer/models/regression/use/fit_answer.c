@@ -175,7 +175,7 @@ struct answer *fit_answer(const struct fit_summary *s, const struct model *m)
 	fit_add_json(s, a);
 	answer_fact_words(a, NULL, s->schema->log ? "Logarithm of" : "Response",
 			  s->schema->response);
-	snprintf(text, sizeof(text), "%zu rows, %zu variables, %u folds (seed %llu)",
+	snprintf(text, sizeof(text), "%zu rows, %zu variables, %zu folds (seed %llu)",
 		 s->data->nr_rows, s->schema->nr, s->data->nr_folds,
 		 (unsigned long long)s->data->seed);
 	answer_fact_words(a, NULL, "Table", text);
