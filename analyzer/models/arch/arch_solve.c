@@ -29,41 +29,12 @@ struct solve {
 	struct arch_solution *out;
 };
 
-static const struct arch_sample *arch_solve_at(const void *samples, size_t i)
-{
-	return (const struct arch_sample *)samples + i;
-}
-
-static double arch_solve_level(const void *samples, size_t i, uint32_t index)
-{
-	return arch_solve_at(samples, i)->levels[index] / arch_solve_at(samples, i)->duration;
-}
-
-static double time_sum(const void *samples, size_t i, uint32_t index)
-{
-	return arch_solve_at(samples, i)->times[index].sum;
-}
-
-static double time_nr(const void *samples, size_t i, uint32_t index)
-{
-	return arch_solve_at(samples, i)->times[index].nr;
-}
-
-static double arch_solve_duration(const void *samples, size_t i, uint32_t index)
-{
-	(void)index;
-	return arch_solve_at(samples, i)->duration;
-}
-
-static double arch_solve_control(const void *samples, size_t i, uint32_t index)
-{
-	return arch_solve_at(samples, i)->controls[index];
-}
-
-static const struct qhist *arch_solve_hist(const void *samples, size_t i, uint32_t index)
-{
-	return &arch_solve_at(samples, i)->hists[index];
-}
+SAMPLE_GETTER(double, arch_solve_level, arch_sample, x->levels[index] / x->duration)
+SAMPLE_GETTER(double, arch_solve_time_sum, arch_sample, x->times[index].sum)
+SAMPLE_GETTER(double, arch_solve_time_nr, arch_sample, x->times[index].nr)
+SAMPLE_GETTER(double, arch_solve_duration, arch_sample, x->duration)
+SAMPLE_GETTER(double, arch_solve_control, arch_sample, x->controls[index])
+SAMPLE_GETTER(const struct qhist *, arch_solve_hist, arch_sample, &x->hists[index])
 
 static int no_memory(struct err *err)
 {
@@ -317,10 +288,11 @@ static int arch_solve_estimate(struct arch_solution *out, const struct arch_mode
 	for (; s.index < out->nr_times; s.index++) {
 		struct time_estimate *t = &out->times[s.index];
 
-		if (interval_controlled(&t->mean, &s, time_sum, time_nr, arch_solve_control,
-					controls, nr_controls) ||
-		    interval_controlled(&out->throughput[s.index], &s, time_nr, arch_solve_duration,
-					arch_solve_control, controls, nr_controls))
+		if (interval_controlled(&t->mean, &s, arch_solve_time_sum, arch_solve_time_nr,
+					arch_solve_control, controls, nr_controls) ||
+		    interval_controlled(&out->throughput[s.index], &s, arch_solve_time_nr,
+					arch_solve_duration, arch_solve_control, controls,
+					nr_controls))
 			return -ENOMEM;
 		out->nr[s.index] = 0;
 		for (size_t i = 0; i < nr; i++)

@@ -27,6 +27,19 @@ struct time_estimate {
 typedef double (*sample_value)(const void *samples, size_t i, uint32_t index);
 typedef const struct qhist *(*sample_hist)(const void *samples, size_t i, uint32_t index);
 
+/*
+ * Defines a sample_value, or a sample_hist, of samples that are structs of that type: `value` is an
+ * expression of the sample x and of index.
+ */
+#define SAMPLE_GETTER(result, name, type, value)                          \
+	static result name(const void *samples, size_t i, uint32_t index) \
+	{                                                                 \
+		const struct type *x = (const struct type *)samples + i;  \
+                                                                          \
+		(void)index;                                              \
+		return value;                                             \
+	}
+
 struct samples {
 	const void *items;
 	size_t nr; /* at least 2 */

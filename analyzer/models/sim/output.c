@@ -8,71 +8,22 @@
 
 static const struct interval unknown = { NAN, NAN, NAN };
 
-static const struct qpn_sample *output_at(const void *samples, size_t i)
-{
-	return (const struct qpn_sample *)samples + i;
-}
+#define OUTPUT_VALUE(name, value) SAMPLE_GETTER(double, output_##name, qpn_sample, value)
+#define OUTPUT_HIST(name, value) \
+	SAMPLE_GETTER(const struct qhist *, output_##name, qpn_sample, value)
 
-static double output_duration(const void *samples, size_t i, uint32_t index)
-{
-	(void)index;
-	return output_at(samples, i)->duration;
-}
-
-static double probe_time(const void *samples, size_t i, uint32_t probe)
-{
-	return output_at(samples, i)->probes[probe].time;
-}
-
-static double probe_nr(const void *samples, size_t i, uint32_t probe)
-{
-	return output_at(samples, i)->probes[probe].nr;
-}
-
-static const struct qhist *probe_hist(const void *samples, size_t i, uint32_t probe)
-{
-	return &output_at(samples, i)->times[probe];
-}
-
-static const struct qhist *residence_hist(const void *samples, size_t i, uint32_t slot)
-{
-	return &output_at(samples, i)->residence[slot];
-}
-
-static double output_population(const void *samples, size_t i, uint32_t slot)
-{
-	return output_at(samples, i)->slots[slot].population;
-}
-
-static double in_queue(const void *samples, size_t i, uint32_t slot)
-{
-	return output_at(samples, i)->slots[slot].in_queue;
-}
-
-static double output_residence(const void *samples, size_t i, uint32_t slot)
-{
-	return output_at(samples, i)->slots[slot].residence;
-}
-
-static double output_left(const void *samples, size_t i, uint32_t slot)
-{
-	return output_at(samples, i)->slots[slot].left;
-}
-
-static double output_queueing(const void *samples, size_t i, uint32_t slot)
-{
-	return output_at(samples, i)->slots[slot].queueing;
-}
-
-static double output_served(const void *samples, size_t i, uint32_t slot)
-{
-	return output_at(samples, i)->slots[slot].served;
-}
-
-static double output_level(const void *samples, size_t i, uint32_t slot)
-{
-	return output_at(samples, i)->slots[slot].population / output_at(samples, i)->duration;
-}
+OUTPUT_VALUE(duration, x->duration)
+OUTPUT_VALUE(probe_time, x->probes[index].time)
+OUTPUT_VALUE(probe_nr, x->probes[index].nr)
+OUTPUT_HIST(probe_hist, &x->times[index])
+OUTPUT_HIST(residence_hist, &x->residence[index])
+OUTPUT_VALUE(population, x->slots[index].population)
+OUTPUT_VALUE(in_queue, x->slots[index].in_queue)
+OUTPUT_VALUE(residence, x->slots[index].residence)
+OUTPUT_VALUE(left, x->slots[index].left)
+OUTPUT_VALUE(queueing, x->slots[index].queueing)
+OUTPUT_VALUE(served, x->slots[index].served)
+OUTPUT_VALUE(level, x->slots[index].population / x->duration)
 
 static double output_utilization(const struct net *n, const struct qpn_sample *x, size_t nr,
 				 uint32_t slot)
@@ -109,13 +60,13 @@ static int estimate_slot(struct slot_estimate *e, const struct net *n, const str
 	e->residence.mean = interval_ratio(&s, output_residence, output_left);
 	e->queue_population = e->queue_time = unknown;
 	if (queue != NET_NONE && !n->queues[queue].immediate) {
-		e->queue_population = interval_ratio(&s, in_queue, output_duration);
+		e->queue_population = interval_ratio(&s, output_in_queue, output_duration);
 		e->queue_time = interval_ratio(&s, output_queueing, output_served);
 	}
 	e->utilization = output_utilization(n, x, nr, slot);
 	for (size_t i = 0; i < nr; i++)
 		e->nr_left += x[i].slots[slot].left;
-	return estimate_quantiles(&e->residence, &s, residence_hist, quantiles);
+	return estimate_quantiles(&e->residence, &s, output_residence_hist, quantiles);
 }
 
 static int estimate_probe(struct probe_estimate *e, const struct qpn_sample *x, size_t nr,
@@ -123,10 +74,10 @@ static int estimate_probe(struct probe_estimate *e, const struct qpn_sample *x, 
 {
 	struct samples s = { .items = x, .nr = nr, .index = probe };
 
-	e->time.mean = interval_ratio(&s, probe_time, probe_nr);
+	e->time.mean = interval_ratio(&s, output_probe_time, output_probe_nr);
 	for (size_t i = 0; i < nr; i++)
 		e->nr += x[i].probes[probe].nr;
-	return estimate_quantiles(&e->time, &s, probe_hist, quantiles);
+	return estimate_quantiles(&e->time, &s, output_probe_hist, quantiles);
 }
 
 int estimate_make(struct estimate *e, const struct net *n, const struct qpn_sample *x, size_t nr,

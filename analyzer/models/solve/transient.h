@@ -12,11 +12,9 @@
 
 #include "analyzer/models/sim/output.h"
 
-#define TRANSIENT_MAX_POINTS 10000
-
 struct transient_options {
 	double model_time;	  /* must be above 0 */
-	unsigned nr_points;	  /* number of intervals, from 1 to TRANSIENT_MAX_POINTS */
+	unsigned nr_points;	  /* number of intervals, from 1 to 10000 */
 	unsigned nr_replications; /* 2 or more */
 	unsigned nr_threads;	  /* 0 means all processors */
 	uint64_t seed;

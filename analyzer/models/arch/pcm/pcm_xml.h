@@ -58,7 +58,6 @@ struct pcm_importer {
 	uint32_t nr_parts;
 	const xmlNode *allocation, *environment, *system, *usage;
 	const xmlNode *component; /* component whose behaviours are being read */
-	uint32_t component_index;
 	unsigned depth;
 	bool without_failures;
 	struct arch_binding *bindings; /* containers that have a storage by a stereotype */
