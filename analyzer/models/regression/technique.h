@@ -33,7 +33,15 @@ struct sweep_input {
 	const struct dataset *train;
 	const double *rows; /* rows to predict: nr_rows x nr_vars, row-major */
 	size_t nr_rows;
+	uint64_t *nr_fits; /* counts the models that are fitted; NULL: nobody asks */
 };
+
+/* Counts a model. Sets of parameters that share a model are counted once. */
+static inline void sweep_count(const struct sweep_input *in)
+{
+	if (in->nr_fits)
+		++*in->nr_fits;
+}
 
 struct technique {
 	const char *name, *summary;
@@ -70,11 +78,6 @@ struct technique {
 	int (*predict)(void *sweep, const double *p, double *out);
 	/* Extracts the model itself: sets the form of m, such as its terms or its forest. */
 	int (*extract)(void *sweep, const double *p, struct model *m);
-	/*
-	 * Returns the number of models fitted so far. This number is less than the number of sets
-	 * asked for, since sets share models.
-	 */
-	uint64_t (*nr_fits)(const void *sweep);
 	void (*close)(void *sweep);
 };
 

@@ -26,7 +26,7 @@ static void bench_init(struct bench *b, size_t nr, bool factor, uint64_t seed)
 	ok_int(dataset_subset(&b->train, &b->data, 0, false), 0);
 	ok_int(dataset_subset(&b->test, &b->data, 0, true), 0);
 	b->rows = dataset_rows(&b->test);
-	b->in = (struct sweep_input){ &b->schema, &b->train, b->rows, b->test.nr_rows };
+	b->in = (struct sweep_input){ &b->schema, &b->train, b->rows, b->test.nr_rows, NULL };
 }
 
 static void bench_release(struct bench *b)

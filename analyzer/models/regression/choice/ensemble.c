@@ -266,20 +266,6 @@ static int ensemble_extract(void *sweep, const double *p, struct model *m)
 	return ret ? ret : ensemble_member(m, &technique_gp, e->gp, p, shares.gp);
 }
 
-static uint64_t ensemble_nr_fits(const void *sweep)
-{
-	const struct ensemble *e = sweep;
-	uint64_t nr = (e->cubist ? technique_cubist.nr_fits(e->cubist) : 0) +
-		      (e->gp ? technique_gp.nr_fits(e->gp) : 0);
-
-	if (e->whole.sweep)
-		nr += technique_mars_ia.nr_fits(e->whole.sweep);
-	for (size_t b = 0; b < e->nr_bags; b++)
-		if (e->bags[b].sweep)
-			nr += technique_mars_ia.nr_fits(e->bags[b].sweep);
-	return nr;
-}
-
 /* The parts' parameters have the default values of the parts. */
 #define MARS_PARAMETERS                                                                 \
 	{ "nnodes", 3, 800, true, 0, NULL }, { "threshold", 0, 0.999, false, 0, NULL }, \
@@ -316,7 +302,7 @@ static const struct technique *const bag_parts[] = { &technique_mars_ia };
 
 #define ENSEMBLE_METHODS                                                                 \
 	.open = ensemble_open, .predict = ensemble_predict, .extract = ensemble_extract, \
-	.nr_fits = ensemble_nr_fits, .close = ensemble_close
+	.close = ensemble_close
 
 const struct technique technique_ensemble = {
 	.name = "ensemble",

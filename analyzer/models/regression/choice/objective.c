@@ -17,7 +17,8 @@ struct split {
 	struct limits limits; /* limits from the training rows */
 	struct sweep_input in;
 	void *sweep;
-	uint64_t nr_fits; /* models that the sweep has fitted, on whichever rank that was */
+	uint64_t nr_fits_here; /* models that the sweep has fitted on this rank */
+	uint64_t nr_fits;      /* those of the rank that did the work */
 };
 
 struct objective {
@@ -101,7 +102,8 @@ static int split_init(struct objective *o, uint32_t i)
 	if (!s->rows || !s->predicted)
 		return -ENOMEM;
 	s->limits = limits_of(&s->train);
-	s->in = (struct sweep_input){ c->schema, &s->train, s->rows, s->test.nr_rows };
+	s->in = (struct sweep_input){ c->schema, &s->train, s->rows, s->test.nr_rows,
+				      &s->nr_fits_here };
 	return c->technique->open(&s->sweep, c->technique, &s->in);
 }
 
@@ -219,7 +221,7 @@ static int work_split(void *ctx, size_t chunk, size_t begin, size_t end)
 			s->predicted[k] = limits_keep(&s->limits, s->predicted[k]);
 		o->rmse[i * o->nr_splits + begin] = rmse_of(s);
 	}
-	s->nr_fits = o->config.technique->nr_fits(s->sweep);
+	s->nr_fits = s->nr_fits_here;
 	return 0;
 }
 

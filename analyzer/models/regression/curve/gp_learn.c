@@ -370,6 +370,8 @@ static int gp_sweep_fit(struct gp_sweep *w)
 		return 0;
 	ret = gp_fit(&w->gp, w->in->schema, w->in->train);
 	w->fitted = !ret;
+	if (!ret)
+		sweep_count(w->in);
 	return ret;
 }
 
@@ -400,11 +402,6 @@ static int gp_sweep_extract(void *sweep, const double *p, struct model *m)
 	return 0;
 }
 
-static uint64_t gp_sweep_nr_fits(const void *sweep)
-{
-	return ((const struct gp_sweep *)sweep)->fitted;
-}
-
 static void gp_sweep_close(void *sweep)
 {
 	struct gp_sweep *w = sweep;
@@ -423,6 +420,5 @@ const struct technique technique_gp = {
 	.open = gp_sweep_open,
 	.predict = gp_sweep_predict,
 	.extract = gp_sweep_extract,
-	.nr_fits = gp_sweep_nr_fits,
 	.close = gp_sweep_close,
 };

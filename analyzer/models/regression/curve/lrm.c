@@ -165,6 +165,8 @@ out:
 	free(r.standard_errors);
 	free(r.used);
 	l->fitted = !ret;
+	if (!ret)
+		sweep_count(l->in);
 	return ret;
 }
 
@@ -206,11 +208,6 @@ static int lrm_extract(void *sweep, const double *p, struct model *m)
 	return 0;
 }
 
-static uint64_t lrm_nr_fits(const void *sweep)
-{
-	return ((const struct lrm *)sweep)->fitted;
-}
-
 static void lrm_close(void *sweep)
 {
 	struct lrm *l = sweep;
@@ -219,9 +216,8 @@ static void lrm_close(void *sweep)
 	free(l);
 }
 
-#define LRM_METHODS                                                                               \
-	.open = lrm_open, .predict = lrm_predict, .extract = lrm_extract, .nr_fits = lrm_nr_fits, \
-	.close = lrm_close
+#define LRM_METHODS \
+	.open = lrm_open, .predict = lrm_predict, .extract = lrm_extract, .close = lrm_close
 
 const struct technique technique_lrm = {
 	.name = "lrm",

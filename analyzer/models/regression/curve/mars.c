@@ -33,7 +33,6 @@ struct mars {
 	size_t nr_branches;
 	double *basis; /* terms x nr_rows: values of the terms at the rows to predict */
 	size_t nr_basis;
-	uint64_t nr_fits;
 };
 
 static int mars_open(void **sweep, const struct technique *t, const struct sweep_input *in)
@@ -113,7 +112,7 @@ static int branch_of(struct mars *m, const double *p, struct branch **out, size_
 			branch_free(b);
 			return ret;
 		}
-		m->nr_fits++;
+		sweep_count(m->in);
 		m->branches[nr_terms] = b;
 	}
 	*out = m->branches[nr_terms];
@@ -218,11 +217,6 @@ out:
 	return ret;
 }
 
-static uint64_t mars_nr_fits(const void *sweep)
-{
-	return ((const struct mars *)sweep)->nr_fits;
-}
-
 /* The limit is the default of R's earth: min(200, max(20, 2n)) + 1. */
 static double standard_nnodes(size_t nr_columns, const double *p)
 {
@@ -244,7 +238,7 @@ static const struct parameter parameters[] = {
 
 #define MARS_METHODS                                                                              \
 	.nr_parameters = 3, .parameters = parameters, .open = mars_open, .predict = mars_predict, \
-	.extract = mars_extract, .nr_fits = mars_nr_fits, .close = mars_close
+	.extract = mars_extract, .close = mars_close
 
 const struct technique technique_mars = {
 	.name = "mars",

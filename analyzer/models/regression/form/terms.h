@@ -18,7 +18,6 @@ enum factor_kind {
 	FACTOR_ABOVE,  /* (x - at)+ */
 	FACTOR_BELOW,  /* (at - x)+ */
 	FACTOR_LEVEL,  /* 1 where x is level `at`, otherwise 0 */
-	NR_FACTOR_KINDS,
 };
 
 struct term_factor {

@@ -40,7 +40,6 @@ struct cart {
 	uint32_t *order;
 	struct cart_tree **trees; /* by minsplit */
 	size_t nr_trees;
-	uint64_t nr_fits;
 };
 
 /* Risk and number of splits of the subtree below a node, after the weakest links were cut. */
@@ -251,7 +250,7 @@ static int cart_tree_of(struct cart *c, const double *p, const struct cart_tree 
 		ret = cart_tree_new(&c->trees[minsplit], c, minsplit, cp);
 		if (ret)
 			return ret;
-		c->nr_fits++;
+		sweep_count(c->in);
 	}
 	*out = c->trees[minsplit];
 	return 0;
@@ -360,11 +359,6 @@ static int cart_extract(void *sweep, const double *p, struct model *m)
 	return root < 0 ? (int)root : forest_add_root(&m->forest, (int32_t)root);
 }
 
-static uint64_t cart_nr_fits(const void *sweep)
-{
-	return ((const struct cart *)sweep)->nr_fits;
-}
-
 static const struct parameter parameters[] = {
 	{ "minsplit", 2, 400, true, 20, NULL },
 	{ "cp", 0, 0.999, false, 0.01, NULL },
@@ -381,6 +375,5 @@ const struct technique technique_cart = {
 	.open = cart_open,
 	.predict = cart_predict,
 	.extract = cart_extract,
-	.nr_fits = cart_nr_fits,
 	.close = cart_close,
 };

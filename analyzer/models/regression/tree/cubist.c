@@ -44,7 +44,6 @@ struct cubist {
 	struct nearest *near; /* per row to predict; NULL until needed */
 	struct committee **committees;
 	size_t nr_committees;
-	uint64_t nr_fits;
 };
 
 static void committee_free(struct committee *k)
@@ -162,7 +161,7 @@ static int add_member(struct cubist *c, struct committee *k)
 	ret = m->at_train && m->at_rows ? make_rules(c, k, m) : -ENOMEM;
 	if (ret)
 		return ret;
-	c->nr_fits++;
+	sweep_count(c->in);
 	rules_predict(&m->rules, c->in->schema, c->train_rows, n, m->at_train);
 	rules_predict(&m->rules, c->in->schema, c->in->rows, c->in->nr_rows, m->at_rows);
 	for (size_t i = 0; i < n; i++)
@@ -334,11 +333,6 @@ out:
 	return ret;
 }
 
-static uint64_t cubist_nr_fits(const void *sweep)
-{
-	return ((const struct cubist *)sweep)->nr_fits;
-}
-
 static const struct parameter parameters[] = {
 	{ "nsplits", 2, 400, true, 100, NULL },
 	{ "ntrees", 1, 100, true, 1, NULL },
@@ -347,7 +341,7 @@ static const struct parameter parameters[] = {
 
 #define CUBIST_METHODS                                                            \
 	.parameters = parameters, .open = cubist_open, .predict = cubist_predict, \
-	.extract = cubist_extract, .nr_fits = cubist_nr_fits, .close = cubist_close
+	.extract = cubist_extract, .close = cubist_close
 
 const struct technique technique_m5 = {
 	.name = "m5",
