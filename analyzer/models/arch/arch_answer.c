@@ -8,7 +8,8 @@
 #include "base/data/json.h"
 #include "base/data/table.h"
 
-json_t *arch_time_json(const struct time_estimate *t)
+/* Returns {"mean", "ci", "p50", "p95", "p99"} in seconds; an unknown value is null. */
+static json_t *arch_time_json(const struct time_estimate *t)
 {
 	return json_pack("{s:o, s:[o, o], s:o, s:o, s:o}", "mean", json_number(t->mean.mean), "ci",
 			 json_number(t->mean.low), json_number(t->mean.high), "p50",
@@ -16,18 +17,29 @@ json_t *arch_time_json(const struct time_estimate *t)
 			 json_number(t->p99.mean));
 }
 
-/* Writes the times from first to first + nr. Each is an object whose name is the member `what`. */
+static const char *arch_time_kind(const struct arch_model *m, uint32_t time)
+{
+	uint32_t measure = time - m->nr_scenarios;
+
+	if (time < m->nr_scenarios)
+		return "scenario";
+	if (measure >= m->nr_measures)
+		return "wait";
+	return m->measures[measure].io ? "io" : "operation";
+}
+
+/* Writes the times of one kind. Each is an object whose name is the member `kind`. */
 static json_t *arch_times_json(const struct arch_model *m, const struct arch_solution *s,
-			       const char *what, const bool *wanted, uint32_t first, uint32_t nr)
+			       const char *kind)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = first; i < first + nr; i++) {
-		char *name = wanted && !wanted[i] ? NULL : arch_time_name(m, i);
+	for (uint32_t i = 0; i < s->nr_times; i++) {
+		char *name = strcmp(arch_time_kind(m, i), kind) ? NULL : arch_time_name(m, i);
 
 		if (name)
 			json_array_append_new(
-				list, json_pack("{s:s, s:o, s:o}", what, name, "response_time",
+				list, json_pack("{s:s, s:o, s:o}", kind, name, "response_time",
 						arch_time_json(&s->times[i]), "throughput",
 						json_number(s->throughput[i].mean)));
 		free(name);
@@ -93,31 +105,10 @@ static json_t *arch_storages_json(const struct arch_model *m, const struct arch_
 	return list;
 }
 
-/* Selects the times of operations or those of io actions, by index of the solution's times. */
-static bool *arch_select_times(const struct arch_model *m, bool io)
-{
-	bool *wanted = calloc(m->nr_scenarios + m->nr_measures + m->nr_passives + 1, sizeof(bool));
-
-	for (uint32_t i = 0; wanted && i < m->nr_measures; i++)
-		wanted[m->nr_scenarios + i] = m->measures[i].io == io;
-	return wanted;
-}
-
 /* A time that never occurred has no row, unless an overload hides whether it would occur. */
 static bool arch_time_is_shown(const struct arch_solution *s, uint32_t time)
 {
 	return s->overloaded || s->nr[time] > 0;
-}
-
-static const char *arch_time_kind(const struct arch_model *m, uint32_t time)
-{
-	uint32_t measure = time - m->nr_scenarios;
-
-	if (time < m->nr_scenarios)
-		return "scenario";
-	if (measure >= m->nr_measures)
-		return "wait";
-	return m->measures[measure].io ? "io" : "operation";
 }
 
 int arch_result_csv(const struct arch_model *m, const struct arch_solution *s, const char *prefix,
@@ -229,32 +220,19 @@ static void arch_answer_resources(const struct arch_model *m, const struct arch_
 	}
 }
 
-static void arch_answer_members(const struct arch_model *m, const struct arch_solution *s,
-				const bool *operations, const bool *io, struct answer *a)
-{
-	uint32_t first = m->nr_scenarios, waits = m->nr_scenarios + m->nr_measures;
-
-	answer_member(a, "scenarios", arch_times_json(m, s, "scenario", NULL, 0, first));
-	answer_member(a, "operations",
-		      arch_times_json(m, s, "operation", operations, first, m->nr_measures));
-	answer_member(a, "io", arch_times_json(m, s, "io", io, first, m->nr_measures));
-	answer_member(a, "waits", arch_times_json(m, s, "wait", NULL, waits, m->nr_passives));
-	answer_member(a, "resources", arch_resources_json(m, s));
-	answer_member(a, "storages", arch_storages_json(m, s));
-}
-
 struct answer *arch_answer(const struct arch_model *m, const struct arch_solution *s, uint64_t seed,
 			   double seconds)
 {
-	bool *operations = arch_select_times(m, false), *io = arch_select_times(m, true);
-	struct answer *a = NULL;
+	struct answer *a = answer_new("blkcast.arch/1", "Response times of a system");
 
-	if (!operations || !io)
-		goto out;
-	a = answer_new("blkcast.arch/1", "Response times of a system");
 	answer_member(a, "seed", json_integer((json_int_t)seed));
 	answer_member(a, "steady_state", json_boolean(!s->overloaded));
-	arch_answer_members(m, s, operations, io, a);
+	answer_member(a, "scenarios", arch_times_json(m, s, "scenario"));
+	answer_member(a, "operations", arch_times_json(m, s, "operation"));
+	answer_member(a, "io", arch_times_json(m, s, "io"));
+	answer_member(a, "waits", arch_times_json(m, s, "wait"));
+	answer_member(a, "resources", arch_resources_json(m, s));
+	answer_member(a, "storages", arch_storages_json(m, s));
 	answer_member(a, "io_model",
 		      json_pack("{s:I, s:I}", "asked", (json_int_t)s->asked, "outside_training",
 				(json_int_t)s->outside));
@@ -265,9 +243,6 @@ struct answer *arch_answer(const struct arch_model *m, const struct arch_solutio
 	answer_fact(a, "seconds", NULL, ANSWER_SECONDS, seconds);
 	arch_answer_times(m, s, a);
 	arch_answer_resources(m, s, a);
-out:
-	free(operations);
-	free(io);
 	return a;
 }
 
@@ -329,9 +304,8 @@ static void arch_compare_times(const struct arch_model m[2], const struct arch_s
 		for (uint32_t k = 0; name && k < m[1].nr_scenarios + m[1].nr_measures; k++) {
 			char *other = arch_time_name(&m[1], k);
 			struct arch_pair p = { name, &s[0].times[i], &s[1].times[k] };
-			bool same = other && !strcmp(name, other) &&
-				    (s[0].overloaded || s[0].nr[i] > 0) &&
-				    (s[1].overloaded || s[1].nr[k] > 0);
+			bool same = other && !strcmp(name, other) && arch_time_is_shown(&s[0], i) &&
+				    arch_time_is_shown(&s[1], k);
 
 			free(other);
 			if (!same)

@@ -23,8 +23,6 @@ struct answer *arch_answer(const struct arch_model *m, const struct arch_solutio
 #define ARCH_RESULT_COLUMNS "what,name,mean_s,low_s,high_s,p50_s,p95_s,p99_s,per_s,outside_training"
 int arch_result_csv(const struct arch_model *m, const struct arch_solution *s, const char *prefix,
 		    struct buf *out);
-/* Returns {"mean", "ci", "p50", "p95", "p99"} in seconds; an unknown value is null. */
-json_t *arch_time_json(const struct time_estimate *t);
 
 /*
  * Compares every time that both models know: the second is slower or faster where the intervals of
