@@ -132,7 +132,7 @@ static void speed_of_file(const char *name, const char *goal, const char *note)
 	if (!dir)
 		return;
 	snprintf(path, sizeof(path), "%s/qpe/%s.qpe", dir, name);
-	if (qpe_import(&n, path, NULL))
+	if (qpe_import(&n, path, NULL, 0, NULL))
 		return;
 	speed(name, n, goal, note);
 	net_free(n);

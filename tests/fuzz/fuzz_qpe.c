@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err err = { 0 };
 	struct net *n = NULL;
 
-	if (qpe_import(&n, fuzz_file("qpe", data, size), &err) ? n || !err.line[0] : !n)
+	if (qpe_import(&n, fuzz_file("qpe", data, size), NULL, 0, &err) ? n || !err.line[0] : !n)
 		abort();
 	net_free(n);
 	return 0;

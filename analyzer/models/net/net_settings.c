@@ -64,6 +64,6 @@ int net_open(struct net **out, const char *path, const struct net_settings *sett
 	size_t len = strlen(path);
 
 	return len > 4 && !strcmp(path + len - 4, ".qpe")
-		       ? qpe_import_set(out, path, settings->items, settings->nr, err)
+		       ? qpe_import(out, path, settings->items, settings->nr, err)
 		       : net_read(out, path, settings->items, settings->nr, err);
 }

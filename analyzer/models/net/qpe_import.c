@@ -35,40 +35,18 @@ int qpe_need_colour(struct qpe_importer *im, const xmlNode *node, uint32_t *colo
 	return *colour == NET_NONE ? qpe_fail(im, node, "no color of the id", id) : 0;
 }
 
-static int read_strategy(struct qpe_importer *im, const xmlNode *node, enum net_strategy *strategy)
-{
-	static const struct {
-		const char *name;
-		enum net_strategy strategy;
-	} known[] = { { "FCFS", NET_FCFS },
-		      { "PS", NET_PS },
-		      { "IS", NET_IS },
-		      { "PRIO", NET_PRIORITY },
-		      { "RANDOM", NET_RANDOM } };
-	const char *text;
-	int ret = qpe_need(im, node, "strategy", &text);
-
-	if (ret)
-		return ret;
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		if (strcmp(known[i].name, text))
-			continue;
-		*strategy = known[i].strategy;
-		return 0;
-	}
-	return qpe_fail(im, node, "unknown strategy", text);
-}
-
 static int read_queue(struct qpe_importer *im, const xmlNode *node)
 {
-	enum net_strategy strategy = NET_FCFS;
-	uint32_t index, servers;
+	static const char *const words[] = { "FCFS", "PS", "IS", "PRIO", "RANDOM", NULL };
+	static const enum net_strategy strategies[] = { NET_FCFS, NET_PS, NET_IS, NET_PRIORITY,
+							NET_RANDOM };
+	uint32_t index, servers, strategy;
 	const char *name;
 	int ret = qpe_need(im, node, "name", &name);
 
 	if (ret)
 		return ret;
-	ret = read_strategy(im, node, &strategy);
+	ret = qpe_need_word(im, node, "strategy", words, &strategy);
 	if (ret)
 		return ret;
 	qpe_path(im, "queue.%s", name);
@@ -76,13 +54,13 @@ static int read_queue(struct qpe_importer *im, const xmlNode *node)
 	qpe_path_end(im);
 	if (ret)
 		return ret;
-	if (!servers && strategy != NET_IS)
+	if (!servers && strategies[strategy] != NET_IS)
 		return qpe_fail(im, node, "expected a server at least in attribute",
 				"number-of-servers");
 	index = net_add_queue(im->net, name, qpe_line(node));
 	if (index == NET_NONE)
 		return qpe_out_of_memory(im);
-	im->net->queues[index].strategy = strategy;
+	im->net->queues[index].strategy = strategies[strategy];
 	im->net->queues[index].servers = servers;
 	return qpe_add_id(im, node, &im->queues, index, index);
 }
@@ -90,21 +68,21 @@ static int read_queue(struct qpe_importer *im, const xmlNode *node)
 static int probe_end(struct qpe_importer *im, const xmlNode *node, const char *place_key,
 		     const char *trigger_key, uint32_t colour, uint32_t *place, bool *leave)
 {
+	static const char *const triggers[] = { "entry", "exit", NULL };
 	const struct qpe_named *ends;
-	const char *id, *trigger;
+	uint32_t trigger;
+	const char *id;
 	int ret = qpe_need(im, node, place_key, &id);
 
 	if (ret)
 		return ret;
-	ret = qpe_need(im, node, trigger_key, &trigger);
+	ret = qpe_need_word(im, node, trigger_key, triggers, &trigger);
 	if (ret)
 		return ret;
 	ends = qpe_find(&im->places, id);
 	if (!ends)
 		return qpe_fail(im, node, "no place of the id", id);
-	*leave = !strcmp(trigger, "exit");
-	if (!*leave && strcmp(trigger, "entry"))
-		return qpe_fail(im, node, "expected entry or exit in attribute", trigger_key);
+	*leave = trigger;
 	*place = *leave ? ends->output : ends->index;
 	if (net_find_slot(im->net, *place, colour) == NET_NONE)
 		return qpe_fail(im, node, "a color that is not in the place", id);
@@ -231,8 +209,8 @@ static int qpe_import_parse(struct qpe_importer *im, const char *path)
 	return ret;
 }
 
-int qpe_import_set(struct net **out, const char *path, const struct net_setting *settings,
-		   size_t nr_settings, struct err *err)
+int qpe_import(struct net **out, const char *path, const struct net_setting *settings,
+	       size_t nr_settings, struct err *err)
 {
 	struct qpe_importer im = {
 		.net = net_new(path), .err = err, .settings = settings, .nr_settings = nr_settings
@@ -249,9 +227,4 @@ int qpe_import_set(struct net **out, const char *path, const struct net_setting 
 	else
 		*out = im.net;
 	return ret;
-}
-
-int qpe_import(struct net **out, const char *path, struct err *err)
-{
-	return qpe_import_set(out, path, NULL, 0, err);
 }

@@ -30,9 +30,7 @@
  * names for a setting of a number that the file does not have; or -errno where the file
  * cannot be read. Entities are not expanded and nothing is fetched. The caller frees the net.
  */
-int qpe_import_set(struct net **out, const char *path, const struct net_setting *settings,
-		   size_t nr_settings, struct err *err);
-/* Imports the net as qpe_import_set() does, without settings. */
-int qpe_import(struct net **out, const char *path, struct err *err);
+int qpe_import(struct net **out, const char *path, const struct net_setting *settings,
+	       size_t nr_settings, struct err *err);
 
 #endif

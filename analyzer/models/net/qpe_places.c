@@ -181,15 +181,12 @@ static int place_queue(struct qpe_importer *im, const xmlNode *node, const char 
 
 static int qpe_places_departure(struct qpe_importer *im, const xmlNode *node, bool *fifo)
 {
-	const char *text;
-	int ret = qpe_need(im, node, "departure-discipline", &text);
+	static const char *const words[] = { "NORMAL", "FIFO", NULL };
+	uint32_t index;
+	int ret = qpe_need_word(im, node, "departure-discipline", words, &index);
 
-	if (ret)
-		return ret;
-	*fifo = !strcmp(text, "FIFO");
-	if (!*fifo && strcmp(text, "NORMAL"))
-		return qpe_fail(im, node, "unknown departure-discipline", text);
-	return 0;
+	*fifo = index;
+	return ret;
 }
 
 static int read_plain(struct qpe_importer *im, const xmlNode *node, const char *type)
@@ -243,9 +240,8 @@ static int subnet_refuse(struct qpe_importer *im, const xmlNode *node, const cha
 static int subnet_slot(struct qpe_importer *im, const xmlNode *node, uint32_t input,
 		       uint32_t output)
 {
-	uint32_t colour, in = NET_NONE, out = NET_NONE;
-	const char *direction;
-	bool is_both;
+	static const char *const directions[] = { "in", "out", "both", NULL };
+	uint32_t colour, direction, in = NET_NONE, out = NET_NONE;
 	int ret = qpe_need_colour(im, node, &colour);
 
 	if (ret)
@@ -257,19 +253,16 @@ static int subnet_slot(struct qpe_importer *im, const xmlNode *node, uint32_t in
 	ret = subnet_refuse(im, node, "maximum-capacity", "not taken: attribute of a subnet");
 	if (ret)
 		return ret;
-	ret = qpe_need(im, node, "direction", &direction);
+	ret = qpe_need_word(im, node, "direction", directions, &direction);
 	if (ret)
 		return ret;
-	is_both = !strcmp(direction, "both");
-	if (!is_both && strcmp(direction, "in") && strcmp(direction, "out"))
-		return qpe_fail(im, node, "expected in, out or both in attribute", "direction");
-	if (is_both || !strcmp(direction, "in")) {
+	if (direction != 1) { /* in or both */
 		in = net_find_slot(im->net, input, colour);
 		if (in == NET_NONE)
 			return qpe_fail(im, node, "the subnet's input-place has not this color",
 					NULL);
 	}
-	if (is_both || !strcmp(direction, "out")) {
+	if (direction != 0) { /* out or both */
 		out = net_find_slot(im->net, output, colour);
 		if (out == NET_NONE)
 			return qpe_fail(im, node, "the subnet's output-place has not this color",

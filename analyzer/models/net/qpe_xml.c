@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/models/net/qpe_xml.h"
+#include "base/data/fields.h"
 #include "base/memory/array.h"
 
 #define XSI "http://www.w3.org/2001/XMLSchema-instance"
@@ -91,6 +92,24 @@ int qpe_need(struct qpe_importer *im, const xmlNode *node, const char *name, con
 	int ret = qpe_attribute(im, node, name, value);
 
 	return ret || *value ? ret : qpe_fail(im, node, "missing attribute", name);
+}
+
+int qpe_need_word(struct qpe_importer *im, const xmlNode *node, const char *name,
+		  const char *const *words, uint32_t *index)
+{
+	const struct field field = FIELD(WORD, NULL, .words = words);
+	char expected[QPE_NAME_BYTES], what[QPE_PATH_BYTES];
+	const char *text;
+	int ret = qpe_need(im, node, name, &text);
+
+	if (ret)
+		return ret;
+	for (*index = 0; words[*index]; ++*index)
+		if (!strcmp(words[*index], text))
+			return 0;
+	snprintf(what, sizeof(what), "expected %s in attribute",
+		 fields_words(&field, expected, sizeof(expected)));
+	return qpe_fail(im, node, what, name);
 }
 
 int qpe_need_name(struct qpe_importer *im, const xmlNode *node, char name[QPE_NAME_BYTES])

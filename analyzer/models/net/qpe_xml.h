@@ -84,6 +84,9 @@ int qpe_attribute(struct qpe_importer *im, const xmlNode *node, const char *name
 		  const char **value);
 /* Return an attribute that must exist, and xsi:type. */
 int qpe_need(struct qpe_importer *im, const xmlNode *node, const char *name, const char **value);
+/* Reads an attribute that must be one of the words (ended by NULL) into its index. */
+int qpe_need_word(struct qpe_importer *im, const xmlNode *node, const char *name,
+		  const char *const *words, uint32_t *index);
 /* Reads the attribute "name", preceded by the names of the subnets that contain it. */
 int qpe_need_name(struct qpe_importer *im, const xmlNode *node, char name[QPE_NAME_BYTES]);
 int qpe_need_number(struct qpe_importer *im, const xmlNode *node, const char *name, double *value);

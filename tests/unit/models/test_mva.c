@@ -159,7 +159,8 @@ static void pepsy(void)
 	if (!dir)
 		tap_skip("data", "no folder of data");
 	snprintf(path, sizeof(path), "%s/qpe/pepsy-bcmp2.qpe", dir);
-	if (!ok(!qpe_import(&n, path, &err)) || !ok(!mva_solve(&e, &exact, n, false, &err)))
+	if (!ok(!qpe_import(&n, path, NULL, 0, &err)) ||
+	    !ok(!mva_solve(&e, &exact, n, false, &err)))
 		return;
 	/* By rational convolution, ten digits. */
 	ok_ratio(e.slots[0].throughput.mean, 6.204338167e-4, 1e-9);

@@ -23,7 +23,7 @@ static struct net *import(const char *text)
 	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
 		abort();
 	close(fd);
-	qpe_import(&n, path, &err);
+	qpe_import(&n, path, NULL, 0, &err);
 	unlink(path);
 	if (!strncmp(err.line, path, strlen(path)))
 		memmove(err.line, err.line + strlen(path), strlen(err.line + strlen(path)) + 1);
@@ -324,7 +324,7 @@ static struct net *data_net(const char *name)
 	if (!dir)
 		tap_skip("data", "no folder of data");
 	snprintf(path, sizeof(path), "%s/qpe/%s.qpe", dir, name);
-	if (!ok(!qpe_import(&n, path, &err)))
+	if (!ok(!qpe_import(&n, path, NULL, 0, &err)))
 		tap_note("%s", err.line);
 	return n;
 }
