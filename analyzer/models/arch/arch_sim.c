@@ -12,7 +12,8 @@ int sim_no_memory(struct arch_sim *s)
 	return err_set(s->err, ENOMEM, "out of memory");
 }
 
-int sim_at_place(struct arch_sim *s, struct arch_place at, int error)
+/* Adds the location before the message of an error. Returns error. */
+static int sim_at_place(struct arch_sim *s, struct arch_place at, int error)
 {
 	if (error < 0 && error != -ENOMEM && at.file < s->m->nr_files)
 		err_prefix(s->err, "%s:%u", s->m->files[at.file], at.line);
@@ -65,7 +66,7 @@ uint32_t thread_new(struct arch_sim *s)
 	return i;
 }
 
-void thread_end(struct arch_sim *s, uint32_t thread)
+static void thread_end(struct arch_sim *s, uint32_t thread)
 {
 	s->threads[thread]->next = s->free_thread;
 	s->free_thread = thread;
@@ -342,13 +343,6 @@ double arch_sim_capacity(const struct arch_sim *s, uint32_t passive)
 double arch_sim_now(const struct arch_sim *s)
 {
 	return s->now;
-}
-
-void arch_sim_watch(struct arch_sim *s,
-		    void (*watch)(void *ctx, uint32_t index, double begin, double end), void *ctx)
-{
-	s->watch = watch;
-	s->watch_ctx = ctx;
 }
 
 static int arch_sim_populate(struct arch_sim *s)

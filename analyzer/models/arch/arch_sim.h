@@ -100,13 +100,6 @@ int arch_sample_merge(struct arch_sample *dst, const struct arch_sample *src);
 /* Names the parts of a sample, as struct parallel says. A received sample was zeroed before. */
 int arch_sample_pieces(struct arch_sample *x, const struct arch_model *m, struct parallel_bytes *b);
 
-/*
- * Sets a function that is called at each end of a round, an operation or an io, for tests and
- * traces.
- */
-void arch_sim_watch(struct arch_sim *s,
-		    void (*watch)(void *ctx, uint32_t index, double begin, double end), void *ctx);
-
 /* The functions below return indices into the levels of a sample. */
 static inline uint32_t arch_level_busy(uint32_t resource)
 {

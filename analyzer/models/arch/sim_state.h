@@ -148,6 +148,7 @@ struct arch_sim {
 	struct qhist *hists;
 	uint32_t nr_times;
 
+	/* is called at each end of a round, an operation or an io; NULL except in tests */
 	void (*watch)(void *ctx, uint32_t index, double begin, double end);
 	void *watch_ctx;
 	struct err *err; /* belongs to the present run; never NULL */
@@ -193,12 +194,9 @@ uint32_t passive_release(struct arch_sim *s, uint32_t passive);
 
 /* These functions are in arch_sim.c. */
 int sim_no_memory(struct arch_sim *s);
-/* Adds the location before the message of an error. Returns error. */
-int sim_at_place(struct arch_sim *s, struct arch_place at, int error);
 void sim_record(struct arch_sim *s, uint32_t index, double begin);
 /* Returns a new thread, or ARCH_NONE with a message in s->err. */
 uint32_t thread_new(struct arch_sim *s);
-void thread_end(struct arch_sim *s, uint32_t thread);
 
 /* These functions are in sim_action.c, and decide what a thread does next. */
 #define WAITS 0

@@ -28,13 +28,8 @@ struct checker {
 	uint32_t nr_modes;
 };
 
-const char *finding_name(enum finding_kind kind)
-{
-	static const char *const names[] = { "unreachable", "dead-mode", "trap",
+static const char *const finding_names[] = { "unreachable", "dead-mode", "trap",
 					     "loop",	    "unstable",	 "unconserved" };
-
-	return names[kind];
-}
 
 static void check_report(const struct checker *c, enum finding_kind kind, unsigned line,
 			 const char *format, const char *a, const char *b)
@@ -469,7 +464,7 @@ static void check_add_one(void *ctx, const struct finding *f)
 	struct check_shown *s = ctx;
 
 	s->nr++;
-	json_array_append_new(s->list, json_pack("{s:s, s:i, s:s}", "kind", finding_name(f->kind),
+	json_array_append_new(s->list, json_pack("{s:s, s:i, s:s}", "kind", finding_names[f->kind],
 						 "line", (int)f->line, "text", f->text));
 }
 

@@ -34,9 +34,6 @@ struct finding {
 	const char *text; /* without file and line; valid during the call */
 };
 
-/* Returns "unreachable", ... */
-const char *finding_name(enum finding_kind kind);
-
 /*
  * Calls say() for each finding, in the order of the kinds. Returns 0 or -ENOMEM. O(modes * slots),
  * and a dense system of the slots for open nets.

@@ -93,7 +93,7 @@ void qpn_mode_enable(struct qpn_sim *s, uint32_t mode)
 	}
 }
 
-void qpn_mode_disable(struct qpn_sim *s, uint32_t mode)
+static void qpn_mode_disable(struct qpn_sim *s, uint32_t mode)
 {
 	struct mode_state *m = &s->modes[mode];
 	struct transition_state *t = &s->transitions[m->transition];
@@ -419,6 +419,12 @@ static void qpn_sim_clock(struct qpn_sim *s, uint32_t clock)
 	}
 }
 
+/* Returns the present number of tokens in a slot. */
+static uint64_t qpn_sim_tokens(const struct qpn_sim *s, uint32_t slot)
+{
+	return (uint64_t)s->slots[slot].nr_queued + s->slots[slot].nr_lying;
+}
+
 /* Describes the slots with most tokens: "place (colour): 3, ...". */
 static void describe_marking(const struct qpn_sim *s, char *text, size_t size)
 {
@@ -562,9 +568,4 @@ int qpn_sim_run(struct qpn_sim *s, double until, uint64_t nr_events, struct err 
 double qpn_sim_now(const struct qpn_sim *s)
 {
 	return s->now;
-}
-
-uint64_t qpn_sim_tokens(const struct qpn_sim *s, uint32_t slot)
-{
-	return (uint64_t)s->slots[slot].nr_queued + s->slots[slot].nr_lying;
 }

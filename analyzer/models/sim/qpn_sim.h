@@ -94,7 +94,4 @@ void qpn_sample_merge_sums(struct qpn_sample *dst, const struct qpn_sample *src)
 /* Names the parts of a sample, as struct parallel says. A received sample was zeroed before. */
 int qpn_sample_pieces(struct qpn_sample *x, const struct net *n, struct parallel_bytes *b);
 
-/* Returns the present number of tokens in a slot. */
-uint64_t qpn_sim_tokens(const struct qpn_sim *s, uint32_t slot);
-
 #endif

@@ -252,11 +252,7 @@ uint64_t qpn_growth_backlog(const struct qpn_sim *s, uint32_t slot);
 uint32_t qpn_token_new(struct qpn_sim *s);
 /* Lets a token enter a place. */
 void qpn_enter(struct qpn_sim *s, uint32_t token, uint32_t slot);
-/*
- * These functions are called when a mode's count of conditions that do not hold went to 0, or from
- * 0.
- */
+/* Is called when a mode's count of conditions that do not hold went to 0. */
 void qpn_mode_enable(struct qpn_sim *s, uint32_t mode);
-void qpn_mode_disable(struct qpn_sim *s, uint32_t mode);
 
 #endif

@@ -29,7 +29,14 @@ struct exact {
 	double *throughput; /* by chain */
 };
 
-void mva_result_release(struct mva_result *r)
+/* This struct is the result of the recursion. */
+struct mva_result {
+	double *throughput; /* owned: by chain, per visit ratio 1 */
+	double *population; /* owned: chain x station */
+	bool exact;
+};
+
+static void mva_result_release(struct mva_result *r)
 {
 	free(r->throughput);
 	free(r->population);
@@ -284,7 +291,11 @@ static int run_approximate(struct mva_result *r, const struct product_form *p)
 	return change > FIXED_POINT ? -ERANGE : 0;
 }
 
-int mva_run(struct mva_result *r, const struct product_form *p, bool approximate)
+/*
+ * Solves the network. approximate chooses the approximation even where the exact method would be
+ * possible. Returns 0, -ENOMEM, or -ERANGE if rounding errors made the result useless.
+ */
+static int mva_run(struct mva_result *r, const struct product_form *p, bool approximate)
 {
 	int ret = -ENOMEM;
 

@@ -37,26 +37,12 @@ struct product_form {
 	uint32_t *chain, *station; /* by slot; station is NET_NONE if no time passes in the slot */
 };
 
-/* This struct is the result of the recursion. */
-struct mva_result {
-	double *throughput; /* owned: by chain, per visit ratio 1 */
-	double *population; /* owned: chain x station */
-	bool exact;
-};
-
 /*
  * Converts a net. Returns 0, -EINVAL with the place or transition that is not of product form, or
  * -ENOMEM. A zeroed struct needs no release.
  */
 int product_form_make(struct product_form *p, const struct net *n, struct err *err);
 void product_form_release(struct product_form *p);
-
-/*
- * Solves the network. approximate chooses the approximation even where the exact method would be
- * possible. Returns 0, -ENOMEM, or -ERANGE if rounding errors made the result useless.
- */
-int mva_run(struct mva_result *r, const struct product_form *p, bool approximate);
-void mva_result_release(struct mva_result *r);
 
 /*
  * Makes the product form and solves it, and returns estimates for the slots of the net: means

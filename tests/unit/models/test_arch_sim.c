@@ -7,6 +7,7 @@
 
 #include "analyzer/models/arch/arch_solve.h"
 #include "analyzer/models/arch/storage.h"
+#include "analyzer/models/arch/sim_state.h"
 #include "tests/support/tap.h"
 
 static struct stoex *expr(struct arch_model *m, const char *text)
@@ -177,7 +178,8 @@ static struct seen watched(const struct arch_model *m, double until)
 	struct err err = { 0 };
 
 	ok_int(arch_sim_new(&s, m, 1, &err), 0);
-	arch_sim_watch(s, watch, &seen);
+	s->watch = watch;
+	s->watch_ctx = &seen;
 	if (!ok_int(arch_sim_run(s, until, UINT64_MAX, &err), 0))
 		tap_note("%s", err.line);
 	arch_sim_free(s);

@@ -10,6 +10,7 @@
 
 #include "analyzer/models/arch/arch_solve.h"
 #include "analyzer/models/arch/pcm/pcm_import.h"
+#include "analyzer/models/arch/sim_state.h"
 #include "tests/support/tap.h"
 
 #define SHOP "docs/examples/palladio-shop"
@@ -75,7 +76,8 @@ static struct log watch(const struct arch_model *m, const char *name, double unt
 	ok_int(arch_sim_new(&s, m, 1, &err), 0);
 	if (!s)
 		return l;
-	arch_sim_watch(s, keep, &l);
+	s->watch = keep;
+	s->watch_ctx = &l;
 	if (!ok_int(arch_sim_run(s, until, UINT64_MAX, &err), 0))
 		tap_note("%s", err.line);
 	arch_sim_free(s);

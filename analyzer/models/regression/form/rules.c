@@ -116,8 +116,8 @@ static bool rules_holds(const struct rules *r, const struct rule_condition *c,
 	return c->above ? x > c->cut : x <= c->cut;
 }
 
-bool rule_holds(const struct rules *r, const struct rule *rule, const struct schema *s,
-		const double *x)
+static bool rule_holds(const struct rules *r, const struct rule *rule, const struct schema *s,
+		       const double *x)
 {
 	for (uint32_t k = 0; k < rule->nr_conditions; k++) {
 		const struct rule_condition *c = &r->conditions[rule->conditions_at + k];
@@ -128,7 +128,9 @@ bool rule_holds(const struct rules *r, const struct rule *rule, const struct sch
 	return true;
 }
 
-double rules_set_predict(const struct rules *r, size_t set, const struct schema *s, const double *x)
+/* Returns the prediction of one set. */
+static double rules_set_predict(const struct rules *r, size_t set, const struct schema *s,
+				const double *x)
 {
 	double sum = 0;
 	size_t nr = 0;

@@ -75,11 +75,6 @@ int rules_end_set(struct rules *r);
 /* Appends the sets of another struct that has the same schema. */
 int rules_append(struct rules *to, const struct rules *from, const struct schema *s);
 
-bool rule_holds(const struct rules *r, const struct rule *rule, const struct schema *s,
-		const double *x);
-/* Returns the prediction of one set. */
-double rules_set_predict(const struct rules *r, size_t set, const struct schema *s,
-			 const double *x);
 /* rows has nr x s->nr values, row-major. The function allocates no memory. */
 void rules_predict(const struct rules *r, const struct schema *s, const double *rows, size_t nr,
 		   double *out);

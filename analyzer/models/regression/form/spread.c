@@ -94,6 +94,20 @@ static void spread_make_knots(struct spread *s, struct spread_groups *g)
 			g, g->sum[k], (double)(spread_begin(g, k + 1) - spread_begin(g, k)));
 }
 
+static double spread_scale(const struct spread *s, double predicted)
+{
+	size_t k = 0;
+
+	if (!(predicted > s->at[0]))
+		return s->scale[0];
+	while (k + 1 < s->nr && predicted > s->at[k + 1])
+		k++;
+	if (k + 1 == s->nr)
+		return s->scale[k];
+	return s->scale[k] +
+	       (s->scale[k + 1] - s->scale[k]) * (predicted - s->at[k]) / (s->at[k + 1] - s->at[k]);
+}
+
 /* Computes the errors divided by the scales that the other rows give. */
 static void spread_take_ratios(struct spread *s, const struct spread_groups *g)
 {
@@ -149,20 +163,6 @@ void spread_release(struct spread *s)
 	free(s->scale);
 	free(s->ratios);
 	memset(s, 0, sizeof(*s));
-}
-
-double spread_scale(const struct spread *s, double predicted)
-{
-	size_t k = 0;
-
-	if (!(predicted > s->at[0]))
-		return s->scale[0];
-	while (k + 1 < s->nr && predicted > s->at[k + 1])
-		k++;
-	if (k + 1 == s->nr)
-		return s->scale[k];
-	return s->scale[k] +
-	       (s->scale[k + 1] - s->scale[k]) * (predicted - s->at[k]) / (s->at[k + 1] - s->at[k]);
 }
 
 double spread_half_width(const struct spread *s, double predicted, double level)

@@ -31,7 +31,6 @@ struct spread {
 /* predicted and error (absolute) have nr items, one for each held-out row. Returns 0 or -ENOMEM. */
 int spread_fit(struct spread *s, const double *predicted, const double *error, size_t nr);
 void spread_release(struct spread *s);
-double spread_scale(const struct spread *s, double predicted);
 /*
  * Returns half the width of the interval around that prediction that holds a new response with
  * probability `level`, or NaN if too few rows are known.
