@@ -2,12 +2,16 @@
 #include "analyzer/replay/causal_turn.h"
 
 #include <errno.h>
+#include <gsl/gsl_cdf.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Both limits have the reason of those in causal_begin.c. */
-#define EXPECTED_LEAST 20.0
-#define BEGIN_MOST     0.2
+#define BEGIN_MOST 0.2 /* at most this share of those expected begins, as in causal_begin.c */
+/*
+ * Threads that begin at any time are taken for programs in turn with this probability at most. A
+ * mistake costs little: such a thread is late by as much as the storage is slower.
+ */
+#define CHANCE_MOST 0.01
 
 /* This struct is the time in which a thread has requests. */
 struct turn_life {
@@ -69,7 +73,8 @@ static bool causal_turn_taken(const struct causal_times *t, const struct turn_li
 	if (end_ns == t->begin_ns)
 		return false;
 	expected = (double)nr * busy_ns / (double)(end_ns - t->begin_ns);
-	return expected >= EXPECTED_LEAST && (double)inside <= BEGIN_MOST * expected;
+	return expected > 0 && (double)inside <= BEGIN_MOST * expected &&
+	       gsl_cdf_poisson_P((unsigned int)inside, expected) <= CHANCE_MOST;
 }
 
 /*
