@@ -132,6 +132,28 @@ ok(await until(page, () => document.querySelector("section[aria-labelledby=compa
   await fixed.context().close();
 }
 
+// ---- a period that is chosen while another answer is on its way ----
+{
+  const row = await page.evaluate(async () => (await (await fetch("/api/v1/fleet")).json()).devices[0]);
+  const chosen = await open(PAGE + "/"), end = Math.floor(row.end_s) - 2, held = [];
+  const hash = (begin) => `#/device?host=guest1&device=${encodeURIComponent(row.device)}&begin_s=${begin}&end_s=${end}`;
+  const shows = (begin) => until(chosen, (t) => document.querySelector(".command code").textContent.includes(t), "--begin " + new Date(begin * 1000).toISOString().slice(0, 19) + "Z");
+  const choose = (begin) => chosen.evaluate((t) => { location.hash = t; }, hash(begin));
+  await choose(end - 30);
+  ok(await shows(end - 30), "device: a period of the address is shown");
+  await chosen.route("**/api/v1/fleet?host=*", (route) => { held.push(route); });
+  await choose(end - 20);
+  ok(await shows(end - 20), "device: the next one is drawn before the fleet has answered");
+  await chosen.route((url) => url.search.includes(`begin_s=${end - 15}&`), (route) => { held.push(route); });
+  await choose(end - 15);
+  await choose(end - 10);
+  ok(await shows(end - 10), "device: a period does not wait for the answer about the one before");
+  for (const route of held) await route.continue().catch(() => null);
+  await chosen.evaluate(() => new Promise((wake) => setTimeout(wake, 500)));
+  ok(await shows(end - 10), "device: which no longer takes its place");
+  await chosen.context().close();
+}
+
 // ---- objectives ----
 await page.goto(PAGE + "/#/objectives");
 ok(await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 1), "objectives: the device that one names is judged");

@@ -201,7 +201,7 @@ export function deviceView(main, values, tell) {
         h("td", {}, ratio(n.reads / n.requests)), h("td", {}, bytes(n.bytes)), h("td", {}, seconds(n.response_mean_s)))))));
   }
   async function fillWho() {
-    const key = [where.host, where.device, where.begin_s, where.end_s, where.last_s].join();
+    const keyNow = () => [where.host, where.device, where.begin_s, where.end_s, where.last_s].join(), key = keyNow(), mine = filled;
     if (who.busy || (who.key === key && (!following() || Date.now() - who.at < WHO_MS))) return;
     who.busy = true;
     try {
@@ -213,6 +213,7 @@ export function deviceView(main, values, tell) {
       say(whoCut, e.message);
     }
     who = { key, at: Date.now(), busy: false };
+    if (key !== keyNow() && mine !== filled) fillWho(); // Another period was shown meanwhile.
   }
   async function fillCompare() {
     compareSection.hidden = !marked();
@@ -253,24 +254,49 @@ export function deviceView(main, values, tell) {
     fillCompare();
     fillPictures();
   }
-  async function refresh() {
-    try {
-      const about = ask(hostQuestion(where));
-      // A period that is over does not change once all of it was there when it was asked for. One that is fixed can be
-      // asked for before the newest window is known, and then only the newest of the refresh before tells that.
-      const asked = where, before = latest;
-      const isOver = data && data.asked === asked && !following() && data.end_s <= (data.latest || 0);
-      const fixed = following() || isOver ? null : ask(deviceQuestion(where, where.begin_s, where.end_s));
-      if (fixed) fixed.catch(() => null); // told below, unless the first question fails as well
-      // The first pictures are made without data while the answer is on its way.
-      if (!data) figures.slice(0, AT_ONCE).forEach((f) => f.chart.prepare());
-      fleet = await about;
-      const row = fleet.devices.find((d) => d.device === where.device);
-      latest = row ? row.end_s : fleet.as_of_s;
+  // What the fleet's answer says of this device: whether it sends, until when, and what its agent keeps back.
+  function takeFleet(answer) {
+    const row = answer.devices.find((d) => d.device === where.device);
+    fleet = answer;
+    latest = row ? row.end_s : answer.as_of_s;
+  }
+  // Returns the data of the period, or null where those that are shown are still right. A period that is over does not
+  // change once all of it was there when it was asked for. One that is fixed can be asked for before the newest window is
+  // known, and then only the newest of the refresh before tells that. It is drawn without waiting for the fleet's answer,
+  // unless there was none yet: two answers at once take longer than one.
+  async function readPeriod(asked) {
+    const before = latest, question = () => ask(hostQuestion(asked));
+    const isOver = data && data.asked === asked && !following() && data.end_s <= (data.latest || 0);
+    if (following() || isOver) {
+      takeFleet(await question());
       const end = Math.ceil(latest || Date.now() / 1000);
-      if (isOver) { tellState(fleet, tell); return; }
-      data = { ...await (fixed || ask(deviceQuestion(where, end - length(), end))), asked, latest: fixed ? before : latest };
+      return isOver ? null : { ...await ask(deviceQuestion(asked, end - length(), end)), asked, latest };
+    }
+    const about = fleet ? null : question(), period = ask(deviceQuestion(asked, asked.begin_s, asked.end_s));
+    period.catch(() => null); // told below, unless the first question fails as well
+    if (about) takeFleet(await about);
+    return { ...await period, asked, latest: before };
+  }
+  async function refresh() {
+    const asked = where;
+    try {
+      // The first pictures are made without data while the answer is on its way.
+      const isKnown = fleet !== null, reading = readPeriod(asked);
+      if (!data) figures.slice(0, AT_ONCE).forEach((f) => f.chart.prepare());
+      const read = await reading;
+      if (asked !== where) return; // Another period is on its way, or another view is shown.
+      if (read) { data = read; fill(); }
+      if (read && isKnown && !following()) {
+        const before = latest;
+        await painted();
+        takeFleet(await ask(hostQuestion(asked)));
+        if (asked !== where) return;
+        // Windows may have come since, so that less of the end is unwatched.
+        if (latest !== before && data.end_s > before) fill();
+        else keep.fill(fleet);
+      }
     } catch (e) {
+      if (asked !== where) return;
       if (!data) {
         say(title, words.error.title);
         content.hidden = true;
@@ -280,7 +306,6 @@ export function deviceView(main, values, tell) {
       tell(words.state.lost, "lost");
       return;
     }
-    fill();
     tellState(fleet, tell);
   }
   return {
@@ -292,6 +317,6 @@ export function deviceView(main, values, tell) {
       return true;
     },
     redraw() { for (const f of figures) f.chart.redraw(); access.redraw(); },
-    close() { filled++; for (const f of figures) f.chart.close(); },
+    close() { where = { ...where }; filled++; for (const f of figures) f.chart.close(); },
   };
 }

@@ -44,7 +44,7 @@ const live = {
   poll(on) {
     if (on && !live.timer) {
       live.mode = "polling";
-      live.timer = setInterval(refresh, POLL_MS);
+      live.timer = setInterval(() => refresh(), POLL_MS);
     } else if (!on && live.timer) {
       clearInterval(live.timer);
       live.timer = null;
@@ -70,16 +70,18 @@ function reveal() {
   main.hidden = false;
 }
 
-let busy = false, again = false;
-async function refresh() {
+// Asks for the data of the view. News wait for the answer to the questions before; another period or view
+// does not wait, and the answers of the one before are dropped.
+let busy = 0, again = false;
+async function refresh(isNews = true) {
   if (document.hidden || !shown) return;
-  if (busy) { again = true; return; }
-  busy = true;
+  if (busy && isNews) { again = true; return; }
+  busy++;
   const view = shown;
   try {
     await view.refresh();
   } finally {
-    busy = false;
+    busy--;
     if (view === shown) reveal();
   }
   if (view === shown) live.begin(); // not where a login is asked for
@@ -87,9 +89,9 @@ async function refresh() {
     readAhead = true;
     for (const read of Object.values(views)) Promise.resolve(read()).catch(() => null);
   }
-  if (again) { again = false; refresh(); }
+  if (again && !busy) { again = false; refresh(); }
 }
-document.addEventListener("visibilitychange", refresh);
+document.addEventListener("visibilitychange", () => refresh());
 
 // ---- login: a token becomes a cookie that no script can read ----
 const session = (method, headers) => fetch("/api/v1/session", { method, headers: { "X-Blkcast": "1", ...headers } });
@@ -124,7 +126,7 @@ async function route() {
   if (location.hash === "#main") return; // A jump within the view, which may still be on its way.
   const mine = ++routed;
   const values = Object.fromEntries(new URLSearchParams(query || ""));
-  if (shown && shown.name === name && shown.update && shown.update(values)) { refresh(); return; }
+  if (shown && shown.name === name && shown.update && shown.update(values)) { refresh(false); return; }
   if (shown && shown.close) shown.close();
   shown = null;
   askAhead(name === "device" && !document.hidden ? questionsOf(values) : []);
@@ -150,7 +152,7 @@ async function route() {
   for (const a of document.querySelectorAll("#views a"))
     if (a.getAttribute("href") === "#/" + name) a.setAttribute("aria-current", "page");
     else a.removeAttribute("aria-current");
-  refresh();
+  refresh(false);
 }
 
 // ---- colours ----
