@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/serve/fleet/page_fleet_state.h"
+#include "analyzer/serve/period/page_recent.h"
 #include "analyzer/serve/period/page_window.h"
 #include "base/memory/array.h"
 #include "base/memory/keyed_hash.h"
@@ -60,7 +61,18 @@ static int page_stream_advance(struct page_fleet *f, const struct segment_name *
 struct page_taker {
 	struct page_fleet *f;
 	uint64_t received_ns, nr_bad;
+	struct page_recent recent; /* owned */
+	bool is_recent;
 };
+
+/* Returns whether a question about the segment would have to read it again: page_recent.h. */
+static bool page_taker_is_recent(const struct page_taker *t, const struct segment_header *h)
+{
+	uint64_t block = h->begin.realtime_ns / (PAGE_BLOCK_S * CLOCK_NS_PER_S);
+
+	return t->f->nr_devices <= PAGE_RECENT_DEVICES &&
+	       !page_block_is_over(block, (double)clock_real_ns() / 1e9);
+}
 
 static int page_taker_visit(void *ctx, const struct segment_header *h,
 			    struct segment_reader *reader)
@@ -79,6 +91,7 @@ static int page_taker_visit(void *ctx, const struct segment_header *h,
 	 */
 	if (host && h->ledger && h->ledger->total[LOSS_KEPT_BACK])
 		host->kept_back_s = fmax(host->kept_back_s, (double)h->end.realtime_ns / 1e9);
+	t->is_recent = page_taker_is_recent(t, h);
 	pthread_mutex_unlock(&t->f->lock);
 	for (size_t i = 0; host && i < h->nr_profiles && ret == 0; i++) {
 		bool is_other;
@@ -92,6 +105,7 @@ static int page_taker_visit(void *ctx, const struct segment_header *h,
 		pthread_mutex_lock(&t->f->lock);
 		ret = page_fleet_add(t->f, host, &p);
 		pthread_mutex_unlock(&t->f->lock);
+		t->is_recent = t->is_recent && page_recent_add(&t->recent, &p) == 0;
 		profile_release(&p);
 	}
 	return ret;
@@ -101,13 +115,16 @@ static int page_taker_visit(void *ctx, const struct segment_header *h,
 static bool page_fleet_take(struct page_fleet *f, const struct segment_name *n,
 			    uint64_t received_ns)
 {
-	struct page_taker t = { f, received_ns, 0 };
+	struct page_taker t = { .f = f, .received_ns = received_ns };
 	struct err err = { 0 };
 
 	if (page_stream_advance(f, n) <= 0)
 		return false;
 	if (page_store_segment(f->store, n, page_taker_visit, &t, &err) < 0)
 		t.nr_bad++;
+	if (t.is_recent && !t.nr_bad)
+		page_recent_keep(&t.recent, f->store, n);
+	page_recent_release(&t.recent);
 	pthread_mutex_lock(&f->lock);
 	f->nr_bad += t.nr_bad;
 	pthread_mutex_unlock(&f->lock);

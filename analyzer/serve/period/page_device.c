@@ -9,9 +9,9 @@
 
 #include "analyzer/serve/period/page_block.h"
 #include "analyzer/serve/period/page_phase.h"
+#include "analyzer/serve/period/page_recent.h"
 #include "analyzer/serve/period/page_window.h"
 #include "base/data/json.h"
-#include "base/memory/keyed_hash.h"
 #include "base/system/clock.h"
 
 #define COVER_S	    0.1 /* less than this is rounding */
@@ -55,21 +55,6 @@ struct page_packing {
 	struct buf *columns; /* packed, one column for each window */
 };
 
-static int page_pack_window(struct page_packing *k, const struct profile *p)
-{
-	struct page_column c = { .begin_s = p->begin_s, .end_s = p->end_s };
-	int ret = page_column_add(&c, p);
-
-	if (ret == 0)
-		ret = page_column_pack(&c, k->columns);
-	page_column_release(&c);
-	snprintf(k->head.name, sizeof(k->head.name), "%s", p->device_name);
-	k->head.source = p->source;
-	k->head.layer = p->layer;
-	k->head.known = 1;
-	return ret;
-}
-
 static int page_pack_segment(void *ctx, const struct segment_header *h,
 			     struct segment_reader *reader)
 {
@@ -83,7 +68,7 @@ static int page_pack_segment(void *ctx, const struct segment_header *h,
 
 		ret = page_window_read(h->profiles[i], k->device, &p, &is_other);
 		if (ret == 0 && !is_other)
-			ret = page_pack_window(k, &p);
+			ret = page_recent_pack(&p, &k->head, k->columns);
 		profile_release(&p);
 		k->head.nr_bad += ret == -EBADMSG;
 	}
@@ -94,15 +79,11 @@ static int page_pack_segment(void *ctx, const struct segment_header *h,
 static int page_period_segment(struct page_period *t, struct page_store *store,
 			       const struct page_segment *segment, struct buf *out, struct err *err)
 {
-	char name[SEGMENT_PATH_MAX + PROFILE_NAME_BYTES];
 	struct page_packing k = { .device = t->q->device };
+	uint64_t key = page_recent_key(&segment->name, segment->received_real_ns, k.device);
 	struct buf columns;
-	uint64_t key;
 	int ret;
 
-	segment_name_path(&segment->name, name);
-	key = keyed_hash(segment->received_real_ns, name, strlen(name) + 1);
-	key = keyed_hash(key, k.device, strlen(k.device));
 	if (page_cache_get(page_store_cache(store), key, out))
 		return 0;
 	buf_init(&columns);

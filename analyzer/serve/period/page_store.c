@@ -269,6 +269,23 @@ int page_store_find(struct page_store *s, const struct page_question *q, struct 
 	return 0;
 }
 
+int page_store_received(struct page_store *s, const struct segment_name *n,
+			uint64_t *received_real_ns, struct err *err)
+{
+	struct catalog_span span;
+	int ret;
+
+	pthread_mutex_lock(&s->lock);
+	ret = catalog_each_span(store_catalog(s->store), n, page_probe_take, &span, err);
+	pthread_mutex_unlock(&s->lock);
+	if (ret < 0)
+		return ret;
+	if (ret == 0 || span.sequence != n->sequence)
+		return -ENOENT;
+	*received_real_ns = span.received_real_ns;
+	return 0;
+}
+
 int page_store_segment(struct page_store *s, const struct segment_name *n,
 		       int (*visit)(void *ctx, const struct segment_header *h,
 				    struct segment_reader *reader),

@@ -57,6 +57,9 @@ int page_store_count(struct page_store *s, const struct page_question *q, size_t
  */
 int page_store_find(struct page_store *s, const struct page_question *q, struct page_segment **out,
 		    size_t *nr, bool *whole, struct err *err);
+/* Gives the time when the store took the segment. Returns 0, -ENOENT, or errors of the catalog. */
+int page_store_received(struct page_store *s, const struct segment_name *n,
+			uint64_t *received_real_ns, struct err *err);
 /*
  * Reads a segment and calls visit with its header and a reader, from which visit may take the
  * requests. If visit returns nonzero, that value is returned; else 0, -ENOENT if the file is gone,
