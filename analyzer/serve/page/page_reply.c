@@ -173,7 +173,11 @@ static enum MHD_Result page_reply_content(struct MHD_Connection *c, const char *
 	page_etag(etag, data, len, gzip);
 	if (page_knows(c, etag))
 		return page_reply_known(c, type, etag);
-	packed = gzip ? page_gzip(data, len, Z_DEFAULT_COMPRESSION, &gzip_len) : NULL;
+	/*
+	 * An answer is made once and read once. Of one about ten minutes of a busy device zlib's
+	 * default makes 35 KB in 8 ms, its fastest level 37 KB in 1 ms.
+	 */
+	packed = gzip ? page_gzip(data, len, Z_BEST_SPEED, &gzip_len) : NULL;
 	if (packed)
 		return page_reply_queue(c, MHD_HTTP_OK, type,
 					MHD_create_response_from_buffer(gzip_len, packed,
