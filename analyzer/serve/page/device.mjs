@@ -289,6 +289,7 @@ export function deviceView(main, values, tell) {
       if (read && isKnown && !following()) {
         const before = latest;
         await painted();
+        await idle();
         takeFleet(await ask(hostQuestion(asked)));
         if (asked !== where) return;
         // Windows may have come since, so that less of the end is unwatched.

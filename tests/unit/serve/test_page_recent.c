@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The newest windows of a small fleet are packed when they arrive, so that no file is read again. */
+/* The newest windows of a small fleet are packed on arrival, so that no file is read again. */
 #include <jansson.h>
 #include <stdio.h>
 #include <time.h>
