@@ -39,6 +39,14 @@ parses() {
 "$sample_store" "$T/store" hostile "$T/profile.json"
 seg=$T/store/segments/web1/b1/00000000000000000005/0000000000.seg
 
+# Whether a table is CSV (RFC 4180) in UTF-8, each row has as many fields as the head, and no cell is a formula.
+cat >"$T/sheet.py" <<-'END'
+	import csv, sys
+	rows = list(csv.reader(open(sys.argv[1], encoding="utf-8", newline=""), strict=True))
+	print(len(rows) > 1, {len(row) for row in rows} == {len(rows[0])},
+		not any(cell[:1] and cell[0] in "=+-@\t\r\n" for row in rows for cell in row))
+END
+
 for from in "--store $T/store" "$seg"; do
 	kind=${from%% *}
 	[ "$kind" = --store ] || kind=file
@@ -51,6 +59,11 @@ for from in "--store $T/store" "$seg"; do
 	shows 0 "characterize --who, $kind" "$b" characterize --who $from
 	parses 0 "characterize --who --json, $kind" "$b" characterize --who --json $from
 	shows 0 "the table of issuers, $kind" "$b" report --figure who --csv $from
+	is "$(python3 "$T/sheet.py" "$T/out")" "True True True" "the table of issuers, $kind: a spreadsheet takes it as text and numbers"
+	for table in devices hosts week; do
+		shows 0 "the fleet's $table, $kind" "$b" report --together --csv --figure $table $from
+		is "$(python3 "$T/sheet.py" "$T/out")" "True True True" "the fleet's $table, $kind: a spreadsheet takes it as text and numbers"
+	done
 	shows 0 "dump, $kind" "$b" dump --limit 50 $from
 	is "$(($(wc -l <"$T/out")))" 51 "dump, $kind: a line a request"
 	shows 0 "dump as CSV, $kind" "$b" dump --format csv --limit 50 $from
