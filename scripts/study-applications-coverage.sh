@@ -2,7 +2,7 @@
 # Computes how wide an interval for a new application has to be, from answers about recorded ones:
 #
 #	scripts/study-applications-coverage.sh -t docs/studies/applications/applications.csv \
-#		docs/studies/new-cases/again-{6,7,8}.csv
+#		docs/studies/new-cases/again-{6..9}.csv
 #
 # The tables are those of scripts/study-applications-table.sh. For each point, the errors |ln(measured / predicted)| of
 # 0.9 (n + 1) / n of the values, each of the n applications having the same weight, are at most hypot(half, excess), where

@@ -229,7 +229,7 @@ like "$(scripts/study-applications-coverage.sh "$T/most.csv" | paste -sd' ')" "m
 sed "s/,read,/,write,/" "$T/most.csv" >"$T/most-writes.csv"
 like "$(scripts/study-applications-coverage.sh -t "$T/most.csv" "$T/most-writes.csv" | paste -sd' ')" \
 	"read mean excess 0.15 .*write mean excess 0.15 .*not counted 4 of 42" "reads and writes each have their own"
-scripts/study-applications-coverage.sh -t docs/studies/applications/applications.csv docs/studies/new-cases/again-{6,7,8}.csv >"$T/coverage"
+scripts/study-applications-coverage.sh -t docs/studies/applications/applications.csv docs/studies/new-cases/again-{6,7,8,9}.csv >"$T/coverage"
 is "$(sed -n '/application_excess\[.* = {/,/^};/s/.*{ \(.*\) },/\1/p' analyzer/models/storage/device/device_model.c | paste -sd,)" \
 	"$(awk '$3 == "excess" { printf "%s%s", comma, $4 + 0; comma = $2 == "p99" ? "," : ", " }' "$T/coverage")" "the recorded applications give the numbers that devices use"
 scripts/study-applications-coverage.sh docs/studies/replay/replay.csv >"$T/replayed"
