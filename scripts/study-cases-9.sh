@@ -44,7 +44,8 @@ begin_mailer() {
 		echo inet_interfaces = 127.0.0.1
 		echo smtpd_relay_restrictions = permit_mynetworks, reject
 		echo alias_maps =
-		echo maillog_file = /var/log/postfix-study.log
+		echo "maillog_file = $work/postfix/log"
+		echo "maillog_file_prefixes = $work"
 	} >"$work/postfix/main.cf"
 	in_group postfix -c "$work/postfix" start >"$OUT/mailer.log" 2>&1
 	wait_for bash -c ': >/dev/tcp/127.0.0.1/23940'

@@ -134,8 +134,11 @@ static int fit_make_model(struct fit *f, size_t best, struct model *m)
 	candidate_give(c, m);
 	if (!f->o.output)
 		return 0;
-	root = model_json(m);
-	ret = root ? origins_keep(root, f->o.db, f->o.campaign, &f->err) : -ENOMEM;
+	ret = model_json(m, &root, &f->err);
+	if (ret)
+		err_prefix(&f->err, "%s", f->o.output);
+	else
+		ret = origins_keep(root, f->o.db, f->o.campaign, &f->err);
 	if (!ret)
 		ret = model_file_write(f->o.output, root, &f->err);
 	json_decref(root);

@@ -40,8 +40,11 @@ static int fit_update_write(const struct fit_update *u, const struct model *m, s
 
 	if (!u->output)
 		return 0;
-	root = model_json(m);
-	ret = root ? origins_carry(root, u->model, err) : -ENOMEM;
+	ret = model_json(m, &root, err);
+	if (ret)
+		err_prefix(err, "%s", u->output);
+	else
+		ret = origins_carry(root, u->model, err);
 	if (!ret)
 		ret = model_file_write(u->output, root, err);
 	json_decref(root);

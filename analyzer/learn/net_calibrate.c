@@ -120,8 +120,11 @@ static int calibration_of_model(struct net_calibration *task, struct err *err)
 	ret = calibration_solve(task, &rows, &m, err);
 	if (ret)
 		goto out;
-	root = storage_model_json(&m);
-	ret = root ? origins_keep(root, task->db, task->campaign, err) : -ENOMEM;
+	ret = storage_model_json(&m, &root, err);
+	if (ret)
+		err_prefix(err, "%s", task->output);
+	else
+		ret = origins_keep(root, task->db, task->campaign, err);
 	if (!ret)
 		ret = model_file_write(task->output, root, err);
 	if (ret)

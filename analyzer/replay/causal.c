@@ -319,23 +319,33 @@ static uint32_t causal_let_in(const struct causal_lane *lane, const struct causa
 }
 
 /*
+ * Finds which requests of write-back only seem to have been let in by a completion. Write-back is
+ * not throttled while it has less than half as many requests under way as the deepest request that
+ * was let in: what comes just after a completion then does so by chance.
+ */
+static void causal_forget_chance(struct causal_request *q, size_t nr)
+{
+	size_t deepest = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (q[i].room && i - q[i].done > deepest)
+			deepest = i - q[i].done;
+	for (size_t i = 0; i < nr; i++)
+		if (2 * (i - q[i].done) < deepest)
+			q[i].room = 0;
+}
+
+/*
  * A burst consists of requests that were sent while other requests of the lane were under way. The
  * limit of its depth (throttling by the kernel, or a queue) is not known, but the largest recorded
  * depth is within the limit. A request that a completion let in waits for this completion as well.
- * Write-back that has less than half of its largest depth under way is not throttled: what comes
- * just after a completion does so by chance.
  */
 static void make_room(struct causal_lane *lane)
 {
 	struct causal_request *q = lane->requests;
-	size_t deepest = 0;
 
-	for (size_t i = 0; i < lane->nr && !lane->tid; i++)
-		if (q[i].room && i - q[i].done > deepest)
-			deepest = i - q[i].done;
-	for (size_t i = 0; i < lane->nr && !lane->tid; i++)
-		if (2 * (i - q[i].done) < deepest)
-			q[i].room = 0;
+	if (!lane->tid)
+		causal_forget_chance(q, lane->nr);
 	for (size_t i = 0, end; i < lane->nr; i = end) {
 		size_t most = i - q[i].done;
 
@@ -574,15 +584,6 @@ int causal_make(struct causal_plan *plan, struct request *r, size_t nr, struct e
 	free(t.all);
 	free(t.lanes);
 	return ret;
-}
-
-uint64_t causal_nr(const struct causal_plan *plan)
-{
-	uint64_t nr = 0;
-
-	for (size_t i = 0; i < plan->nr_lanes; i++)
-		nr += plan->lanes[i].nr;
-	return nr;
 }
 
 void causal_release(struct causal_plan *plan)

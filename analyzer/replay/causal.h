@@ -120,9 +120,10 @@ struct causal_plan {
 	uint64_t end_bytes; /* the end of the last byte touched */
 	uint32_t bytes_max; /* size of the largest request */
 	double window_s;    /* from the first arrival to the last completion */
-	double middle_s;    /* between two completions, causal_middle_begin() and _end() */
-	double cached_s;    /* the time of requests that a cache serves */
-	double mean_s[2];   /* recorded mean response time of reads, of writes; NaN: none */
+	/* from the completion causal_middle_begin() to the completion causal_middle_end() */
+	double middle_s;
+	double cached_s;  /* the time of requests that a cache serves */
+	double mean_s[2]; /* recorded mean response time of reads, of writes; NaN: none */
 	/* These histograms hold all recorded response times of reads, writes and flushes. */
 	struct histogram response[3];
 };
@@ -136,7 +137,14 @@ struct causal_plan {
  */
 int causal_make(struct causal_plan *plan, struct request *requests, size_t nr, struct err *err);
 /* Counts the requests of all lanes, which plan->nr need not say where others made the plan. */
-uint64_t causal_nr(const struct causal_plan *plan);
+static inline uint64_t causal_nr(const struct causal_plan *plan)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < plan->nr_lanes; i++)
+		nr += plan->lanes[i].nr;
+	return nr;
+}
 /*
  * The middle of nr requests, in order of their completions, lies between these two. A twentieth of
  * them is before it, and as many are after it.

@@ -2,6 +2,7 @@
 #include "base/data/fields_json.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -379,8 +380,9 @@ int fields_json_write_value(const struct field *f, const void *base, json_t **ou
 					    : (json_int_t) * (const uint64_t *)from);
 		break;
 	case FIELD_NUMBER:
-		*out = d->null ? json_number(*(const double *)from)
-			       : json_real(*(const double *)from);
+		if (!d->null && !isfinite(*(const double *)from))
+			return -EDOM;
+		*out = json_number(*(const double *)from);
 		break;
 	case FIELD_LIST:
 		if (f->owned && d->low > 0 && !*(const void *const *)from)
@@ -424,4 +426,14 @@ int fields_json_write(const struct fields *t, const void *from, json_t **out)
 out:
 	json_decref(object);
 	return ret;
+}
+
+int fields_json_make(const struct fields *t, const void *from, json_t **out, struct err *err)
+{
+	int ret = fields_json_write(t, from, out);
+
+	if (ret == -EDOM)
+		return err_set(err, EDOM,
+			       "a number is not finite, so that a file with it could not be read");
+	return ret == -ENOMEM ? err_set(err, ENOMEM, "out of memory") : ret;
 }

@@ -31,12 +31,16 @@ int fields_json_read(struct fields_json *r, const struct fields *t, const json_t
 /* Reads one value as an item describes it. The item's offset counts from base. */
 int fields_json_read_value(struct fields_json *r, const struct field *f, const json_t *value,
 			   void *base);
-/* Sets *out to a new reference. Returns 0, or -ENOMEM with *out NULL, or what a hook returned. */
+/*
+ * Sets *out to a new reference, or to NULL after an error. Returns 0, -ENOMEM, -EDOM if a number is
+ * not finite that null cannot stand for, since it could not be read again, or what a hook returned.
+ */
 int fields_json_write(const struct fields *t, const void *from, json_t **out);
+/* Does the same, with a message in err for -ENOMEM and -EDOM. */
+int fields_json_make(const struct fields *t, const void *from, json_t **out, struct err *err);
 /*
  * Makes the value of a member, as an item describes it. *out is NULL where the key is to be left
- * out, and after an error: -ENOMEM also for a number that is not finite and that null cannot stand
- * for, since the file could not be read again.
+ * out, and after an error. Returns what fields_json_write() does.
  */
 int fields_json_write_value(const struct field *f, const void *base, json_t **out);
 /* Makes the value of an item and appends it to the list. */

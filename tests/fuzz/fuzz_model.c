@@ -12,8 +12,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char *written(const struct model *m)
 {
-	json_t *root = model_json(m);
-	char *text = root ? json_dumps(root, JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) : NULL;
+	json_t *root;
+	char *text = !model_json(m, &root, NULL)
+			     ? json_dumps(root, JSON_SORT_KEYS | JSON_REAL_PRECISION(17))
+			     : NULL;
 
 	json_decref(root);
 	return text;

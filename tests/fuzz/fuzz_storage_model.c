@@ -20,8 +20,10 @@ static const char storage_loads[] =
 
 static char *storage_text(const struct storage_model *m)
 {
-	json_t *root = storage_model_json(m);
-	char *text = root ? json_dumps(root, JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) : NULL;
+	json_t *root;
+	char *text = !storage_model_json(m, &root, NULL)
+			     ? json_dumps(root, JSON_SORT_KEYS | JSON_REAL_PRECISION(17))
+			     : NULL;
 
 	json_decref(root);
 	return text;

@@ -16,9 +16,9 @@ static void write_storage_model(struct storage_model *m)
 {
 	struct storage_model again;
 	struct err err = { 0 };
-	json_t *root = storage_model_json(m);
+	json_t *root;
 
-	if (!root || storage_model_from_json(&again, root, &err))
+	if (storage_model_json(m, &root, &err) || storage_model_from_json(&again, root, &err))
 		abort();
 	storage_model_release(&again);
 	storage_model_release(m);

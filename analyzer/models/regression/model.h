@@ -114,7 +114,11 @@ void model_print(const struct model *m, struct buf *out);
  */
 int model_export_c(const struct model *m, const char *name, struct buf *out);
 
-json_t *model_json(const struct model *m);
+/*
+ * Sets *root to the model as JSON, which the caller owns, or to NULL after an error. Returns 0,
+ * -ENOMEM, or -EDOM if a number of the model is not finite, with a message in err.
+ */
+int model_json(const struct model *m, json_t **root, struct err *err);
 int model_from_json(struct model *m, const json_t *root, struct err *err);
 
 #endif

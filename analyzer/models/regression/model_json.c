@@ -465,12 +465,9 @@ static const struct field model_fields[] = {
 };
 static const struct fields model_table = { .name = "regression", .fields = model_fields };
 
-json_t *model_json(const struct model *m)
+int model_json(const struct model *m, json_t **root, struct err *err)
 {
-	json_t *root;
-
-	fields_json_write(&model_table, m, &root);
-	return root;
+	return fields_json_make(&model_table, m, root, err);
 }
 
 int model_from_json(struct model *m, const json_t *root, struct err *err)

@@ -43,7 +43,7 @@ struct page_recent {
 
 /* Adds a window of the segment. Returns 0 or -ENOMEM. */
 int page_recent_add(struct page_recent *r, const struct profile *p);
-/* Keeps the windows under the key of the segment. Where something fails, nothing is kept. */
+/* Keeps the windows under the key of the segment. What is not kept is read when it is asked for. */
 void page_recent_keep(const struct page_recent *r, struct page_store *store,
 		      const struct segment_name *name);
 void page_recent_release(struct page_recent *r);

@@ -17,10 +17,11 @@
 struct stored_scale {
 	const struct causal_plan *plan;
 	struct causal_plan *out;
-	double factor, clients; /* in all, and of a machine */
-	size_t whole;		/* copies that have all closed lanes */
-	size_t nr_copies;	/* whole, and one more where a part of the lanes is copied */
-	uint32_t *lanes; /* owned: by copy and lane of the plan, the lane of out, or NO_LANE */
+	/* in all, and of a machine: 1 where each copy is a machine, below 1 where there is one */
+	double factor, clients;
+	size_t whole;	  /* copies that have all closed lanes */
+	size_t nr_copies; /* whole, and one more where a part of the lanes is copied */
+	uint32_t *lanes;  /* owned: by copy and lane of the plan, the lane of out, or NO_LANE */
 };
 
 bool stored_scale_is_open(const struct causal_plan *plan)
@@ -47,14 +48,15 @@ static bool stored_scale_is_shared(const struct stored_scale *s, const struct ca
 static size_t stored_scale_owner(const struct stored_scale *s, size_t copy,
 				 const struct causal_lane *l)
 {
-	size_t owner = copy;
+	size_t machine = stored_scale_machine(s, copy), owner;
 
 	if (l->open)
 		return 0;
 	if (!stored_scale_is_shared(s, l))
 		return copy;
-	while (owner && stored_scale_machine(s, owner - 1) == stored_scale_machine(s, copy))
-		owner--;
+	owner = (size_t)((double)machine * fmax(s->clients, 1));
+	while (stored_scale_machine(s, owner) < machine)
+		owner++;
 	return owner;
 }
 
@@ -221,7 +223,10 @@ int stored_scale(struct causal_plan *out, const struct causal_plan *plan, size_t
 		 double clients)
 {
 	double factor = (double)machines * clients, most_s = 0;
-	struct stored_scale s = { .plan = plan, .out = out, .factor = factor, .clients = clients };
+	struct stored_scale s = { .plan = plan,
+				  .out = out,
+				  .factor = factor,
+				  .clients = clients > 1 ? clients : fmin(factor, 1) };
 	int ret;
 
 	*out = (struct causal_plan){ .end_bytes = plan->end_bytes, .bytes_max = plan->bytes_max };

@@ -30,7 +30,8 @@
 #include "analyzer/replay/causal.h"
 
 /*
- * Multiplies the load by the number of machines and by the factor of the clients of each. Returns 0
+ * Multiplies the load by the number of machines and by the factor of the clients of each. Machines
+ * with fewer clients than were recorded become fewer machines with as many. Returns 0
  * or -ENOMEM. Release out whatever this returns. O(requests of out).
  */
 int stored_scale(struct causal_plan *out, const struct causal_plan *plan, size_t machines,

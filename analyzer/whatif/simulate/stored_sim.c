@@ -331,10 +331,11 @@ static int stored_section_ended(struct stored_sim *s, struct stored_load *load, 
 	bool skipped = false;
 	int ret = 0;
 
-	if (next != STORED_NO_LANE) {
+	if (next != STORED_NO_LANE)
 		ret = stored_look(s, next);
-		stored_lock_cover(s, load, lock);
-	}
+	if (ret || !load->shares)
+		return ret;
+	stored_lock_cover(s, load, lock);
 	for (size_t i = load->first; i < load->first + load->nr && !ret; i++) {
 		struct stored_lane *l = &s->lanes[i];
 
@@ -367,7 +368,7 @@ static int stored_complete(struct stored_sim *s, uint32_t slot)
 	load->nr_written_back -= !l->plan->tid;
 	gives_lock = l->plan->requests[index].gives_lock;
 	ended = stored_count(s, load);
-	if (gives_lock)
+	if (gives_lock && load->shares)
 		ended |= stored_skip_covered(s, load, l->plan->lock);
 	if (ended)
 		return stored_load_ended(s, load);
@@ -424,6 +425,8 @@ static int stored_begin(struct stored_sim *s, const struct causal_plan *const *p
 		s->nr_ended += s->loads[i].again;
 		s->loads[i].locks = calloc(plans[i]->nr_locks + 1, sizeof(*s->loads[i].locks));
 		ret = s->loads[i].locks ? 0 : -ENOMEM;
+		for (size_t k = 0; k < plans[i]->nr_lanes; k++)
+			s->loads[i].shares |= plans[i]->lanes[k].copy > 0;
 		for (size_t k = 0; k < plans[i]->nr_lanes && !ret; k++)
 			ret = stored_lane_begin(&s->lanes[lane++], &plans[i]->lanes[k], i);
 	}

@@ -38,7 +38,8 @@ struct stored_load {
 	size_t nr_waiting, nr_locks;
 	double cached_s;	   /* of the plan */
 	struct stored_lock *locks; /* owned */
-	bool again; /* the load has completed once, and its further requests do not count */
+	bool again;  /* the load has completed once, and its further requests do not count */
+	bool shares; /* it has copies, between which a section may cover others */
 	struct causal_hold hold; /* of the plan */
 	size_t nr_written_back;	 /* requests of write-back under way */
 	bool holds;		 /* so much of it was under way, and has not drained */

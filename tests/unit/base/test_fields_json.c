@@ -109,8 +109,9 @@ static void numbers_that_are_not_finite_are_not_written(void)
 	struct rack rack = { .owner = (char *)"me", .pair = { NAN, 1 } };
 	json_t *out;
 
-	ok_int(fields_json_write(&rack_table, &rack, &out), -ENOMEM);
+	ok_int(fields_json_make(&rack_table, &rack, &out, &err), -EDOM);
 	ok(!out);
+	ok_str(err.line, "a number is not finite, so that a file with it could not be read");
 }
 
 static void what_was_written_is_read_again(void)

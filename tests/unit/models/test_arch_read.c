@@ -159,7 +159,7 @@ static bool make_model(const char *path)
 	const struct dataset_spec spec = { .response = "time_ms" };
 	struct err err = { 0 };
 	struct buf text;
-	json_t *root;
+	json_t *root = NULL;
 	bool good;
 
 	buf_init(&text);
@@ -173,8 +173,8 @@ static bool make_model(const char *path)
 	good = !table_parse(&t, "t", (const char *)text.data, text.len, &err) &&
 	       !dataset_read(&d, &schema, &t, &spec, &err) && !dataset_make_folds(&d, 5, 1, &err) &&
 	       !model_fit(&m, technique_find("lrm"), (double[PARAMETERS_MAX]){ 0 }, &schema, &d);
-	root = good ? model_json(&m) : NULL;
-	good = root && !model_file_write(path, root, &err);
+	good = good && !model_json(&m, &root, &err);
+	good = good && !model_file_write(path, root, &err);
 	json_decref(root);
 	if (!good)
 		tap_note("%s", err.line);

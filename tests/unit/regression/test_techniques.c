@@ -124,7 +124,7 @@ static void round_trip(const struct technique *t, const struct bench *b)
 	t->close(sweep);
 	ok_int(model_fit(&m, t, p, &b->schema, &b->train), 0);
 	ok_int(model_predict(&m, b->rows, n, models), 0);
-	root = model_json(&m);
+	ok_int(model_json(&m, &root, NULL), 0);
 	text = json_dumps(root, JSON_REAL_PRECISION(17));
 	again = json_loads(text, 0, NULL);
 	ok_int(model_from_json(&back, again, NULL), 0);

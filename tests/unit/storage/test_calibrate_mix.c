@@ -126,14 +126,16 @@ static void read_back(struct made *m, const struct storage_table *asked,
 	struct storage_ask how = STORAGE_ASK_DEFAULTS;
 	struct storage_answer same[8];
 	struct storage_model again;
-	json_t *one = storage_model_json(&m->model), *two;
-	char *text[2] = { json_dumps(one, JSON_REAL_PRECISION(17) | JSON_SORT_KEYS), NULL };
+	json_t *one, *two;
+	char *text[2];
 
+	ok_int(storage_model_json(&m->model, &one, NULL), 0);
+	text[0] = json_dumps(one, JSON_REAL_PRECISION(17) | JSON_SORT_KEYS);
 	json_decref(one);
 	one = json_loads(text[0], 0, NULL);
 	if (!ok(!storage_model_from_json(&again, one, &m->err)))
 		tap_note("%s", m->err.line);
-	two = storage_model_json(&again);
+	ok_int(storage_model_json(&again, &two, NULL), 0);
 	text[1] = json_dumps(two, JSON_REAL_PRECISION(17) | JSON_SORT_KEYS);
 	ok_str(text[1], text[0]);
 	ok(!storage_predict(same, &again, asked, &how, &m->err));
@@ -278,7 +280,7 @@ static void any_number_of_threads(void)
 		ok(!calibrate(&m, &csv, STORAGE_MULTI_VM, STORAGE_RULE_ORDERED, i ? 3 : 1));
 		ok_eq(m.model.mix.rule, STORAGE_RULE_ORDERED);
 		ok(isnan(m.model.mix.rule_error[STORAGE_RULE_SHARED]));
-		json = storage_model_json(&m.model);
+		ok_int(storage_model_json(&m.model, &json, NULL), 0);
 		text[i] = json_dumps(json, JSON_REAL_PRECISION(17) | JSON_SORT_KEYS);
 		json_decref(json);
 		release(&m);

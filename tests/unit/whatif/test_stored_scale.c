@@ -216,6 +216,12 @@ static void clients_share_write_back(void)
 	ok(writes_each(&more) > once);
 	causal_release(&more);
 
+	/* Four machines with half the clients have as much as two with all. */
+	ok_int(stored_scale(&more, &plan, 4, 0.5), 0);
+	ok_eq(more.nr_lanes, 4);
+	ok_eq(more.nr, 2 * NR_BURSTS * (BURST + 1));
+	causal_release(&more);
+
 	ok_int(stored_scale(&more, &plan, 1, 0.5), 0);
 	ok_eq(kernel_lane(&more)->nr, NR_BURSTS * BURST / 2);
 	ok(writes_each(&more) > 1 && writes_each(&more) < once);

@@ -321,10 +321,12 @@ const char *device_model_check(const struct device_model *m)
 int device_model_save(const struct device_model *m, const char *path, struct err *err)
 {
 	json_t *root;
-	int ret = fields_json_write(&device_model_table, m, &root);
+	int ret = fields_json_make(&device_model_table, m, &root, err);
 
-	if (ret)
-		return err_set(err, -ret, "%s: out of memory", path);
+	if (ret) {
+		err_prefix(err, "%s", path);
+		return ret;
+	}
 	ret = model_file_write(path, root, err);
 	json_decref(root);
 	return ret;

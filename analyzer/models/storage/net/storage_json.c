@@ -217,8 +217,8 @@ static int storage_phi_to_json(const struct field *f, const void *from, json_t *
 	const struct model *m = from;
 
 	(void)f;
-	*out = m->technique ? model_json(m) : NULL;
-	return m->technique && !*out ? -ENOMEM : 0;
+	*out = NULL;
+	return m->technique ? model_json(m, out, NULL) : 0;
 }
 
 static const struct field phi_item =
@@ -369,12 +369,9 @@ const struct fields storage_model_table = {
 	.check = storage_model_check,
 };
 
-json_t *storage_model_json(const struct storage_model *m)
+int storage_model_json(const struct storage_model *m, json_t **root, struct err *err)
 {
-	json_t *root;
-
-	fields_json_write(&storage_model_table, m, &root);
-	return root;
+	return fields_json_make(&storage_model_table, m, root, err);
 }
 
 int storage_model_from_json(struct storage_model *m, const json_t *root, struct err *err)

@@ -147,8 +147,11 @@ struct storage_model {
 extern const struct fields storage_model_table;
 
 void storage_model_release(struct storage_model *m);
-/* Returns the model as JSON, which the caller owns, or NULL if there is no memory. */
-json_t *storage_model_json(const struct storage_model *m);
+/*
+ * Sets *root to the model as JSON, which the caller owns, or to NULL after an error. Returns 0,
+ * -ENOMEM, or -EDOM if a number of the model is not finite, with a message in err.
+ */
+int storage_model_json(const struct storage_model *m, json_t **root, struct err *err);
 /*
  * Reads a model from JSON. Returns 0, -EINVAL with a message that says what is wrong, or -ENOMEM.
  */
