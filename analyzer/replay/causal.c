@@ -8,12 +8,13 @@
 
 #include "analyzer/replay/causal_begin.h"
 #include "analyzer/replay/causal_depend.h"
-#include "analyzer/replay/causal_hold.h"
 #include "analyzer/replay/causal_lock.h"
 #include "analyzer/replay/causal_open.h"
 #include "analyzer/replay/causal_order.h"
 #include "analyzer/replay/causal_pool.h"
+#include "analyzer/replay/causal_throttle.h"
 #include "analyzer/replay/causal_turn.h"
+#include "analyzer/replay/wbt.h"
 
 static bool can_be_sent(const struct request *r)
 {
@@ -21,6 +22,17 @@ static bool can_be_sent(const struct request *r)
 		return false;
 	return r->operation == OPERATION_FLUSH || (r->operation <= OPERATION_WRITE && r->bytes);
 }
+
+/* This struct is what is known of a window before its lanes are filled. */
+struct causal_facts {
+	const struct causal_times *t;
+	size_t nr;
+	uint32_t *before; /* owned: the lane whose place a lane takes, or CAUSAL_NO_LANE */
+	struct causal_turns turns;
+	const struct causal_throttle *throttle;
+	uint8_t *waits;	  /* owned: by request, an enum causal_wait */
+	uint32_t journal; /* the lane that threads wait for, or CAUSAL_NO_LANE */
+};
 
 /* Counts the completions at or before a time, starting from the count nr. */
 static size_t count_until(const struct causal_end *ends, size_t all, size_t nr, uint64_t until_ns)
@@ -102,20 +114,57 @@ static void causal_anchor_turn(struct causal_request *q, const struct causal_tim
 
 /*
  * Does this for a request of a lane. A lane that is idle may also have been woken by any other, and
- * a lane that begins in the window has been begun by another.
+ * a lane that begins in the window has been begun by another. Write-back and journals that begin
+ * anew do so because of what threads did, so that they go on from whatever completed last.
  */
-static void causal_anchor_lane(struct causal_request *q, const struct causal_times *t,
+static void causal_anchor_lane(struct causal_request *q, const struct causal_facts *facts,
 			       const struct causal_lane *lane, bool idle, uint64_t arrival_ns,
 			       uint64_t since_ns)
 {
-	bool woken = lane->follows || q == lane->requests;
+	const struct causal_times *t = facts->t;
+	uint64_t woken = 0;
+
+	if (lane->follows || q == lane->requests)
+		woken = UINT64_MAX;
+	else if (lane->few && facts->journal != CAUSAL_NO_LANE && q->operation != OPERATION_READ)
+		woken = 1ull << facts->journal;
 
 	if (idle && woken && arrival_ns - since_ns > CAUSAL_FOLLOW_NS) {
-		causal_anchor(q, t, UINT64_MAX, arrival_ns, since_ns);
+		causal_anchor(q, t, woken, arrival_ns, since_ns);
 		if (q->gap_ns <= CAUSAL_FOLLOW_NS)
 			return;
 	}
 	causal_anchor(q, t, idle ? lane->depends : 0, arrival_ns, since_ns);
+	if (idle && causal_is_kernel(lane->tid) && q != lane->requests &&
+	    q->gap_ns > CAUSAL_FOLLOW_NS)
+		causal_anchor(q, t, UINT64_MAX, arrival_ns, since_ns);
+}
+
+/* Does this for the first request of lane l. */
+static void causal_anchor_new(struct causal_request *q, const struct causal_facts *facts, size_t l,
+			      uint64_t arrival_ns)
+{
+	const struct causal_times *t = facts->t;
+
+	if (facts->before[l] != CAUSAL_NO_LANE && q->gap_ns > CAUSAL_FOLLOW_NS)
+		causal_anchor_first(q, t, facts->before[l], arrival_ns);
+	if (q->after_lane == UINT32_MAX &&
+	    !causal_is_kernel(causal_tid(&t->requests[t->lanes[l].first])))
+		causal_anchor_turn(q, t, &facts->turns, arrival_ns);
+}
+
+static void causal_describe(struct causal_request *q, const struct request *r,
+			    const struct causal_throttle *throttle)
+{
+	bool flushes = r->operation == OPERATION_FLUSH;
+
+	q->offset = flushes ? 0 : r->sector * SECTOR_BYTES;
+	q->bytes = flushes ? 0 : r->bytes;
+	q->operation = r->operation;
+	q->durable = r->flags & REQUEST_FUA;
+	q->preflush = r->flags & REQUEST_PREFLUSH && !flushes;
+	q->throttled = causal_is_throttled(throttle, r);
+	q->sync = r->flags & (REQUEST_SYNC | REQUEST_META);
 }
 
 /*
@@ -132,9 +181,9 @@ static uint32_t causal_let_in(const struct causal_lane *lane, const struct causa
 }
 
 /*
- * Finds which requests of write-back only seem to have been let in by a completion. Write-back is
- * not throttled while it has less than half as many requests under way as the deepest request that
- * was let in: what comes just after a completion then does so by chance.
+ * Finds which requests of write-back only seem to have been let in by a completion. Write-back does
+ * not wait for room while it has less than half as many requests under way as the deepest request
+ * that was let in: what comes just after a completion then does so by chance.
  */
 static void causal_forget_chance(struct causal_request *q, size_t nr)
 {
@@ -150,23 +199,34 @@ static void causal_forget_chance(struct causal_request *q, size_t nr)
 
 /*
  * A burst consists of requests that were sent while other requests of the lane were under way. The
- * limit of its depth (throttling by the kernel, or a queue) is not known, but the largest recorded
+ * limit of its depth (a queue, or the application's own) is not known, but the largest recorded
  * depth is within the limit. A request that a completion let in waits for this completion as well.
+ * The kernel's write-back has no limit of its own if it is throttled, and neither has a burst of
+ * which the throttle held something back: waits[] has what did.
  */
-static void make_room(struct causal_lane *lane)
+static void make_room(struct causal_lane *lane, const uint8_t *waits)
 {
+	bool throttled = !lane->tid && !lane->refills && memchr(waits, CAUSAL_LET_IN, lane->nr);
 	struct causal_request *q = lane->requests;
 
 	if (!lane->tid)
 		causal_forget_chance(q, lane->nr);
 	for (size_t i = 0, end; i < lane->nr; i = end) {
+		bool limited = !throttled;
 		size_t most = i - q[i].done;
 
-		for (end = i + 1; end < lane->nr && q[end].done < end; end++)
+		for (end = i + 1; end < lane->nr && q[end].done < end; end++) {
 			most = end - q[end].done > most ? end - q[end].done : most;
-		for (size_t k = i; k < end; k++)
-			if (k > most && k > i && k - most > q[k].room)
+			limited &= waits[end] != CAUSAL_LET_IN;
+		}
+		for (size_t k = i + 1; k < end; k++) {
+			if (limited && k > most && k - most > q[k].room)
 				q[k].room = (uint32_t)(k - most);
+			if (!limited)
+				q[k].room = 0;
+		}
+		if (!limited && lane->depth < WBT_DEPTH_MOST)
+			lane->depth = WBT_DEPTH_MOST;
 		q[i].room = q[i].done;
 	}
 }
@@ -196,15 +256,27 @@ static void causal_pool_lane(struct causal_lane *lane)
 		lane->requests[i].room = lane->requests[i].done;
 }
 
-/* before is the lane whose place this lane takes, or CAUSAL_NO_LANE. */
-static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
-		     const struct causal_span *s, size_t nr_all, uint32_t before,
-		     const struct causal_turns *turns)
+/* Lets a request that the throttle held back come directly after the one before in its batch. */
+static void causal_join_batch(struct causal_lane *lane, size_t i)
 {
+	struct causal_request *q = &lane->requests[i];
+
+	q->done = q[-1].done;
+	q->others = 0;
+	q->after_lane = q->after = UINT32_MAX;
+	q->gap_ns = q->gap_ns < CAUSAL_FOLLOW_NS ? q->gap_ns : CAUSAL_FOLLOW_NS;
+	q->spacing_ns = q->gap_ns;
+	q->room = 0;
+}
+
+static int fill_lane(struct causal_lane *lane, size_t l, const struct causal_facts *facts)
+{
+	const struct causal_times *t = facts->t;
+	const struct causal_span *s = &t->lanes[l];
 	const struct request *r = &t->requests[s->first];
+	const uint8_t *waits = &facts->waits[s->first];
 	size_t done = 0, just_before = 0, own_before = 0, all_before = 0;
 
-	lane->tid = causal_tid(r);
 	lane->nr = s->nr;
 	lane->requests = calloc(s->nr, sizeof(*lane->requests));
 	if (!lane->requests)
@@ -213,7 +285,6 @@ static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 		uint64_t at = r[i].arrival_ns, until;
 		uint64_t since = i ? r[i - 1].arrival_ns : t->begin_ns;
 		struct causal_request *q = &lane->requests[i];
-		bool flushes = r[i].operation == OPERATION_FLUSH;
 
 		until = at > CAUSAL_FOLLOW_NS ? at - CAUSAL_FOLLOW_NS : 0;
 		just_before = count_until(s->ends, s->nr, just_before, until);
@@ -222,23 +293,21 @@ static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 		/* A request never waits for its own completion, however short it was. */
 		done = done < i ? done : i;
 		own_before = count_until(s->ends, s->nr, own_before, until);
-		all_before = count_until(t->all, nr_all, all_before, until);
+		all_before = count_until(t->all, facts->nr, all_before, until);
 		if (done && s->ends[done - 1].ns > since)
 			since = s->ends[done - 1].ns;
-		causal_anchor_lane(q, t, lane, done == i, at, since);
-		if (!i && before != CAUSAL_NO_LANE && q->gap_ns > CAUSAL_FOLLOW_NS)
-			causal_anchor_first(q, t, before, at);
-		if (!i && q->after_lane == UINT32_MAX && !causal_is_kernel(lane->tid))
-			causal_anchor_turn(q, t, turns, at);
-		q->offset = flushes ? 0 : r[i].sector * SECTOR_BYTES;
-		q->bytes = flushes ? 0 : r[i].bytes;
+		causal_describe(q, &r[i], facts->throttle);
+		causal_anchor_lane(q, facts, lane, done == i, at, since);
+		if (!i)
+			causal_anchor_new(q, facts, l, at);
+		if (waits[i] == CAUSAL_HELD) /* not by the write-back, which is lane 0 */
+			causal_anchor(q, t, lane->depends & ~1ull, at, since);
 		q->others = done == i ? all_before - own_before : 0;
 		q->done = (uint32_t)done;
 		q->spacing_ns = at - (i ? r[i - 1].arrival_ns : t->begin_ns);
 		q->room = causal_let_in(lane, q, just_before);
-		q->operation = r[i].operation;
-		q->durable = r[i].flags & REQUEST_FUA;
-		q->preflush = r[i].flags & REQUEST_PREFLUSH && !flushes;
+		if (waits[i] == CAUSAL_LET_IN)
+			causal_join_batch(lane, i);
 		if (i + 1 - done > lane->depth)
 			lane->depth = (uint32_t)(i + 1 - done);
 	}
@@ -247,63 +316,152 @@ static int fill_lane(struct causal_lane *lane, const struct causal_times *t,
 	else if (lane->pool)
 		causal_pool_lane(lane);
 	else
-		make_room(lane);
+		make_room(lane, waits);
 	return 0;
 }
 
-/* Finds what lane l waits for in general, before its requests are looked at one by one. */
-static int causal_look(struct causal_lane *lane, const struct causal_times *t, size_t l,
-		       size_t nr_all)
+/* Returns the lane of the journal of a file system, or CAUSAL_NO_LANE. */
+static uint32_t causal_journal(const struct causal_plan *plan)
 {
-	bool constant;
-	int ret;
+	for (uint32_t l = 0; l < plan->nr_lanes && l < 2; l++)
+		if (plan->lanes[l].tid == CAUSAL_JOURNAL_TID)
+			return l;
+	return CAUSAL_NO_LANE;
+}
+
+/* Finds what lane l waits for in general, before its requests are looked at one by one. */
+static int causal_look(struct causal_lane *lane, const struct causal_facts *facts, size_t l)
+{
+	const struct causal_times *t = facts->t;
+	struct causal_following f = { 0 };
+	bool constant = false;
+	int ret = 0;
 
 	lane->refills = causal_refills(t, l);
 	/* Write-back pauses when there is nothing to write, which is not a wait for a request. */
-	if (causal_is_kernel(causal_tid(&t->requests[t->lanes[l].first]))) {
-		lane->follows = causal_follows(t, l, nr_all);
-		return 0;
-	}
-	ret = causal_depends(t, l, &lane->depends, &constant);
-	lane->follows = !constant && causal_follows(t, l, nr_all);
-	return ret ? ret : causal_is_open(t, l, &lane->open);
+	if (!causal_is_kernel(lane->tid))
+		ret = causal_depends(t, l, &lane->depends, &constant);
+	if (!constant)
+		causal_follow(&f, t, l, t->all, facts->nr, true);
+	lane->follows = causal_follows(&f);
+	lane->few = !constant && !lane->follows && !causal_is_kernel(lane->tid);
+	if (ret || causal_is_kernel(lane->tid))
+		return ret;
+	return causal_is_open(t, l, &lane->open);
+}
+
+/*
+ * Finds whether threads wait for the journal, which fsync() and sync() do. Programs that do so once
+ * are too short to tell, but all of them together may.
+ */
+static bool causal_waits_for_journal(const struct causal_plan *plan, const struct causal_times *t,
+				     uint32_t journal)
+{
+	struct causal_following f = { 0 };
+
+	if (journal == CAUSAL_NO_LANE)
+		return false;
+	for (size_t l = 0; l < plan->nr_lanes; l++)
+		if (plan->lanes[l].few)
+			causal_follow(&f, t, l, t->lanes[journal].ends, t->lanes[journal].nr,
+				      false);
+	return causal_follows_rare(&f);
+}
+
+/* Returns whether the throttle may hold a request back of a thread that is idle. */
+static bool causal_may_be_held(const struct causal_lane *lane, size_t i)
+{
+	const struct causal_request *q = &lane->requests[i];
+
+	return q->throttled && i && q->done == i && !causal_is_kernel(lane->tid) && !lane->open &&
+	       !lane->pool;
+}
+
+/*
+ * Lets what the throttle held back of threads that were idle come after a usual time: the median of
+ * the flushes, or of the writes, that it did not hold back.
+ */
+static int causal_free_held(struct causal_plan *plan, const struct causal_facts *facts)
+{
+	struct histogram usual[2];
+	double median_ns[2];
+	int ret = 0;
+
+	for (int k = 0; k < 2; k++)
+		histogram_init(&usual[k]);
+	for (size_t l = 0; l < plan->nr_lanes; l++)
+		for (size_t i = 1; i < plan->lanes[l].nr && !ret; i++) {
+			const struct causal_request *q = &plan->lanes[l].requests[i];
+
+			if (causal_may_be_held(&plan->lanes[l], i) &&
+			    facts->waits[facts->t->lanes[l].first + i] == CAUSAL_FREE)
+				ret = histogram_add(&usual[q->operation == OPERATION_FLUSH],
+						    q->gap_ns);
+		}
+	for (int k = 0; k < 2; k++)
+		median_ns[k] = 1e9 * histogram_quantile_s(&usual[k], 0.5);
+	for (size_t l = 0; l < plan->nr_lanes; l++)
+		for (size_t i = 1; i < plan->lanes[l].nr; i++) {
+			struct causal_request *q = &plan->lanes[l].requests[i];
+			double usual_ns = median_ns[q->operation == OPERATION_FLUSH];
+
+			if (facts->waits[facts->t->lanes[l].first + i] == CAUSAL_HELD &&
+			    usual_ns < (double)q->gap_ns)
+				q->gap_ns = (uint64_t)usual_ns;
+		}
+	for (int k = 0; k < 2; k++)
+		histogram_release(&usual[k]);
+	return ret;
 }
 
 static int causal_fill(struct causal_plan *plan, struct causal_times *t,
 		       const struct causal_pools *pools, size_t nr)
 {
-	struct causal_turns turns = { 0 };
-	uint32_t *before = NULL;
+	struct causal_facts facts = { .t = t, .nr = nr, .throttle = &plan->throttle };
 	int ret = causal_order_ends(t, nr);
 	bool clock;
 
 	if (ret)
 		return ret;
-	before = malloc(t->nr_lanes * sizeof(*before));
+	facts.before = malloc(t->nr_lanes * sizeof(*facts.before));
+	facts.waits = malloc(nr);
 	plan->lanes = calloc(t->nr_lanes, sizeof(*plan->lanes));
-	ret = before && plan->lanes ? causal_begin(t, before, &clock) : -ENOMEM;
+	ret = facts.before && facts.waits && plan->lanes ? causal_begin(t, facts.before, &clock)
+							 : -ENOMEM;
 	if (!ret && !clock)
-		ret = causal_turns_make(&turns, t);
+		ret = causal_turns_make(&facts.turns, t);
+	if (!ret)
+		ret = causal_throttle_find(t, nr, &plan->throttle, facts.waits);
 	if (ret)
 		goto out;
 	plan->nr_lanes = t->nr_lanes;
+	plan->nr_machines = 1;
 	for (size_t l = 0; l < t->nr_lanes; l++) {
-		const struct causal_pool *pool =
-			causal_pools_find(pools, causal_tid(&t->requests[t->lanes[l].first]));
+		struct causal_lane *lane = &plan->lanes[l];
+		const struct causal_pool *pool;
 
-		plan->lanes[l].pool = pool && pool->hands_on;
-		ret = causal_look(&plan->lanes[l], t, l, nr);
-		if (!ret)
-			ret = fill_lane(&plan->lanes[l], t, &t->lanes[l], nr, before[l], &turns);
+		lane->tid = causal_tid(&t->requests[t->lanes[l].first]);
+		pool = causal_pools_find(pools, lane->tid);
+		lane->pool = pool && pool->hands_on;
+		ret = causal_look(lane, &facts, l);
 		if (ret)
 			goto out;
 	}
-	ret = causal_hold_find(t, plan);
+	facts.journal = causal_journal(plan);
+	if (!causal_waits_for_journal(plan, t, facts.journal))
+		facts.journal = CAUSAL_NO_LANE;
+	for (size_t l = 0; l < t->nr_lanes; l++) {
+		ret = fill_lane(&plan->lanes[l], l, &facts);
+		if (ret)
+			goto out;
+	}
+	ret = causal_lock(t, plan);
 	if (!ret)
-		ret = causal_lock(t, plan);
+		ret = causal_free_held(plan, &facts);
 out:
-	free(before);
-	causal_turns_release(&turns);
+	free(facts.before);
+	free(facts.waits);
+	causal_turns_release(&facts.turns);
 	return ret;
 }
 

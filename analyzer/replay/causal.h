@@ -16,8 +16,13 @@
  * are never more requests under way than there were in this burst. Therefore a burst on a slower
  * target grows to the depth that it had when it was recorded, and not further; on a faster target
  * it ends sooner. A request of a pool that hands on at once always waits for its done_i requests. A
- * lane may also wait for room at a depth that nobody but the kernel knows (causal_refills()): a
+ * lane may also wait for room at a depth that nobody but a queue knows (causal_refills()): a
  * request that a completion of the lane let in then waits for this one.
+ *
+ * Buffered writes and flushes are throttled by Linux. Where they were (causal_throttle.h), the law
+ * says how many of them are under way on the target, and no recorded depth does. What the kernel
+ * held back would have come sooner: the next request of its batch directly after the one before,
+ * and that of an idle thread as soon as others of its kind did.
  *
  * A thread depends on another lane if it stops while that lane is stuck, for example on a commit,
  * or on the holder of a lock (causal_depend.c). The time of a request that is sent with nothing
@@ -25,17 +30,16 @@
  * A lane may also be woken by completions of others (causal_follows()): a journal commits when the
  * data that it protects are written, and one commit serves all threads that wait for it. A request
  * of such a lane that was sent directly after a completion of another lane, but long after the last
- * one of its own, waits for that completion. So does the first request of a thread that begins in
- * the window: whoever started the thread was woken by the completion. If it comes later, but
- * threads of the window take the place of others that have ended (causal_begin.h), it waits for the
- * last completion of the thread whose place it takes.
+ * one of its own, waits for that completion. Programs that are too short to show it wait for the
+ * journal if all of them together do (causal_follows_rare()). The first request of a thread that
+ * begins in the window waits like this too: whoever started the thread was woken by the completion.
+ * If it comes later, but threads of the window take the place of others that have ended
+ * (causal_begin.h), it waits for the last completion of the thread whose place it takes. Write-back
+ * and journals that begin anew go on from whatever completed last, since threads make them begin.
  *
  * Other lanes are waited for only coarsely: as many of their requests must have completed as had
  * CAUSAL_SLACK_NS before. In the same way an application that runs ahead of its write-back is held
  * back when it has no memory left.
- *
- * A flush or a write that the kernel held back while a burst of write-back was under way waits for
- * the end of that burst (causal_hold.h).
  *
  * A lane whose requests come by themselves, whatever has completed (causal_open.h), is open: each
  * of its requests is sent when the recorded time since the previous one has passed. Only if
@@ -81,6 +85,8 @@ struct causal_request {
 	bool preflush;	   /* a write that a flush preceded, such as the commit of a journal */
 	bool takes_lock;   /* sent while no other lane holds the lock of the lane */
 	bool gives_lock;   /* its completion gives the lock back */
+	bool throttled;	   /* by the plan's throttle */
+	bool sync;	   /* a program waits for it, so that the throttle admits more */
 	/* only in simulations: a cache serves the request in the plan's cached_s */
 	bool cached;
 };
@@ -92,29 +98,32 @@ struct causal_lane {
 	uint32_t depth;	  /* largest number of requests under way */
 	uint32_t lock;	  /* below the plan's nr_locks, or CAUSAL_NO_LOCK */
 	uint64_t depends; /* bit i: the lane depends on lane i */
-	uint32_t copy;	  /* only in simulations: which copy of a multiplied load it belongs to */
-	bool open;	  /* its requests wait for no completion */
-	bool pool;	  /* a pool that hands on at once (causal_pool.h) */
-	bool follows;	  /* completions of other lanes wake it */
-	bool refills;	  /* completions of its own let in the requests of its bursts */
+	/* only in simulations: which copy of a multiplied load it belongs to, and which machine */
+	uint32_t copy, machine;
+	bool open;    /* its requests wait for no completion */
+	bool pool;    /* a pool that hands on at once (causal_pool.h) */
+	bool follows; /* completions of other lanes wake it */
+	bool few;     /* it has too few pauses to tell that of it alone */
+	bool refills; /* completions of its own let in the requests of its bursts */
 };
 
-/*
- * While depth requests of write-back (lanes of thread 0) are under way, and until none is, flushes
- * or writes of threads that come due are held back, and for gap_ns more.
- */
-struct causal_hold {
-	bool flushes, writes;
-	uint32_t depth;
-	uint64_t gap_ns;
+/* This struct is how Linux throttled write-back (wbt.h); found by causal_throttle_find(). */
+struct causal_throttle {
+	bool on;
+	bool cache;  /* the device has a volatile cache of writes */
+	bool writes; /* writes of threads are throttled too: they go through the page cache */
+	uint64_t target_ns; /* reads that take longer are slow */
+	int first_step;	    /* at the begin of the recording: 0, or below it */
+	/* of the recorded requests: those that it held back, and those beyond what it admits */
+	uint64_t nr_waits, nr_over;
 };
 
 struct causal_plan {
 	struct causal_lane *lanes;
 	size_t nr_lanes;
-	uint32_t nr_locks; /* number of locks that lanes share */
-	/* what write-back under way does to requests of threads; found by causal_hold_find() */
-	struct causal_hold hold;
+	uint32_t nr_locks;    /* number of locks that lanes share */
+	uint32_t nr_machines; /* each of which throttles its own write-back */
+	struct causal_throttle throttle;
 	/* requests, and requests left out because they cannot be sent or timed */
 	uint64_t nr, nr_left_out;
 	uint64_t end_bytes; /* the end of the last byte touched */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/replay/causal_depend.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 
 #include "formats/histogram.h"
@@ -33,6 +34,7 @@
  */
 #define FOLLOWS_FACTOR 2.0
 #define FOLLOWS_SIGMAS 5.0
+#define FOLLOWS_CHANCE 0.001
 
 /* This struct is a walk over a lane's arrivals and completions in order of time. */
 struct walk {
@@ -195,22 +197,12 @@ int causal_depends(const struct causal_times *t, size_t l, uint64_t *depends, bo
 }
 
 /*
- * This struct holds the pauses of a lane that exceed CAUSAL_FOLLOW_NS, and the requests that end
- * them.
- */
-struct following {
-	double nr, nr_follow; /* requests; those that follow a completion */
-	double ns;	      /* length of the pauses, without the first CAUSAL_FOLLOW_NS of each */
-	double covered_ns;    /* the part of ns within CAUSAL_FOLLOW_NS after a completion */
-};
-
-/*
  * Adds one pause of a lane, which ends with a request. Time counts from CAUSAL_FOLLOW_NS on, and is
  * covered for CAUSAL_FOLLOW_NS after each of the given completions. *k is the first completion that
  * may belong to this pause or to a later one.
  */
-static void causal_follow_add(struct following *f, const struct causal_end *ends, size_t nr_ends,
-			      size_t *k, uint64_t begin_ns, uint64_t sent_ns)
+static void causal_follow_add(struct causal_following *f, const struct causal_end *ends,
+			      size_t nr_ends, size_t *k, uint64_t begin_ns, uint64_t sent_ns)
 {
 	uint64_t from = begin_ns + CAUSAL_FOLLOW_NS, last = 0;
 
@@ -236,8 +228,7 @@ static void causal_follow_add(struct following *f, const struct causal_end *ends
 	f->ns += (double)(sent_ns - begin_ns - CAUSAL_FOLLOW_NS);
 }
 
-/* Returns whether far more requests follow a completion than would by chance. */
-static bool causal_follow_shows(const struct following *f)
+bool causal_follows(const struct causal_following *f)
 {
 	double expected, sd;
 
@@ -249,30 +240,40 @@ static bool causal_follow_shows(const struct following *f)
 	       f->nr_follow > expected + FOLLOWS_SIGMAS * sd;
 }
 
-bool causal_follows(const struct causal_times *t, size_t l, size_t nr_all)
+bool causal_follows_rare(const struct causal_following *f)
+{
+	double expected;
+
+	if (!(f->ns > 0) || f->nr_follow < 1)
+		return false;
+	expected = f->nr * f->covered_ns / f->ns;
+	return f->nr_follow > FOLLOWS_FACTOR * expected &&
+	       gsl_cdf_poisson_Q((unsigned int)f->nr_follow - 1, expected) <= FOLLOWS_CHANCE;
+}
+
+void causal_follow(struct causal_following *f, const struct causal_times *t, size_t l,
+		   const struct causal_end *ends, size_t nr_ends, bool reads)
 {
 	struct walk w = walk_of(t, l);
-	struct following f = { 0 };
 	uint64_t ns, idle_ns = 0;
 	bool sends, idle = false;
 	size_t k = 0;
 
 	if (l >= CAUSAL_DEPEND_LANES)
-		return false;
+		return;
 	while (w.nr_sent < DEPEND_MOST && causal_depend_next(&w, &ns, &sends)) {
-		if (sends && idle)
-			causal_follow_add(&f, t->all, nr_all, &k, idle_ns, ns);
+		if (sends && idle && (reads || w.r[w.nr_sent].operation != OPERATION_READ))
+			causal_follow_add(f, ends, nr_ends, &k, idle_ns, ns);
 		causal_depend_take(&w, sends);
 		idle = w.nr_sent == w.nr_done;
 		idle_ns = ns;
 	}
-	return causal_follow_shows(&f);
 }
 
 bool causal_refills(const struct causal_times *t, size_t l)
 {
 	struct walk w = walk_of(t, l);
-	struct following f = { 0 };
+	struct causal_following f = { 0 };
 	uint64_t ns, sent_ns = 0;
 	bool sends;
 	size_t k = 0;
@@ -284,5 +285,5 @@ bool causal_refills(const struct causal_times *t, size_t l)
 			sent_ns = ns;
 		causal_depend_take(&w, sends);
 	}
-	return causal_follow_shows(&f);
+	return causal_follows(&f);
 }

@@ -77,16 +77,32 @@ static inline bool causal_is_kernel(uint32_t tid)
  * 0 or -ENOMEM. The cost is O(requests of all lanes).
  */
 int causal_depends(const struct causal_times *t, size_t l, uint64_t *depends, bool *constant);
+/* This struct has the pauses of lanes that exceed CAUSAL_FOLLOW_NS, and what ends them. */
+struct causal_following {
+	double nr, nr_follow; /* requests; those that follow a completion */
+	double ns;	      /* length of the pauses, without the first CAUSAL_FOLLOW_NS of each */
+	double covered_ns;    /* the part of ns within CAUSAL_FOLLOW_NS after a completion */
+};
+
 /*
- * Returns whether lane l is woken by completions of other lanes: of the requests that it sends
- * after it was idle for longer than CAUSAL_FOLLOW_NS, far more come within CAUSAL_FOLLOW_NS after
- * such a completion than requests at random times would. The journal of a file system does so,
- * which begins to commit when the data are written, and so do threads that wait for that commit,
- * or for the log of a database that another one writes for all of them. Lanes with constant think
- * times must not be asked, since they queue in the same order again and again. O(requests of all
- * lanes); t->all has nr_all completions.
+ * Adds the pauses of lane l, and which of them end directly after one of nr_ends completions of
+ * others, ascending by time. A lane is woken by them if, of the requests that it sends after it was
+ * idle for longer than CAUSAL_FOLLOW_NS, far more come within CAUSAL_FOLLOW_NS after such a
+ * completion than requests at random times would. The journal of a file system does so, which
+ * begins to commit when the data are written, and so do threads that wait for that commit, or for
+ * the log of a database that another one writes for all of them. Lanes with constant think times
+ * must not be asked, since they queue in the same order again and again. Pauses that a read ends
+ * are left out unless reads is set. O(nr_ends).
  */
-bool causal_follows(const struct causal_times *t, size_t l, size_t nr_all);
+void causal_follow(struct causal_following *f, const struct causal_times *t, size_t l,
+		   const struct causal_end *ends, size_t nr_ends, bool reads);
+/* Returns whether the lane whose pauses were added is woken by completions of others. */
+bool causal_follows(const struct causal_following *f);
+/*
+ * Returns the same of a population of lanes, of which each has too few pauses to tell, and of rare
+ * completions: more follow them than would by chance with a probability of 0.001.
+ */
+bool causal_follows_rare(const struct causal_following *f);
 /*
  * Returns whether lane l waits for room: of the requests that it sends while others of its own are
  * under way, longer than CAUSAL_FOLLOW_NS after the one before, far more come within

@@ -198,9 +198,8 @@ int causal_order_arrivals(const struct causal_times *t, struct causal_end **arri
 		const struct causal_span *s = &t->lanes[l];
 
 		for (uint32_t i = 0; i < s->nr; i++)
-			a[s->first + i] = (struct causal_end){
-				t->requests[s->first + i].arrival_ns, l, i
-			};
+			a[s->first + i] =
+				(struct causal_end){ t->requests[s->first + i].arrival_ns, l, i };
 	}
 	if (!ret)
 		ret = causal_merge_lanes(t, &a, nr);

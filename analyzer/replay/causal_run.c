@@ -17,6 +17,7 @@
 
 #include "analyzer/models/num/rng.h"
 #include "analyzer/replay/aio.h"
+#include "analyzer/replay/replay_throttle.h"
 #include "base/memory/order.h"
 #include "base/system/clock.h"
 
@@ -44,6 +45,7 @@ struct shared {
 	int64_t failed_bytes;
 	struct lane *lanes;
 	_Atomic bool *held; /* owned: by lock of the plan, a lane holds it */
+	struct replay_throttle throttle;
 	pthread_mutex_t lock;
 	pthread_cond_t progress; /* signalled to lanes that wait for other lanes */
 	_Atomic unsigned int nr_waiting;
@@ -60,6 +62,8 @@ struct lane {
 	_Atomic uint64_t *ended_ns; /* time of completion, by request; 0: not yet */
 	size_t nr_sent, nr_done;
 	uint64_t last_ns; /* when the last request was sent */
+	bool has_lock;	  /* for the next request */
+	uint64_t number;  /* of the next request in the line of the throttle, or 0 */
 };
 
 /* Returns the median of the delays with which a sleep ends. */
@@ -124,6 +128,7 @@ static void causal_run_take(struct lane *l, size_t i, int64_t res, uint64_t now)
 	atomic_store_explicit(&l->ended_ns[i], now, memory_order_release);
 	if (r->gives_lock)
 		atomic_store(&l->shared->held[l->plan->lock], false);
+	replay_throttle_done(&l->shared->throttle, r, (uintptr_t)r, now - l->sent_ns[i]);
 	atomic_fetch_add_explicit(&l->shared->nr_done, 1, memory_order_relaxed);
 }
 
@@ -177,6 +182,8 @@ static void causal_run_submit(struct lane *l)
 	int status;
 
 	causal_run_prepare(l, i, &io);
+	if (io.aio_lio_opcode == IOCB_CMD_PREAD)
+		replay_throttle_read(&l->shared->throttle, (uintptr_t)&l->plan->requests[i]);
 	l->last_ns = l->sent_ns[i] = clock_monotonic_ns();
 	if (io.aio_lio_opcode == IOCB_CMD_FDSYNC && l->nr_done == l->nr_sent) {
 		/* The kernel would send an asynchronous flush from a worker thread. */
@@ -276,10 +283,14 @@ static void causal_run_step(struct lane *l)
 	}
 	now = clock_monotonic_ns();
 	if (now + SHORT_NS >= due) {
-		if (r->takes_lock && atomic_exchange(&s->held[l->plan->lock], true))
+		l->has_lock = !r->takes_lock || l->has_lock ||
+			      !atomic_exchange(&s->held[l->plan->lock], true);
+		if (!l->has_lock || !replay_throttle_pass(&s->throttle, r, &l->number)) {
 			wait_for_others(l);
-		else
-			causal_run_submit(l);
+			return;
+		}
+		l->has_lock = false;
+		causal_run_submit(l);
 		return;
 	}
 	until = due > now + s->wake_ns ? due - s->wake_ns : now + 1;
@@ -431,6 +442,7 @@ static int job_begin(struct job *j, const struct causal_run *run, struct causal_
 	pthread_cond_init(&s->progress, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	pthread_mutex_init(&s->lock, NULL);
+	replay_throttle_init(&s->throttle, &run->plan->throttle);
 	if (run->plan->nr_lanes > CAUSAL_LANES_MAX)
 		return err_set(err, EINVAL, "%s: expected requests of up to %d threads, got %zu",
 			       run->target, CAUSAL_LANES_MAX, run->plan->nr_lanes);
@@ -461,6 +473,7 @@ static void job_end(struct job *j)
 	free(j->shared.held);
 	pthread_cond_destroy(&j->shared.progress);
 	pthread_mutex_destroy(&j->shared.lock);
+	replay_throttle_destroy(&j->shared.throttle);
 }
 
 static void *job_main(void *arg)

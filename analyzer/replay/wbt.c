@@ -8,17 +8,6 @@
 #define WBT_WRITES_LEAST  3	       /* so few writes do not slow reads down */
 #define WBT_UNKNOWN_BUMP  5
 #define WBT_STEP_SMALLEST 31
-/* Three quarters of the 128 requests that queues have by default. */
-#define WBT_DEPTH_MOST 96
-
-void wbt_init(struct wbt *w, uint64_t target_ns, bool cache)
-{
-	*w = (struct wbt){ .target_ns = target_ns,
-			   .cache = cache,
-			   .look_ns = WBT_NEVER,
-			   .last_read_ns = WBT_NEVER,
-			   .watched = WBT_NEVER };
-}
 
 static uint32_t wbt_depth(const struct wbt *w)
 {
@@ -40,7 +29,7 @@ static uint32_t wbt_limit(const struct wbt *w, bool beside_reads)
 	return beside_reads ? (depth + 3) / 4 : (depth + 1) / 2;
 }
 
-static bool wbt_larger(struct wbt *w)
+bool wbt_raise(struct wbt *w)
 {
 	if (w->most)
 		return false;
@@ -50,7 +39,18 @@ static bool wbt_larger(struct wbt *w)
 	return true;
 }
 
-static void wbt_smaller(struct wbt *w, bool hard)
+void wbt_init(struct wbt *w, uint64_t target_ns, bool cache, int step)
+{
+	*w = (struct wbt){ .target_ns = target_ns,
+			   .cache = cache,
+			   .look_ns = WBT_NEVER,
+			   .last_read_ns = WBT_NEVER,
+			   .watched = WBT_NEVER };
+	while (w->step > step && wbt_raise(w))
+		;
+}
+
+static void wbt_lower(struct wbt *w, bool hard)
 {
 	if (wbt_depth(w) == 1 || w->step == WBT_STEP_SMALLEST)
 		return;
@@ -87,13 +87,13 @@ static bool wbt_look_once(struct wbt *w)
 	bool mixed = w->nr_reads && w->nr_writes >= WBT_WRITES_LEAST, larger = false;
 
 	if (wbt_exceeds(w))
-		wbt_smaller(w, true);
+		wbt_lower(w, true);
 	else if (mixed || w->nr_writes || w->nr)
-		larger = wbt_larger(w);
+		larger = wbt_raise(w);
 	else if (++w->nr_unknown >= WBT_UNKNOWN_BUMP && w->step > 0)
-		larger = wbt_larger(w);
+		larger = wbt_raise(w);
 	else if (w->nr_unknown >= WBT_UNKNOWN_BUMP && w->step < 0)
-		wbt_smaller(w, false);
+		wbt_lower(w, false);
 	w->nr_reads = w->nr_writes = 0;
 	return larger;
 }

@@ -19,7 +19,7 @@
  *
  * Times are in ns of any clock that does not go back. Requests are told in order of time:
  *
- *	wbt_init(&w, WBT_TARGET_NS, true);
+ *	wbt_init(&w, WBT_TARGET_NS, true, 0);
  *	wbt_look(&w, now_ns);
  *	if (wbt_admits(&w, now_ns, sync))
  *		wbt_sent(&w, now_ns);
@@ -34,22 +34,27 @@
 #define WBT_TARGET_NS	    75000000ull /* devices that rotate, or say so: virtio's among them */
 #define WBT_TARGET_FLASH_NS 2000000ull
 #define WBT_NEVER	    UINT64_MAX
+/* Three quarters of the 128 requests that queues have by default: more are never under way. */
+#define WBT_DEPTH_MOST 96
 
 struct wbt {
 	uint64_t target_ns;
-	bool cache;		/* the device has a volatile cache of writes */
-	int step;		/* below 0: more than in the middle may be under way */
-	bool most;		/* the step cannot become larger */
-	uint32_t nr;		/* throttled requests under way */
-	uint32_t nr_unknown;	/* looks in a row that saw no write */
-	uint64_t look_ns;	/* the next look, or WBT_NEVER */
+	bool cache;		      /* the device has a volatile cache of writes */
+	int step;		      /* below 0: more than in the middle may be under way */
+	bool most;		      /* the step cannot become larger */
+	uint32_t nr;		      /* throttled requests under way */
+	uint32_t nr_unknown;	      /* looks in a row that saw no write */
+	uint64_t look_ns;	      /* the next look, or WBT_NEVER */
 	uint64_t nr_reads, nr_writes; /* completed since the last look */
-	uint64_t read_min_ns;	/* the fastest of these reads */
-	uint64_t last_read_ns;	/* when one was sent or completed; WBT_NEVER: none was */
+	uint64_t read_min_ns;	      /* the fastest of these reads */
+	uint64_t last_read_ns;	      /* when one was sent or completed; WBT_NEVER: none was */
 	uint64_t watched, watched_ns; /* a read under way, and when it was sent; WBT_NEVER: none */
 };
 
-void wbt_init(struct wbt *w, uint64_t target_ns, bool cache);
+/* step: 0, or below it if what came before has raised the step. */
+void wbt_init(struct wbt *w, uint64_t target_ns, bool cache, int step);
+/* Raises the step by one, if it can be. Returns whether it did. */
+bool wbt_raise(struct wbt *w);
 /* Has to be called before the others. Returns whether those who wait may try again. */
 bool wbt_look(struct wbt *w, uint64_t now_ns);
 /* Returns whether a throttled request may be sent now; sync: a program waits for it. */

@@ -202,6 +202,7 @@ static int stored_scale_lane(const struct stored_scale *s, size_t copy, size_t l
 	to = &s->out->lanes[at];
 	*to = *from;
 	to->copy = (uint32_t)copy;
+	to->machine = (uint32_t)stored_scale_machine(s, copy);
 	/* Each machine has an application of its own, with a log of its own. */
 	if (from->lock != CAUSAL_NO_LOCK)
 		to->lock += (uint32_t)stored_scale_machine(s, copy) * s->plan->nr_locks;
@@ -240,7 +241,9 @@ int stored_scale(struct causal_plan *out, const struct causal_plan *plan, size_t
 	out->nr_locks = s.nr_copies ? (uint32_t)(stored_scale_machine(&s, s.nr_copies - 1) + 1) *
 					      plan->nr_locks
 				    : 0;
-	out->hold = plan->hold;
+	out->throttle = plan->throttle;
+	out->nr_machines =
+		s.nr_copies ? (uint32_t)stored_scale_machine(&s, s.nr_copies - 1) + 1 : 1;
 	out->lanes = calloc(out->nr_lanes + 1, sizeof(*out->lanes));
 	if (!out->lanes) {
 		out->nr_lanes = 0;

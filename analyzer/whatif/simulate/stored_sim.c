@@ -9,6 +9,7 @@
 #include "analyzer/replay/causal_depend.h"
 #include "analyzer/whatif/simulate/stored_lock.h"
 #include "analyzer/whatif/simulate/stored_state.h"
+#include "analyzer/whatif/simulate/stored_throttle.h"
 #include "base/memory/array.h"
 
 #define NEVER	    INFINITY
@@ -97,10 +98,9 @@ static int stored_submit(struct stored_sim *s, uint32_t lane)
 	out->nr_beyond +=
 		counted && (double)s->nr_under_way > s->model->domain.concurrency * BEYOND_FACTOR;
 	l->last_s = s->now_s;
-	l->free_s = NAN;
+	l->has_lock = false;
 	l->nr_sent++;
-	load->nr_written_back += !l->plan->tid;
-	load->holds |= load->hold.depth && load->nr_written_back >= load->hold.depth;
+	stored_throttle_sent(s, slot);
 	return stored_serve(s, slot);
 }
 
@@ -158,46 +158,6 @@ static void stored_wait(struct stored_sim *s, struct stored_lane *l, bool after,
 	l->waits = waits;
 }
 
-/*
- * Returns whether write-back holds back the next request of a lane, which is due since due_s. A
- * request is held back once, since whoever waits is let in before the next burst is throttled. One
- * that was recorded to wait for the end of a burst has waited if it is due just now.
- */
-static bool stored_held(const struct stored_sim *s, struct stored_lane *l, double due_s)
-{
-	const struct stored_load *load = &s->loads[l->load];
-	const struct causal_request *r = &l->plan->requests[l->nr_sent];
-	bool waited = !isnan(l->free_s);
-
-	if (r->after_lane != UINT32_MAX && !s->lanes[load->first + r->after_lane].plan->tid)
-		waited |= due_s >= s->now_s;
-	l->held = load->holds && !waited && !causal_is_kernel(l->plan->tid) &&
-		  (r->operation == OPERATION_FLUSH   ? load->hold.flushes
-		   : r->operation == OPERATION_WRITE ? load->hold.writes
-						     : false);
-	return l->held;
-}
-
-static int stored_look(struct stored_sim *s, uint32_t lane);
-
-/* Lets the requests in that a load's write-back has held back, once it has drained. */
-static int stored_let_in(struct stored_sim *s, struct stored_load *load)
-{
-	int ret = 0;
-
-	load->holds = false;
-	for (size_t i = load->first; i < load->first + load->nr && !ret; i++) {
-		struct stored_lane *l = &s->lanes[i];
-
-		if (!l->held)
-			continue;
-		l->held = false;
-		l->free_s = s->now_s + (double)load->hold.gap_ns / 1e9;
-		ret = stored_look(s, (uint32_t)i);
-	}
-	return ret;
-}
-
 /* Sends what the lane may send now, and sets a timer for what it may send later. */
 static int stored_look(struct stored_sim *s, uint32_t lane)
 {
@@ -214,16 +174,17 @@ static int stored_look(struct stored_sim *s, uint32_t lane)
 			eventq_cancel(&s->events, lane);
 			return 0;
 		}
-		due_s = fmax(due_s, l->free_s); /* what is NaN does not count */
 		if (due_s > s->now_s)
 			return eventq_set(&s->events, lane, due_s);
-		if (stored_held(s, l, due_s)) {
+		if (r->takes_lock && !l->has_lock && !stored_lock_take(s, lane)) {
 			eventq_cancel(&s->events, lane);
 			return 0;
 		}
-		if (r->takes_lock && !stored_lock_take(s, lane)) {
+		l->has_lock = r->takes_lock;
+		ret = stored_throttle_pass(s, lane);
+		if (ret <= 0) {
 			eventq_cancel(&s->events, lane);
-			return 0;
+			return ret;
 		}
 		ret = stored_submit(s, lane);
 		if (ret)
@@ -231,6 +192,17 @@ static int stored_look(struct stored_sim *s, uint32_t lane)
 	}
 	eventq_cancel(&s->events, lane);
 	return 0;
+}
+
+/* Lets in those in line of a machine whom its throttle admits. */
+static int stored_wake(struct stored_sim *s, uint32_t machine)
+{
+	uint32_t lane;
+	int ret = 0;
+
+	while (!ret && (lane = stored_throttle_next(s, machine)) != STORED_NO_LANE)
+		ret = stored_look(s, lane);
+	return ret ? ret : stored_throttle_wind(s, machine);
 }
 
 /* Checks again all lanes of a load that wait for others. */
@@ -267,15 +239,13 @@ static int stored_load_ended(struct stored_sim *s, struct stored_load *load)
 	}
 	s->nr_repeats -= load->nr_requests;
 	load->nr_done = 0;
-	load->holds = false;
 	memset(load->locks, 0, load->nr_locks * sizeof(*load->locks));
 	for (size_t i = load->first; i < load->first + load->nr; i++) {
 		struct stored_lane *l = &s->lanes[i];
 
 		l->nr_sent = l->nr_done = 0;
 		l->last_s = s->now_s;
-		l->held = l->covered = l->skipped = l->wants_lock = false;
-		l->free_s = NAN;
+		l->covered = l->skipped = l->wants_lock = false;
 		for (size_t k = 0; k < l->plan->nr; k++)
 			l->ended_s[k] = NAN;
 	}
@@ -355,7 +325,7 @@ static int stored_complete(struct stored_sim *s, uint32_t slot)
 	struct stored_lane *l = &s->lanes[lane];
 	struct stored_load *load = &s->loads[l->load];
 	uint32_t index = s->slots[slot].index;
-	bool gives_lock, ended;
+	bool gives_lock, ended, wakes;
 	int ret;
 
 	if (s->slots[slot].again)
@@ -365,7 +335,7 @@ static int stored_complete(struct stored_sim *s, uint32_t slot)
 	s->nr_under_way -= !s->slots[slot].cached;
 	l->done_s[l->nr_done++] = s->now_s;
 	l->ended_s[index] = s->now_s;
-	load->nr_written_back -= !l->plan->tid;
+	wakes = stored_throttle_done(s, slot);
 	gives_lock = l->plan->requests[index].gives_lock;
 	ended = stored_count(s, load);
 	if (gives_lock && load->shares)
@@ -373,8 +343,8 @@ static int stored_complete(struct stored_sim *s, uint32_t slot)
 	if (ended)
 		return stored_load_ended(s, load);
 	ret = gives_lock ? stored_section_ended(s, load, l->plan->lock) : 0;
-	if (!ret && load->holds && !load->nr_written_back)
-		ret = stored_let_in(s, load);
+	if (!ret && wakes)
+		ret = stored_wake(s, l->machine);
 	if (!ret)
 		ret = stored_look(s, lane);
 	if (!ret && load->nr_waiting && (load->nr_done >= load->next_need || l->awaited[index]))
@@ -382,11 +352,12 @@ static int stored_complete(struct stored_sim *s, uint32_t slot)
 	return ret;
 }
 
-static int stored_lane_begin(struct stored_lane *l, const struct causal_lane *plan, size_t load)
+static int stored_lane_begin(struct stored_lane *l, const struct causal_lane *plan, size_t load,
+			     uint32_t machine)
 {
 	l->plan = plan;
 	l->load = load;
-	l->free_s = NAN;
+	l->machine = machine;
 	l->done_s = calloc(plan->nr, sizeof(*l->done_s));
 	l->ended_s = malloc(plan->nr * sizeof(*l->ended_s));
 	l->awaited = calloc(plan->nr, sizeof(*l->awaited));
@@ -399,26 +370,28 @@ static int stored_lane_begin(struct stored_lane *l, const struct causal_lane *pl
 
 static int stored_begin(struct stored_sim *s, const struct causal_plan *const *plans, uint64_t seed)
 {
-	size_t lane = 0;
+	size_t lane = 0, machine = 0;
 	int ret;
 
-	for (size_t i = 0; i < s->nr_loads; i++)
+	for (size_t i = 0; i < s->nr_loads; i++) {
 		s->nr_lanes += plans[i]->nr_lanes;
+		s->nr_machines += plans[i]->nr_machines;
+	}
 	s->lanes = calloc(s->nr_lanes + 1, sizeof(*s->lanes));
+	s->machines = calloc(s->nr_machines + 1, sizeof(*s->machines));
 	s->loads = calloc(s->nr_loads + 1, sizeof(*s->loads));
-	if (!s->lanes || !s->loads)
+	if (!s->lanes || !s->machines || !s->loads)
 		return -ENOMEM;
-	if (s->nr_lanes >= EVENTQ_CLOCK)
+	if (s->nr_lanes + s->nr_machines >= EVENTQ_CLOCK)
 		return -EINVAL;
 	ret = device_sim_init(&s->device, s->model, seed);
 	if (!ret)
-		ret = eventq_init(&s->events, (uint32_t)s->nr_lanes);
+		ret = eventq_init(&s->events, (uint32_t)(s->nr_lanes + s->nr_machines));
 	for (size_t i = 0; i < s->nr_loads && !ret; i++) {
 		s->loads[i] = (struct stored_load){ .next_need = UINT64_MAX,
 						    .nr_requests = causal_nr(plans[i]),
 						    .cached_s = plans[i]->cached_s,
 						    .nr_locks = plans[i]->nr_locks,
-						    .hold = plans[i]->hold,
 						    .first = lane,
 						    .nr = plans[i]->nr_lanes };
 		s->loads[i].again = !s->loads[i].nr_requests;
@@ -428,7 +401,10 @@ static int stored_begin(struct stored_sim *s, const struct causal_plan *const *p
 		for (size_t k = 0; k < plans[i]->nr_lanes; k++)
 			s->loads[i].shares |= plans[i]->lanes[k].copy > 0;
 		for (size_t k = 0; k < plans[i]->nr_lanes && !ret; k++)
-			ret = stored_lane_begin(&s->lanes[lane++], &plans[i]->lanes[k], i);
+			ret = stored_lane_begin(&s->lanes[lane++], &plans[i]->lanes[k], i,
+						(uint32_t)machine + plans[i]->lanes[k].machine);
+		for (size_t k = 0; k < plans[i]->nr_machines; k++)
+			stored_machine_begin(&s->machines[machine++], &plans[i]->throttle);
 	}
 	for (uint32_t i = 0; i < s->nr_lanes && !ret; i++)
 		ret = stored_look(s, i);
@@ -445,10 +421,22 @@ static void stored_release(struct stored_sim *s)
 	for (size_t i = 0; i < s->nr_loads && s->loads; i++)
 		free(s->loads[i].locks);
 	free(s->lanes);
+	free(s->machines);
 	free(s->loads);
 	free(s->slots);
 	eventq_release(&s->events);
 	device_sim_release(&s->device);
+}
+
+/* The clock of a lane, or of a machine, has come to its time. */
+static int stored_clock(struct stored_sim *s, uint32_t clock)
+{
+	uint32_t machine = clock - (uint32_t)s->nr_lanes;
+
+	if (clock < s->nr_lanes)
+		return stored_look(s, clock);
+	return stored_throttle_clock(s, machine) ? stored_wake(s, machine)
+						 : stored_throttle_wind(s, machine);
 }
 
 static int stored_go(struct stored_sim *s, struct err *err)
@@ -461,7 +449,7 @@ static int stored_go(struct stored_sim *s, struct err *err)
 
 		s->now_s = e->time;
 		eventq_pop(&s->events);
-		ret = id & EVENTQ_CLOCK ? stored_look(s, id & ~EVENTQ_CLOCK)
+		ret = id & EVENTQ_CLOCK ? stored_clock(s, id & ~EVENTQ_CLOCK)
 					: stored_complete(s, id);
 	}
 	for (size_t i = 0; i < s->nr_lanes && !ret; i++)

@@ -4,6 +4,7 @@
 #define ANALYZER_WHATIF_SIMULATE_STORED_STATE_H
 
 #include "analyzer/models/sim/eventq.h"
+#include "analyzer/replay/wbt.h"
 #include "analyzer/whatif/simulate/stored_sim.h"
 
 #define STORED_NO_LANE UINT32_MAX
@@ -21,8 +22,19 @@ struct stored_lane {
 	double wants_s;	 /* since when */
 	bool covered;	 /* the holder's section makes what this lane would write durable too */
 	bool skipped;	 /* that section has just ended */
-	bool held;	 /* write-back holds its next request back */
-	double free_s;	 /* when write-back had held it back until; NaN: it did not */
+	bool has_lock;	 /* its next request has taken the lock, and is not sent yet */
+	bool admitted;	 /* the throttle of its machine has let its next request in */
+	bool in_line;	 /* it holds the next request back, and the lane waits in its line */
+	uint32_t behind; /* the lane that waits behind this one, or STORED_NO_LANE */
+	uint32_t machine;
+};
+
+/* This struct is a machine that sends a load, and throttles its write-back (wbt.h). */
+struct stored_machine {
+	bool throttles;
+	bool wakes; /* the throttle has become weaker, and those in line may try again */
+	struct wbt wbt;
+	uint32_t first, last; /* of the lanes in line, or STORED_NO_LANE */
 };
 
 struct stored_lock {
@@ -40,9 +52,6 @@ struct stored_load {
 	struct stored_lock *locks; /* owned */
 	bool again;  /* the load has completed once, and its further requests do not count */
 	bool shares; /* it has copies, between which a section may cover others */
-	struct causal_hold hold; /* of the plan */
-	size_t nr_written_back;	 /* requests of write-back under way */
-	bool holds;		 /* so much of it was under way, and has not drained */
 };
 
 /* This struct is a request under way. */
@@ -61,9 +70,10 @@ struct stored_sim {
 	struct device_sim device;
 	struct eventq events;
 	struct stored_lane *lanes;
+	struct stored_machine *machines;
 	struct stored_load *loads;
 	struct stored_slot *slots;
-	size_t nr_lanes, nr_loads, nr_slots, cap_slots, nr_under_way;
+	size_t nr_lanes, nr_loads, nr_machines, nr_slots, cap_slots, nr_under_way;
 	size_t nr_ended;     /* loads that have completed once */
 	uint64_t nr_repeats; /* requests that repeated loads may still send */
 	uint32_t free_slot;  /* UINT32_MAX: none */

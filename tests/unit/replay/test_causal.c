@@ -111,17 +111,13 @@ static uint64_t room(const uint64_t *under, size_t nr, size_t i)
 	return i == begin ? i : i > most ? i - most : 0;
 }
 
-/*
- * The last completion at most CAUSAL_FOLLOW_NS before a request, of one that was sent earlier; 0:
- * there is none.
- */
-static uint64_t just_completed(const struct request *all, size_t nr, const struct request *r)
+/* The last completion before a request, of one that was sent earlier; 0: there is none. */
+static uint64_t last_completed(const struct request *all, size_t nr, const struct request *r)
 {
 	uint64_t last_ns = 0;
 
 	for (size_t i = 0; i < nr; i++)
 		if (all[i].arrival_ns < r->arrival_ns && all[i].completion_ns <= r->arrival_ns &&
-		    r->arrival_ns - all[i].completion_ns <= CAUSAL_FOLLOW_NS &&
 		    all[i].completion_ns > last_ns)
 			last_ns = all[i].completion_ns;
 	return last_ns;
@@ -132,9 +128,9 @@ static bool first_as_defined(const struct causal_request *q, const struct reques
 			     const struct request *r)
 {
 	bool begins = r->arrival_ns - all[0].arrival_ns > CAUSAL_FOLLOW_NS;
-	uint64_t last_ns = just_completed(all, nr, r);
+	uint64_t last_ns = last_completed(all, nr, r);
 
-	if (!begins || !last_ns)
+	if (!begins || !last_ns || r->arrival_ns - last_ns > CAUSAL_FOLLOW_NS)
 		return q->after_lane == UINT32_MAX;
 	return q->after_lane != UINT32_MAX && q->gap_ns == r->arrival_ns - last_ns;
 }
@@ -150,16 +146,23 @@ static bool as_defined(const struct causal_plan *plan, const struct causal_lane 
 		const struct request *r = &all[q->offset / SECTOR_BYTES];
 		uint64_t done = completed(all, nr, lane->tid, true, r->arrival_ns);
 		uint64_t since = last_ns ? last_ns : all[0].arrival_ns, slack = CAUSAL_SLACK_NS;
+		bool begins;
 
 		done = done < i ? done : i;
 		if (done && nth_completion(all, nr, lane->tid, done) > since)
 			since = nth_completion(all, nr, lane->tid, done);
+		/* Write-back that begins anew goes on from the last completion of anybody. */
+		begins = i && done == i && !lane->tid && r->arrival_ns - since > CAUSAL_FOLLOW_NS;
+		if (begins && last_completed(all, nr, r) > since)
+			good = good && q->after_lane != UINT32_MAX &&
+			       q->gap_ns == r->arrival_ns - last_completed(all, nr, r);
 		if (q->after_lane != UINT32_MAX) {
 			const struct causal_request *a =
 				&plan->lanes[q->after_lane].requests[q->after];
 
 			since = all[a->offset / SECTOR_BYTES].completion_ns;
-			good = good && done == i && (!i || lane->depends >> q->after_lane & 1);
+			good = good && done == i &&
+			       (!i || begins || lane->depends >> q->after_lane & 1);
 		}
 		good = good && (i || lane->depends || first_as_defined(q, all, nr, r));
 		good = good && q->done == done && since + q->gap_ns == r->arrival_ns &&

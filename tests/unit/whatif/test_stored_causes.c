@@ -83,76 +83,6 @@ static void write_back_waits_for_room(void)
 		(SLOWER * first_s + NR_LET_IN * 4 * SLOWER * 0.001) / (double)nr, 1e-6);
 }
 
-/* The time from the first request to the last completion where each write takes service_s. */
-static double elapsed_s(struct request *r, size_t nr, double service_s, struct causal_hold *hold)
-{
-	const struct causal_plan *plans[1];
-	struct stored_result result;
-	struct device_model m;
-	struct causal_plan plan;
-	double s;
-
-	device_model_init(&m);
-	m.base_s[DEVICE_WRITE] = service_s;
-	m.flush_window = 100; /* flushes take no time, and pass */
-	m.flush_wait_ratio = 0;
-	m.domain.concurrency = 128;
-	ok_int(causal_make(&plan, r, nr, NULL), 0);
-	*hold = plan.hold;
-	plans[0] = &plan;
-	ok_int(stored_sim_run(plans, 1, &m, 1, &result, NULL), 0);
-	s = result.times.elapsed_s;
-	stored_result_release(&result);
-	causal_release(&plan);
-	return s;
-}
-
-static struct request recorded_flush(uint64_t arrival_ns)
-{
-	struct request r = recorded(1, 0, arrival_ns, arrival_ns + 100 * US);
-
-	r.operation = OPERATION_FLUSH;
-	r.bytes = 0;
-	return r;
-}
-
-/*
- * Each 40 ms write-back sends 10 requests at once. A thread sends a write 0.5 ms before. Its flush
- * would come 0.5 ms after the burst has begun, and comes 50 us after the burst, since the kernel
- * holds it back. The last write comes 2 ms before a burst, so that its flush is not held back when
- * it is recorded; but on the slower device the write ends 0.9 ms after the burst has begun.
- *
- * There, in ms: a burst at B ends at B + 32.4, the flush comes at B + 32.45, and the next write
- * 28.85 later, 0.6 before the burst of B + 61.9; only the first one begins 0.5 later than its
- * write, and ends at 33. The tenth burst therefore begins at 0.5 + 62 + 8 x 61.9, and lets the
- * flush in at 32.45 more. The last write comes at 27.35 after it, and ends at 59.8 + 3. It finds
- * the burst of 61.9, which ends at 92.8. Its flush is held back until 92.85, and the write that
- * follows 20.88 later ends at 116.73.
- */
-static void write_back_holds_flushes_back(void)
-{
-	enum { PERIODS = 10, BURST = 10 };
-	struct request r[(PERIODS + 1) * (BURST + 2) + 1];
-	struct causal_hold hold;
-	size_t nr = 0;
-
-	for (uint64_t k = 0; k <= PERIODS; k++) {
-		uint64_t at = (10 + 40 * k) * MS, before = k < PERIODS ? 500 * US : 2 * MS;
-		uint64_t end = at - before + MS, busy = k < PERIODS ? end : at;
-
-		r[nr++] = recorded(1, 2 * k, at - before, end);
-		for (uint64_t i = 0; i < BURST; i++)
-			r[nr++] = recorded(0, 1000 + 20 * k + i, at, busy + (i + 1) * MS);
-		r[nr++] = recorded_flush(k < PERIODS ? busy + BURST * MS + 50 * US : end + 20 * US);
-	}
-	r[nr++] = recorded(1, 100, (10 + 40 * PERIODS + 20) * MS, (10 + 40 * PERIODS + 21) * MS);
-	ok_near(elapsed_s(r, nr, SLOWER * 0.001, &hold), 0.0005 + 0.062 + 8 * 0.0619 + 0.11673,
-		1e-6);
-	ok(hold.flushes && !hold.writes);
-	ok_int(hold.depth, BURST);
-	ok_eq(hold.gap_ns, 50 * US);
-}
-
 /*
  * Five threads work one after the other, as programs that a script starts: each begins 100 us after
  * the last completion of the one before. None of them ever waits for another one's request.
@@ -264,8 +194,6 @@ static void a_program_takes_the_place_of_its_like(void)
 
 static const struct tap_test tests[] = {
 	{ "write-back that waits for room does so on a slower device", write_back_waits_for_room },
-	{ "a burst of write-back holds flushes back until it has ended",
-	  write_back_holds_flushes_back },
 	{ "a thread begins after the completion that it followed", threads_begin_after_each_other },
 	{ "requests that took no time wait for nobody", who_took_no_time_waits_for_nobody },
 	{ "programs of a loop wait for each other", programs_of_a_loop_wait_for_each_other },

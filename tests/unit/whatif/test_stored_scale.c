@@ -137,10 +137,10 @@ static void clients_share_a_log(void)
 
 #define NR_BURSTS  40
 #define BURST	   12
-#define BURST_DEEP 4
+#define BURST_DEEP 6
 
 /*
- * Makes bursts of write-back, one each 100 ms, with four requests under way, and a thread that
+ * Makes bursts of write-back, one each 100 ms, with six requests under way, and a thread that
  * reads before each burst. Returns the number of requests.
  */
 static size_t write_back(struct request *r)
@@ -185,8 +185,8 @@ static const struct causal_lane *kernel_lane(const struct causal_plan *plan)
 }
 
 /*
- * Twice the clients make twice the write-back, at the depth at which the kernel throttles it: no
- * write waits for more than three others. Half the clients make half of it.
+ * Twice the clients make twice the write-back, at the depth of the queue that was recorded: no
+ * write waits for more than five others. Half the clients make half of it.
  */
 static void clients_share_write_back(void)
 {

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# The law by which Linux throttles write-back (analyzer/replay/wbt.h) against the kernel that runs: pages are made dirty,
+# they are written back, and of these requests hardly any may be recorded that the law does not admit, while many have
+# waited where it says so.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/support/tap.sh
+. tests/loop.sh
+need_loop
+need_bpf
+# On a file past the page cache, so that a write takes its time.
+loop_room=$T
+loop_new 96M
+losetup --direct-io=on "$loop_dev" 2>/dev/null
+latency=/sys/block/$loop_name/queue/wbt_lat_usec
+need wbt "the kernel does not throttle write-back of a loop device" [ -w "$latency" ]
+echo 75000 >"$latency"
+throttled=$BUILD/tests/system/throttled
+
+"$BUILD/blkcast-agent" --device "$loop_dev" --sink "file:$T/store" --verbose 2>"$T/agent.err" &
+agent=$!
+for _ in $(seq 1000); do
+	grep -q 'tracing source' "$T/agent.err" && break
+	sleep 0.02
+done
+# Each second page is dirty, so that no two of them are one request. The kernel's windows begin up to 4 ms sooner than those
+# of the law, which is little of the second that all this takes.
+for round in 1 2 3 4 5 6 7 8 9; do
+	python3 - "$loop_dev" "$round" <<-'PY'
+		import os, sys
+		disk = os.open(sys.argv[1], os.O_WRONLY)
+		for page in range(0, 4000, 2):
+		    os.pwrite(disk, sys.argv[2].encode() * 4096, page * 4096)
+	PY
+	sync
+done
+sleep 0.5
+kill -INT $agent
+wait $agent
+read -r state waits over all < <("$throttled" "$T/store")
+is "$state" on "the law that the recording follows is found"
+number "$waits >= 3" "some requests were held back: $waits of $all"
+number "$over * 50 <= $all" "hardly any request is beyond the law: $over of $all"
+number "$all >= 18000" "all pages were written back"
+done_testing
