@@ -561,6 +561,7 @@ run_copy() {
 . scripts/study-cases-7.sh
 . scripts/study-cases-8.sh
 . scripts/study-cases-9.sh
+. scripts/study-cases-10.sh
 
 # ---- recording ----
 
