@@ -5,7 +5,8 @@
 # Samba, whose share makes each write durable: two clients store files and read others back.
 begin_share() {
 	rm -rf "${1:?}/share" "$work/samba"
-	mkdir -p -m 777 "$1/share" "$work/samba"
+	mkdir -p "$1/share" "$work/samba"
+	chmod 777 "$1/share"
 	cat >"$work/samba/smb.conf" <<-CONF
 		[global]
 		server role = standalone server
