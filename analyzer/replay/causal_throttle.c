@@ -13,6 +13,8 @@
  * because the kernel's clock for windows and reads ticks each 4 ms.
  */
 #define THROTTLE_OVER_MOST 0.02
+/* The law is chosen by the first requests, since it does not change; all are looked at once more. */
+#define THROTTLE_CHOOSE_NS 60000000000ull
 /* What was before the recording may have raised the step, which shows in this time. */
 #define THROTTLE_FIRST_NS 1000000000ull
 /* A thread that sends fewer at once, and then waits, may do so on its own account. */
@@ -139,8 +141,9 @@ static void throttle_take(struct throttle_walk *w, const struct causal_end *e, b
 	l->nr += arrives ? 1 : -1u;
 }
 
-/* Walks over the window. Of the same instant, completions come first, but not before arrivals. */
-static int throttle_walk(struct throttle_walk *w, const struct causal_end *arrivals, size_t nr)
+/* Walks over the window until then. Of the same instant, completions come first, but not before arrivals. */
+static int throttle_walk(struct throttle_walk *w, const struct causal_end *arrivals, size_t nr,
+			 uint64_t until_ns)
 {
 	const struct causal_end *a = arrivals, *e = w->t->all;
 
@@ -150,7 +153,7 @@ static int throttle_walk(struct throttle_walk *w, const struct causal_end *arriv
 	w->first_step = w->law->first_step;
 	wbt_init(&w->wbt, w->law->target_ns, w->law->cache, w->first_step);
 	w->woken_ns = WBT_NEVER;
-	while (e < w->t->all + nr) {
+	while (e < w->t->all + nr && e->ns <= until_ns) {
 		bool arrives = (a < arrivals + nr && a->ns < e->ns) ||
 			       w->lanes[e->lane].nr_sent <= e->request;
 
@@ -201,7 +204,7 @@ static int throttle_choose(const struct causal_times *t, const struct causal_end
 
 		if (cache && !one.cache)
 			continue;
-		ret = throttle_walk(&w, arrivals, nr);
+		ret = throttle_walk(&w, arrivals, nr, t->begin_ns + THROTTLE_CHOOSE_NS);
 		if (ret || (double)w.nr_over > THROTTLE_OVER_MOST * (double)w.nr)
 			continue;
 		nr_waits = one.cache ? w.nr_waits : w.nr_early;
@@ -230,7 +233,7 @@ int causal_throttle_find(const struct causal_times *t, size_t nr, struct causal_
 		return ret;
 	ret = throttle_choose(t, arrivals, nr, throttle_cache(t->requests, nr), law);
 	if (!ret && law->on)
-		ret = throttle_walk(&w, arrivals, nr);
+		ret = throttle_walk(&w, arrivals, nr, UINT64_MAX);
 	free(arrivals);
 	law->nr_waits = w.nr_waits;
 	law->nr_over = w.nr_over;

@@ -13,15 +13,21 @@
  */
 #define CHANCE_MOST 0.01
 
-/* This struct is the time in which a thread has requests. */
-struct turn_life {
+/* This struct is a time in which somebody is at work. */
+struct turn_span {
 	uint64_t begin_ns, end_ns;
-	size_t nr; /* of requests */
+};
+
+/* These are the beginnings of threads, and the times in which somebody is at work. */
+struct turn_look {
+	struct turn_span *threads, *work; /* owned, by begin */
+	size_t nr_threads, nr_work;
+	uint64_t begin_ns, end_ns; /* of the window */
 };
 
 static int causal_turn_order(const void *a, const void *b)
 {
-	const struct turn_life *x = a, *y = b;
+	const struct turn_span *x = a, *y = b;
 
 	if (x->begin_ns != y->begin_ns)
 		return x->begin_ns < y->begin_ns ? -1 : 1;
@@ -34,57 +40,75 @@ static const struct request *causal_turn_request(const struct causal_times *t,
 	return &t->requests[t->lanes[e->lane].first + e->request];
 }
 
-/* Collects the lives of the threads, in the order of their beginnings. Returns their number. */
-static size_t causal_turn_lives(const struct causal_times *t, struct turn_life *lives)
+/* Collects when threads begin, and when programs of at least two requests are at work. */
+static void causal_turn_programs(struct turn_look *look, const struct causal_times *t)
 {
-	size_t nr = 0;
-
 	for (size_t l = 0; l < t->nr_lanes; l++) {
 		const struct causal_span *s = &t->lanes[l];
 		const struct request *r = &t->requests[s->first];
+		struct turn_span life = { r->arrival_ns, s->ends[s->nr - 1].ns };
 
-		if (!causal_is_kernel(causal_tid(r)))
-			lives[nr++] =
-				(struct turn_life){ r->arrival_ns, s->ends[s->nr - 1].ns, s->nr };
+		if (causal_is_kernel(causal_tid(r)))
+			continue;
+		look->end_ns = life.end_ns > look->end_ns ? life.end_ns : look->end_ns;
+		look->threads[look->nr_threads++] = life;
+		if (s->nr > 1)
+			look->work[look->nr_work++] = life;
 	}
-	qsort(lives, nr, sizeof(*lives), causal_turn_order);
-	return nr;
+	qsort(look->threads, look->nr_threads, sizeof(*look->threads), causal_turn_order);
+	qsort(look->work, look->nr_work, sizeof(*look->work), causal_turn_order);
 }
 
-/* Returns whether far fewer threads begin while a program is at work than would at random times. */
-static bool causal_turn_taken(const struct causal_times *t, const struct turn_life *lives,
-			      size_t nr)
+/* Collects when the kernel's requests are under way, instead of programs. */
+static void causal_turn_kernel(struct turn_look *look, const struct causal_times *t)
 {
-	uint64_t until_ns = t->begin_ns, end_ns = t->begin_ns;
-	size_t inside = 0;
+	look->nr_work = 0;
+	for (size_t l = 0; l < t->nr_lanes; l++) {
+		const struct request *r = &t->requests[t->lanes[l].first];
+
+		for (size_t i = 0; i < t->lanes[l].nr && causal_is_kernel(causal_tid(r)); i++)
+			look->work[look->nr_work++] =
+				(struct turn_span){ r[i].arrival_ns, r[i].completion_ns };
+	}
+	qsort(look->work, look->nr_work, sizeof(*look->work), causal_turn_order);
+}
+
+/* Returns whether far fewer threads begin while somebody is at work than would at random times. */
+static bool causal_turn_taken(const struct turn_look *look)
+{
+	uint64_t until_ns = look->begin_ns;
+	size_t inside = 0, k = 0;
 	double busy_ns = 0, expected;
 
-	for (size_t i = 0; i < nr; i++) {
-		const struct turn_life *life = &lives[i];
-
-		inside += life->begin_ns < until_ns;
-		end_ns = life->end_ns > end_ns ? life->end_ns : end_ns;
-		if (life->nr < 2 || life->end_ns <= until_ns)
-			continue;
-		busy_ns += (double)(life->end_ns -
-				    (life->begin_ns > until_ns ? life->begin_ns : until_ns));
-		until_ns = life->end_ns;
-	}
-	if (end_ns == t->begin_ns)
+	if (look->end_ns <= look->begin_ns)
 		return false;
-	expected = (double)nr * busy_ns / (double)(end_ns - t->begin_ns);
+	for (size_t i = 0; i < look->nr_threads; i++) {
+		for (; k < look->nr_work && look->work[k].begin_ns < look->threads[i].begin_ns; k++)
+			until_ns =
+				look->work[k].end_ns > until_ns ? look->work[k].end_ns : until_ns;
+		inside += look->threads[i].begin_ns < until_ns;
+	}
+	until_ns = look->begin_ns;
+	for (k = 0; k < look->nr_work; k++) {
+		const struct turn_span *w = &look->work[k];
+
+		if (w->end_ns <= until_ns)
+			continue;
+		busy_ns += (double)(w->end_ns - (w->begin_ns > until_ns ? w->begin_ns : until_ns));
+		until_ns = w->end_ns;
+	}
+	expected = (double)look->nr_threads * busy_ns / (double)(look->end_ns - look->begin_ns);
 	return expected > 0 && (double)inside <= BEGIN_MOST * expected &&
 	       gsl_cdf_poisson_P((unsigned int)inside, expected) <= CHANCE_MOST;
 }
 
 /*
- * Finds the completions after which nothing was under way, from the last one back: a completion is
- * one if no request that completed later had arrived before it.
+ * Finds the completions after which nothing of programs, or of the kernel, was under way, from the
+ * last one back: a completion is one if no request that completed later had arrived before it.
  */
-static int causal_turn_ends(struct causal_turns *turns, const struct causal_times *t)
+static int causal_turn_ends(struct causal_turns *turns, const struct causal_times *t, size_t all,
+			    bool kernel)
 {
-	const struct causal_span *last = &t->lanes[t->nr_lanes - 1];
-	size_t all = last->first + last->nr;
 	uint64_t arrival_ns = UINT64_MAX;
 
 	turns->ends = malloc(all * sizeof(*turns->ends));
@@ -93,8 +117,9 @@ static int causal_turn_ends(struct causal_turns *turns, const struct causal_time
 	for (size_t i = all; i-- > 0;) {
 		const struct causal_end *e = &t->all[i];
 		const struct request *r = causal_turn_request(t, e);
+		uint32_t tid = causal_tid(r);
 
-		if (!causal_tid(r))
+		if (kernel ? !causal_is_kernel(tid) : !tid)
 			continue;
 		if (arrival_ns > e->ns)
 			turns->ends[turns->nr++] = (uint32_t)i;
@@ -105,15 +130,30 @@ static int causal_turn_ends(struct causal_turns *turns, const struct causal_time
 
 int causal_turns_make(struct causal_turns *turns, const struct causal_times *t)
 {
-	struct turn_life *lives = malloc(t->nr_lanes * sizeof(*lives));
-	bool taken;
+	const struct causal_span *last = &t->lanes[t->nr_lanes - 1];
+	struct turn_look look = { .begin_ns = t->begin_ns, .end_ns = t->begin_ns };
+	size_t all = last->first + last->nr;
+	int ret = 0;
 
 	memset(turns, 0, sizeof(*turns));
-	if (!lives)
-		return -ENOMEM;
-	taken = causal_turn_taken(t, lives, causal_turn_lives(t, lives));
-	free(lives);
-	return taken ? causal_turn_ends(turns, t) : 0;
+	look.threads = malloc(t->nr_lanes * sizeof(*look.threads));
+	look.work = malloc(all * sizeof(*look.work));
+	if (!look.threads || !look.work) {
+		ret = -ENOMEM;
+		goto out;
+	}
+	causal_turn_programs(&look, t);
+	if (causal_turn_taken(&look)) {
+		ret = causal_turn_ends(turns, t, all, false);
+		goto out;
+	}
+	causal_turn_kernel(&look, t);
+	if (causal_turn_taken(&look))
+		ret = causal_turn_ends(turns, t, all, true);
+out:
+	free(look.threads);
+	free(look.work);
+	return ret;
 }
 
 const struct causal_end *causal_turns_find(const struct causal_turns *turns,

@@ -10,6 +10,11 @@
  * if it has at least two requests. Where far fewer threads begin meanwhile, a thread begins after
  * the last instant at which nothing was under way any more. Write-back is not looked at, because no
  * program waits for it.
+ *
+ * Where programs run beside each other (make -j2), their script may still wait between rounds, for
+ * what sync() writes. So if threads do not begin in turn, the same is asked of the times at which
+ * requests of the kernel are under way: where hardly any thread begins meanwhile, a thread begins
+ * after the last instant at which none of these was under way any more.
  */
 #ifndef ANALYZER_CAUSAL_TURN_H
 #define ANALYZER_CAUSAL_TURN_H
@@ -17,15 +22,16 @@
 #include "analyzer/replay/causal_depend.h"
 
 struct causal_turns {
-	uint32_t *ends; /* owned: completions that left nothing under way, by place in t->all */
-	size_t nr;	/* 0 where programs do not run in turn */
+	/* owned: completions that left nothing of programs, or of the kernel, under way, by place in
+	 * t->all */
+	uint32_t *ends;
+	size_t nr; /* 0 where programs do not wait */
 };
 
 /* Returns 0 or -ENOMEM. O(n log n) for n lanes, and O(n) for n requests. */
 int causal_turns_make(struct causal_turns *turns, const struct causal_times *t);
 /*
- * Returns the last completion at or before a time that left nothing under way, or NULL if there is
- * none, or if programs do not run in turn.
+ * Returns the last of these completions at or before a time, or NULL if there is none.
  */
 const struct causal_end *causal_turns_find(const struct causal_turns *turns,
 					   const struct causal_times *t, uint64_t ns);

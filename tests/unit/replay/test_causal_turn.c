@@ -128,10 +128,82 @@ static void who_begins_at_any_time_waits_for_nobody(void)
 	causal_release(&plan);
 }
 
+static struct request written_back(uint64_t arrival_ns, uint64_t takes_ns)
+{
+	struct request r = at(0, arrival_ns, takes_ns);
+
+	r.flags = REQUEST_KERNEL_THREAD;
+	return r;
+}
+
+/*
+ * Two programs at a time, as make -j2 runs them, and then the script makes durable what they wrote:
+ * 12 writes of the kernel. No program waits for another, and none begins before the last write.
+ */
+static size_t rounds_of_two(struct request *r)
+{
+	uint64_t now_ns = MS;
+	struct rng rng;
+	size_t nr = 0;
+
+	rng_seed(&rng, 5);
+	for (uint32_t k = 0; k < NR_ROUNDS; k++) {
+		for (uint32_t i = 0; i < 6; i++)
+			r[nr++] = at(100 + 2 * k + i % 2, now_ns + i * 2 * MS, 3 * MS);
+		now_ns += 20 * MS + rng_below(&rng, 5 * MS);
+		for (uint64_t i = 0; i < 12; i++)
+			r[nr++] = written_back(now_ns, (i + 1) * MS);
+		now_ns += 22 * MS + rng_below(&rng, 20 * MS);
+	}
+	return nr;
+}
+
+static void programs_wait_for_what_a_script_makes_durable(void)
+{
+	struct request r[NR_ROUNDS * 18];
+	struct causal_plan plan;
+
+	ok_int(causal_make(&plan, r, rounds_of_two(r), NULL), 0);
+	ok_eq(plan.nr_lanes, 1 + 2 * NR_ROUNDS);
+	for (size_t l = 3; l < plan.nr_lanes; l++) {
+		const struct causal_request *first = &plan.lanes[l].requests[0];
+
+		ok_eq(first->after_lane, 0);
+		ok_eq(first->after, (l - 1) / 2 * 12 - 1);
+	}
+	causal_release(&plan);
+}
+
+static void who_begins_beside_write_back_does_not_wait_for_it(void)
+{
+	enum { NR_BURSTS = 60, NR_THREADS = 200 };
+	struct request r[NR_BURSTS * 12 + NR_THREADS];
+	struct causal_plan plan;
+	size_t nr = 0, waits = 0;
+	struct rng rng;
+
+	rng_seed(&rng, 6);
+	for (uint64_t k = 0; k < NR_BURSTS; k++)
+		for (uint64_t i = 0; i < 12; i++)
+			r[nr++] = written_back((40 * k + 1) * MS, (i + 1) * MS);
+	for (uint32_t i = 0; i < NR_THREADS; i++)
+		r[nr++] = at(100 + i, rng_below(&rng, NR_BURSTS * 40 * MS), 2 * MS);
+	ok_int(causal_make(&plan, r, nr, NULL), 0);
+	for (size_t l = 1; l < plan.nr_lanes; l++)
+		waits += plan.lanes[l].requests[0].gap_ns > CAUSAL_FOLLOW_NS &&
+			 plan.lanes[l].requests[0].after_lane != UINT32_MAX;
+	ok_eq(waits, 0);
+	causal_release(&plan);
+}
+
 static const struct tap_test tests[] = {
 	{ "what runs in turn waits for what ran before", what_runs_in_turn_waits },
 	{ "programs in turn do not meet on slower storage", they_do_not_meet_on_slower_storage },
 	{ "who begins at any time waits for nobody", who_begins_at_any_time_waits_for_nobody },
+	{ "programs wait for what their script makes durable",
+	  programs_wait_for_what_a_script_makes_durable },
+	{ "who begins beside write-back does not wait for it",
+	  who_begins_beside_write_back_does_not_wait_for_it },
 };
 
 int main(void)
