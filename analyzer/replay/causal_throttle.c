@@ -13,8 +13,8 @@
  * because the kernel's clock for windows and reads ticks each 4 ms.
  */
 #define THROTTLE_OVER_MOST 0.02
-/* The law is chosen by the first requests, since it does not change; all are looked at once more. */
-#define THROTTLE_CHOOSE_NS 60000000000ull
+/* The law is chosen by what was sent in this time, since it does not change. */
+#define THROTTLE_CHOOSE_NS 20000000000ull
 /* What was before the recording may have raised the step, which shows in this time. */
 #define THROTTLE_FIRST_NS 1000000000ull
 /* A thread that sends fewer at once, and then waits, may do so on its own account. */
@@ -141,7 +141,10 @@ static void throttle_take(struct throttle_walk *w, const struct causal_end *e, b
 	l->nr += arrives ? 1 : -1u;
 }
 
-/* Walks over the window until then. Of the same instant, completions come first, but not before arrivals. */
+/*
+ * Walks over the window until a time. Of the same instant, completions come first, but not before
+ * their arrivals.
+ */
 static int throttle_walk(struct throttle_walk *w, const struct causal_end *arrivals, size_t nr,
 			 uint64_t until_ns)
 {

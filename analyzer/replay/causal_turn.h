@@ -22,8 +22,10 @@
 #include "analyzer/replay/causal_depend.h"
 
 struct causal_turns {
-	/* owned: completions that left nothing of programs, or of the kernel, under way, by place in
-	 * t->all */
+	/*
+	 * owned: completions that left nothing of programs, or of the kernel, under way, by place
+	 * in t->all
+	 */
 	uint32_t *ends;
 	size_t nr; /* 0 where programs do not wait */
 };

@@ -41,6 +41,7 @@ static void bench_device_fill(struct request *r, size_t nr)
 					 .dispatch_ns = *at,
 					 .sector = rng_below(&rng, 1 << 20) * 16,
 					 .bytes = 8192,
+					 .flags = REQUEST_SYNC,
 					 .operation = (uint8_t)(rng_below(&rng, 10) < 3) };
 		*at += (uint64_t)(rng_exponential(&rng) * 1e6) + 1;
 		r[i].completion_ns = *at;
