@@ -42,10 +42,10 @@ struct throttle_walk {
 	uint64_t begin_ns; /* when the first throttled request under way had arrived */
 	/* when those who wait were let in, and that of the batch before; WBT_NEVER: nobody was */
 	uint64_t woken_ns, batch_ns;
-	size_t nr, nr_over,
-		nr_waits; /* throttled requests; those beyond the law; those that waited */
-	size_t nr_early;  /* of those that waited: let in while others were still under way */
-	uint8_t *waits;	  /* borrowed, by request; or NULL */
+	size_t nr, nr_over; /* throttled requests; those beyond the law */
+	size_t nr_waits;    /* those that waited */
+	size_t nr_early;    /* of these: let in while others were still under way */
+	uint8_t *waits;	    /* borrowed, by request; or NULL */
 };
 
 bool causal_is_throttled(const struct causal_throttle *law, const struct request *r)
