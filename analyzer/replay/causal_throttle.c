@@ -15,8 +15,13 @@
 #define THROTTLE_OVER_MOST 0.02
 /* The law is chosen by what was sent in this time, since it does not change. */
 #define THROTTLE_CHOOSE_NS 20000000000ull
-/* What was before the recording may have raised the step, which shows in this time. */
+/*
+ * What was before the recording may have raised the step, which shows in the first of these times.
+ * On a busy machine the kernel's timer is late by up to the second, so that it has not lowered the
+ * step yet.
+ */
 #define THROTTLE_FIRST_NS 1000000000ull
+#define THROTTLE_LATE_NS  100000000ull
 /* A thread that sends fewer at once, and then waits, may do so on its own account. */
 #define THROTTLE_BATCH_LEAST 4
 /* So many waits that only a less likely law than the first explains are no coincidence. */
@@ -76,15 +81,25 @@ static enum causal_wait throttle_wait(const struct throttle_walk *w, const struc
 	return CAUSAL_HELD;
 }
 
+/* Raises the step to what admits a request, where it may be larger than it seems. */
+static void throttle_raise(struct throttle_walk *w, uint64_t now_ns, bool sync)
+{
+	bool first = now_ns - w->t->begin_ns < THROTTLE_FIRST_NS;
+	bool late = w->wbt.lowered_ns != WBT_NEVER && now_ns - w->wbt.lowered_ns < THROTTLE_LATE_NS;
+
+	while ((first || late) && !wbt_admits(&w->wbt, now_ns, sync) && wbt_raise(&w->wbt)) {
+		w->first_step -= first;
+		late = false;
+	}
+}
+
 static void throttle_arrives(struct throttle_walk *w, const struct causal_end *e,
 			     const struct request *r)
 {
 	bool sync = r->flags & (REQUEST_SYNC | REQUEST_META), first = !w->wbt.nr;
 
 	w->nr++;
-	while (!wbt_admits(&w->wbt, e->ns, sync) && e->ns - w->t->begin_ns < THROTTLE_FIRST_NS &&
-	       wbt_raise(&w->wbt))
-		w->first_step--;
+	throttle_raise(w, e->ns, sync);
 	w->over = (w->over && !first) || !wbt_admits(&w->wbt, e->ns, sync);
 	w->nr_over += w->over;
 	if (w->woken_ns != WBT_NEVER && e->ns - w->woken_ns <= CAUSAL_FOLLOW_NS) {

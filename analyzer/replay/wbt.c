@@ -45,6 +45,7 @@ void wbt_init(struct wbt *w, uint64_t target_ns, bool cache, int step)
 			   .cache = cache,
 			   .look_ns = WBT_NEVER,
 			   .last_read_ns = WBT_NEVER,
+			   .lowered_ns = WBT_NEVER,
 			   .watched = WBT_NEVER };
 	while (w->step > step && wbt_raise(w))
 		;
@@ -92,8 +93,10 @@ static bool wbt_look_once(struct wbt *w)
 		larger = wbt_raise(w);
 	else if (++w->nr_unknown >= WBT_UNKNOWN_BUMP && w->step > 0)
 		larger = wbt_raise(w);
-	else if (w->nr_unknown >= WBT_UNKNOWN_BUMP && w->step < 0)
+	else if (w->nr_unknown >= WBT_UNKNOWN_BUMP && w->step < 0) {
 		wbt_lower(w, false);
+		w->lowered_ns = w->look_ns;
+	}
 	w->nr_reads = w->nr_writes = 0;
 	return larger;
 }

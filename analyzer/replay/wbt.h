@@ -47,7 +47,8 @@ struct wbt {
 	uint64_t look_ns;	      /* the next look, or WBT_NEVER */
 	uint64_t nr_reads, nr_writes; /* completed since the last look */
 	uint64_t read_min_ns;	      /* the fastest of these reads */
-	uint64_t last_read_ns;	      /* when one was sent or completed; WBT_NEVER: none was */
+	uint64_t lowered_ns;   /* when a silence last lowered the step; WBT_NEVER: none did */
+	uint64_t last_read_ns; /* when one was sent or completed; WBT_NEVER: none was */
 	uint64_t watched, watched_ns; /* a read under way, and when it was sent; WBT_NEVER: none */
 };
 

@@ -76,9 +76,9 @@ static void writes_alone_raise_the_step_until_most_of_the_queue(void)
 		drain(&w);
 	}
 	/* Five windows without a write lower it by one, and so do the next five. */
-	wbt_look(&w, 1000 * MS);
+	wbt_look(&w, 1100 * MS);
 	ok_int(w.step, -3);
-	wbt_look(&w, 1001 * MS + 100 * MS);
+	wbt_look(&w, 1101 * MS);
 	ok_int(w.step, -2);
 	wbt_look(&w, 1601 * MS);
 	ok_int(w.step, -1);
