@@ -36,7 +36,7 @@ begin_share() {
 	sync -f "$1"
 }
 run_share() {
-	local end=$((SECONDS + $2)) client
+	local end=$((SECONDS + $2)) client clients=()
 	for client in 1 2; do
 		(
 			nr=0
@@ -45,9 +45,9 @@ run_share() {
 					"put $work/samba/file.$client $client.$((nr++ % 20)); get $client.$((nr / 2 % 20)) /dev/null" >"$OUT/share.out.$client" 2>&1
 			done
 		) &
+		clients+=($!)
 	done
-	wait -n
-	wait -n
+	wait "${clients[@]}"
 }
 end_share() { stop_server; }
 

@@ -122,11 +122,18 @@ elif [ "$SET" = 9 ]; then
 else
 	RESULTS=${RESULTS:-docs/studies/new-cases/results.md}
 	title="New cases: five applications that nothing was made with"
-	set=(share:smbd builds:ccache level:/usr/bin/python3 fossil:fossil array:h5repack)
+	set=(share:smbd builds:ccache level:python3-plyvel fossil:fossil array:h5repack)
 fi
+# installed PROGRAM, or python3-MODULE for a module of the system's Python
+installed() {
+	case $1 in
+	python3-*) /usr/bin/python3 -c "import ${1#python3-}" 2>/dev/null ;;
+	*) command -v "$1" >/dev/null ;;
+	esac
+}
 apps=() missing=()
 for app in "${set[@]}"; do
-	if command -v "${app#*:}" >/dev/null; then apps+=("${app%:*}"); else missing+=("${app%:*}"); fi
+	if installed "${app#*:}"; then apps+=("${app%:*}"); else missing+=("${app%:*}"); fi
 done
 scripts/study-applications.sh "$OUT" "${apps[@]}" >&2
 

@@ -1,6 +1,7 @@
 # loop.sh: loop devices on memory for shell tests; source it after tap.sh.
 #
 #	loop_new 64M		sets loop_dev (/dev/loopN) and loop_file; removed at exit
+#	agent_start STORE DEVICE, agent_stop	record a device
 #	capture_start ARGS...	starts build/tests/system/capture in the background
 #	capture_stop		ends it; its output is in $T/capture, $totals its last line
 #	total NAME		a number out of $totals
@@ -43,6 +44,23 @@ need_loop() {
 }
 need_bpf() {
 	need bpf "BPF programs cannot be loaded" timeout 20 "$BUILD/tests/system/capture" 0
+}
+
+# agent_start STORE DEVICE: an agent records the device into $T/STORE, from the time when this returns
+agent_start() {
+	"$BUILD/blkcast-agent" --device "$2" --sink "file:$T/$1" --verbose 2>"$T/agent.err" &
+	agent_pid=$!
+	for _ in $(seq 1000); do
+		grep -q 'tracing source' "$T/agent.err" && break
+		sleep 0.02
+	done
+}
+
+# agent_stop: it writes what it has, and ends
+agent_stop() {
+	sleep 0.5
+	kill -INT $agent_pid
+	wait $agent_pid
 }
 
 capture_start() {

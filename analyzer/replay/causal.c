@@ -30,8 +30,9 @@ struct causal_facts {
 	uint32_t *before; /* owned: the lane whose place a lane takes, or CAUSAL_NO_LANE */
 	struct causal_turns turns;
 	const struct causal_throttle *throttle;
-	uint8_t *waits;	  /* owned: by request, an enum causal_wait */
-	uint32_t journal; /* the lane that threads wait for, or CAUSAL_NO_LANE */
+	uint8_t *waits;	     /* owned: by request, an enum causal_wait */
+	uint32_t journal;    /* the lane that threads wait for, or CAUSAL_NO_LANE */
+	uint64_t write_back; /* bit 0 if lane 0 is the kernel's write-back */
 };
 
 /* Counts the completions at or before a time, starting from the count nr. */
@@ -126,7 +127,7 @@ static void causal_anchor_lane(struct causal_request *q, const struct causal_fac
 
 	if (lane->follows || q == lane->requests)
 		woken = UINT64_MAX;
-	else if (lane->few && facts->journal != CAUSAL_NO_LANE && q->operation != OPERATION_READ)
+	else if (lane->unsure && facts->journal != CAUSAL_NO_LANE && q->operation != OPERATION_READ)
 		woken = 1ull << facts->journal;
 
 	if (idle && woken && arrival_ns - since_ns > CAUSAL_FOLLOW_NS) {
@@ -153,6 +154,7 @@ static void causal_anchor_new(struct causal_request *q, const struct causal_fact
 		causal_anchor_turn(q, t, &facts->turns, arrival_ns);
 }
 
+/* Copies what a request is. */
 static void causal_describe(struct causal_request *q, const struct request *r,
 			    const struct causal_throttle *throttle)
 {
@@ -300,8 +302,8 @@ static int fill_lane(struct causal_lane *lane, size_t l, const struct causal_fac
 		causal_anchor_lane(q, facts, lane, done == i, at, since);
 		if (!i)
 			causal_anchor_new(q, facts, l, at);
-		if (waits[i] == CAUSAL_HELD) /* not by the write-back, which is lane 0 */
-			causal_anchor(q, t, lane->depends & ~1ull, at, since);
+		if (waits[i] == CAUSAL_HELD)
+			causal_anchor(q, t, lane->depends & ~facts->write_back, at, since);
 		q->others = done == i ? all_before - own_before : 0;
 		q->done = (uint32_t)done;
 		q->spacing_ns = at - (i ? r[i - 1].arrival_ns : t->begin_ns);
@@ -344,15 +346,15 @@ static int causal_look(struct causal_lane *lane, const struct causal_facts *fact
 	if (!constant)
 		causal_follow(&f, t, l, t->all, facts->nr, true);
 	lane->follows = causal_follows(&f);
-	lane->few = !constant && !lane->follows && !causal_is_kernel(lane->tid);
+	lane->unsure = !constant && !lane->follows && !causal_is_kernel(lane->tid);
 	if (ret || causal_is_kernel(lane->tid))
 		return ret;
 	return causal_is_open(t, l, &lane->open);
 }
 
 /*
- * Finds whether threads wait for the journal, which fsync() and sync() do. Programs that do so once
- * are too short to tell, but all of them together may.
+ * Finds whether threads wait for the journal, which fsync() and sync() do. A program that does so
+ * once does not show it alone, but all such programs together may.
  */
 static bool causal_waits_for_journal(const struct causal_plan *plan, const struct causal_times *t,
 				     uint32_t journal)
@@ -362,7 +364,7 @@ static bool causal_waits_for_journal(const struct causal_plan *plan, const struc
 	if (journal == CAUSAL_NO_LANE)
 		return false;
 	for (size_t l = 0; l < plan->nr_lanes; l++)
-		if (plan->lanes[l].few)
+		if (plan->lanes[l].unsure)
 			causal_follow(&f, t, l, t->lanes[journal].ends, t->lanes[journal].nr,
 				      false);
 	return causal_follows_rare(&f);
@@ -447,6 +449,7 @@ static int causal_fill(struct causal_plan *plan, struct causal_times *t,
 		if (ret)
 			goto out;
 	}
+	facts.write_back = !plan->lanes[0].tid;
 	facts.journal = causal_journal(plan);
 	if (!causal_waits_for_journal(plan, t, facts.journal))
 		facts.journal = CAUSAL_NO_LANE;

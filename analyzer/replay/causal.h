@@ -19,10 +19,10 @@
  * lane may also wait for room at a depth that nobody but a queue knows (causal_refills()): a
  * request that a completion of the lane let in then waits for this one.
  *
- * Buffered writes and flushes are throttled by Linux. Where they were (causal_throttle.h), the law
- * says how many of them are under way on the target, and no recorded depth does. What the kernel
- * held back would have come sooner: the next request of its batch directly after the one before,
- * and that of an idle thread as soon as others of its kind did.
+ * Linux throttles buffered writes and flushes (wbt.h). If it did so when the window was recorded
+ * (causal_throttle.h), its law says how many of them are under way on the target, in place of the
+ * recorded depths. A request that the kernel held back would have come sooner: the next request of
+ * a batch directly after the one before, and that of an idle thread after the usual think time.
  *
  * A thread depends on another lane if it stops while that lane is stuck, for example on a commit,
  * or on the holder of a lock (causal_depend.c). The time of a request that is sent with nothing
@@ -30,12 +30,13 @@
  * A lane may also be woken by completions of others (causal_follows()): a journal commits when the
  * data that it protects are written, and one commit serves all threads that wait for it. A request
  * of such a lane that was sent directly after a completion of another lane, but long after the last
- * one of its own, waits for that completion. Programs that are too short to show it wait for the
- * journal if all of them together do (causal_follows_rare()). The first request of a thread that
- * begins in the window waits like this too: whoever started the thread was woken by the completion.
- * If it comes later, but threads of the window take the place of others that have ended
- * (causal_begin.h), it waits for the last completion of the thread whose place it takes. Write-back
- * and journals that begin anew go on from whatever completed last, since threads make them begin.
+ * one of its own, waits for that completion. Threads that do not show it alone, such as programs
+ * that call sync() once, wait for the journal if all of them together do (causal_follows_rare()).
+ * The first request of a thread that begins in the window waits like this too: whoever started the
+ * thread was woken by the completion. If it comes later, but threads of the window take the place
+ * of others that have ended (causal_begin.h), it waits for the last completion of the thread whose
+ * place it takes. Write-back and journals that begin anew go on from whatever completed last, since
+ * threads make them begin.
  *
  * Other lanes are waited for only coarsely: as many of their requests must have completed as had
  * CAUSAL_SLACK_NS before. In the same way an application that runs ahead of its write-back is held
@@ -85,7 +86,7 @@ struct causal_request {
 	bool preflush;	   /* a write that a flush preceded, such as the commit of a journal */
 	bool takes_lock;   /* sent while no other lane holds the lock of the lane */
 	bool gives_lock;   /* its completion gives the lock back */
-	bool throttled;	   /* by the plan's throttle */
+	bool throttled;	   /* the plan's throttle applies to it */
 	bool sync;	   /* a program waits for it, so that the throttle admits more */
 	/* only in simulations: a cache serves the request in the plan's cached_s */
 	bool cached;
@@ -103,7 +104,7 @@ struct causal_lane {
 	bool open;    /* its requests wait for no completion */
 	bool pool;    /* a pool that hands on at once (causal_pool.h) */
 	bool follows; /* completions of other lanes wake it */
-	bool few;     /* it has too few pauses to tell that of it alone */
+	bool unsure;  /* its own pauses do not show that, and it is asked together with others */
 	bool refills; /* completions of its own let in the requests of its bursts */
 };
 
@@ -112,8 +113,8 @@ struct causal_throttle {
 	bool on;
 	bool cache;  /* the device has a volatile cache of writes */
 	bool writes; /* writes of threads are throttled too: they go through the page cache */
-	uint64_t target_ns; /* reads that take longer are slow */
-	int first_step;	    /* at the begin of the recording: 0, or below it */
+	uint64_t target_ns; /* reads that take longer are slow: WBT_TARGET_NS or its like */
+	int first_step;	    /* the step of wbt.h at the begin of the recording: 0, or below it */
 	/* of the recorded requests: those that it held back, and those beyond what it admits */
 	uint64_t nr_waits, nr_over;
 };

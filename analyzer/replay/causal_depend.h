@@ -99,8 +99,9 @@ void causal_follow(struct causal_following *f, const struct causal_times *t, siz
 /* Returns whether the lane whose pauses were added is woken by completions of others. */
 bool causal_follows(const struct causal_following *f);
 /*
- * Returns the same of a population of lanes, of which each has too few pauses to tell, and of rare
- * completions: more follow them than would by chance with a probability of 0.001.
+ * Returns the same of many lanes together, none of which shows it alone, and of completions that
+ * are rare: at least twice as many requests follow them as by chance, and so many would do so by
+ * chance with a probability of 0.001 at most (Poisson).
  */
 bool causal_follows_rare(const struct causal_following *f);
 /*

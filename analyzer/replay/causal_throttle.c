@@ -16,15 +16,15 @@
 /* The law is chosen by what was sent in this time, since it does not change. */
 #define THROTTLE_CHOOSE_NS 20000000000ull
 /*
- * What was before the recording may have raised the step, which shows in the first of these times.
- * On a busy machine the kernel's timer is late by up to the second, so that it has not lowered the
- * step yet.
+ * The step may be larger than it seems at two times. In the first second of a recording, requests
+ * before it may have raised the step. For 100 ms after a time without writes, the kernel's timer
+ * may not have moved the step back yet, because it is late on a busy machine.
  */
 #define THROTTLE_FIRST_NS 1000000000ull
 #define THROTTLE_LATE_NS  100000000ull
-/* A thread that sends fewer at once, and then waits, may do so on its own account. */
+/* Threads that have fewer under way, and then wait, may do so of their own accord. */
 #define THROTTLE_BATCH_LEAST 4
-/* So many waits that only a less likely law than the first explains are no coincidence. */
+/* So many waits more than the laws before explain make a less likely law credible. */
 #define THROTTLE_WAITS_LEAST 5
 
 /* This struct is what a walk has seen of a lane. */
@@ -40,12 +40,12 @@ struct throttle_walk {
 	struct wbt wbt;
 	struct throttle_lane *lanes; /* owned */
 	int first_step;
-	bool full;	   /* whoever sends the next request waits */
+	bool full;	   /* as many as the law admits are under way: the next sender waits */
 	bool over;	   /* more than the law admits is under way */
-	uint32_t filler;   /* the lane that sent the last request before that */
-	uint32_t depth;	   /* so many were under way then */
+	uint32_t filler;   /* the lane that sent the last admitted request */
+	uint32_t depth;	   /* throttled requests under way after it */
 	uint64_t begin_ns; /* when the first throttled request under way had arrived */
-	/* when those who wait were let in, and that of the batch before; WBT_NEVER: nobody was */
+	/* when those who wait were last let in, or WBT_NEVER; when the batch before had begun */
 	uint64_t woken_ns, batch_ns;
 	size_t nr, nr_over; /* throttled requests; those beyond the law */
 	size_t nr_waits;    /* those that waited */
@@ -70,18 +70,17 @@ static enum causal_wait throttle_wait(const struct throttle_walk *w, const struc
 {
 	const struct throttle_lane *l = &w->lanes[e->lane];
 	uint64_t since_ns = l->sent_ns > l->done_ns ? l->sent_ns : l->done_ns;
-	bool kernel = causal_is_kernel(causal_tid(r));
+	bool kernel = causal_is_kernel(causal_tid(r)), deep = w->depth >= THROTTLE_BATCH_LEAST;
 
 	if (r->operation == OPERATION_WRITE && l->sent_ns < w->woken_ns &&
-	    (kernel ? l->sent_ns >= w->batch_ns && e->request
-		    : w->filler == e->lane && w->depth >= THROTTLE_BATCH_LEAST))
+	    (kernel ? l->sent_ns >= w->batch_ns && e->request : w->filler == e->lane && deep))
 		return CAUSAL_LET_IN;
-	if (kernel || l->nr || !e->request || e->ns - since_ns <= CAUSAL_FOLLOW_NS)
+	if (kernel || l->nr || !e->request || !deep || e->ns - since_ns <= CAUSAL_FOLLOW_NS)
 		return CAUSAL_FREE;
 	return CAUSAL_HELD;
 }
 
-/* Raises the step to what admits a request, where it may be larger than it seems. */
+/* Raises the step until it admits a request, if it may be larger than it seems. */
 static void throttle_raise(struct throttle_walk *w, uint64_t now_ns, bool sync)
 {
 	bool first = now_ns - w->t->begin_ns < THROTTLE_FIRST_NS;

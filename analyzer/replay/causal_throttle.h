@@ -18,14 +18,15 @@
 #include "analyzer/replay/causal_depend.h"
 
 enum causal_wait {
-	CAUSAL_FREE,   /* the request came when its lane wanted to send it */
-	CAUSAL_LET_IN, /* its lane would have sent it directly after its request before */
-	CAUSAL_HELD,   /* its thread was idle, and would have sent it sooner */
+	CAUSAL_FREE,   /* the throttle did not delay the request */
+	CAUSAL_LET_IN, /* it was delayed: its lane would have sent it directly after another */
+	CAUSAL_HELD,   /* it was delayed: its thread was idle, and would have sent it sooner */
 };
 
 /*
- * Sets what held of a window of nr requests, and waits[] for each of t->requests. law->on is false
- * if another system than Linux sent the requests, or if no law held; all are CAUSAL_FREE then.
+ * Sets the law of a window of nr requests, and for each of t->requests an enum causal_wait in
+ * waits[]. law->on is false if another system than Linux sent the requests, or if no law held; all
+ * are CAUSAL_FREE then.
  * Returns 0 or -ENOMEM. O(n log lanes).
  */
 int causal_throttle_find(const struct causal_times *t, size_t nr, struct causal_throttle *law,

@@ -11,10 +11,10 @@
  * the last instant at which nothing was under way any more. Write-back is not looked at, because no
  * program waits for it.
  *
- * Where programs run beside each other (make -j2), their script may still wait between rounds, for
- * what sync() writes. So if threads do not begin in turn, the same is asked of the times at which
- * requests of the kernel are under way: where hardly any thread begins meanwhile, a thread begins
- * after the last instant at which none of these was under way any more.
+ * If programs run beside each other (make -j2), their script may still wait between rounds for what
+ * sync() writes. So if threads do not begin in turn, the same test is made with the times at which
+ * requests of the kernel are under way. If far fewer threads begin in these times, a thread begins
+ * after the last instant at which no such request was under way any more.
  */
 #ifndef ANALYZER_CAUSAL_TURN_H
 #define ANALYZER_CAUSAL_TURN_H
@@ -27,10 +27,10 @@ struct causal_turns {
 	 * in t->all
 	 */
 	uint32_t *ends;
-	size_t nr; /* 0 where programs do not wait */
+	size_t nr; /* 0 if programs do not wait */
 };
 
-/* Returns 0 or -ENOMEM. O(n log n) for n lanes, and O(n) for n requests. */
+/* Returns 0 or -ENOMEM. O(n log n) for n lanes and requests of the kernel, and O(n) for others. */
 int causal_turns_make(struct causal_turns *turns, const struct causal_times *t);
 /*
  * Returns the last of these completions at or before a time, or NULL if there is none.

@@ -19,8 +19,10 @@ struct replay_throttle {
 	bool on;
 	pthread_mutex_t lock;
 	struct wbt wbt;
-	/* numbers in line: the next that is given out, that of the first in line, and the first of
-	 * those that have not been woken */
+	/*
+	 * Numbers in line: the next that is given out, that of the first in line, and the lowest
+	 * of those that have not been woken.
+	 */
 	uint64_t next, first, woken;
 };
 

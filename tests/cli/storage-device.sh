@@ -165,15 +165,17 @@ exits 2 "a variable to scale" "$blkcast" headroom "$demo" --storage "$T/all.json
 	done
 } >"$T/applications.csv"
 "$blkcast" study consolidate "$demo" "$demo" --storage "$T/slow.json" --intervals "$T/applications.csv" --json -q >"$T/out"
-# upper_within TYPE POINT LEAST MOST NAME: the upper end over the answer, a little more than LEAST by what chance adds
-upper_within() {
-	holds "$5" jq -e "[.results[] | select(.type == \"$1\" and .point == \"$2\") | .ci[1] / .target_s] | length > 0 and all(. >= $3 and . < $4)" "$T/out"
+# ends_within TYPE POINT LEAST MOST NAME: the upper end over the answer, and the answer over the lower end, are a little
+# more than LEAST by what chance adds
+ends_within() {
+	holds "$5" jq -e "[.results[] | select(.type == \"$1\" and .point == \"$2\") | .ci[1] / .target_s, .target_s / .ci[0]] |
+		length > 0 and all(. >= $3 and . < $4)" "$T/out"
 }
-upper_within read mean 1.5 1.52 "means lie within what nine of ten applications kept"
-upper_within write p99 2.9999 3.04 "another type takes the errors of that point"
+ends_within read mean 1.5 1.52 "means lie within what nine of ten applications kept"
+ends_within write p99 2.9999 3.04 "another type takes the errors of that point"
 is "$(jq -r .intervals_cover "$T/out")" applications "and the answer says so"
 "$blkcast" study migrate "$demo" --storage "$T/slow.json" --intervals "$T/applications.csv" --json -q >"$T/out"
-upper_within read mean 1.5 1.52 "so it is for a migration"
+ends_within read mean 1.5 1.52 "so it is for a migration"
 grep -v '^i,' "$T/applications.csv" >"$T/eight.csv"
 exits 2 "eight applications are too few" "$blkcast" study migrate "$demo" --storage "$T/slow.json" --intervals "$T/eight.csv"
 like "$(cat "$T/err")" "eight.csv: expected 9 applications or more .*got 8" "says how many are needed"
@@ -206,7 +208,7 @@ cp "$T/out" "$T/study.csv"
 is "$(scripts/study-applications-table.sh "$T/study" .relative.json | sed -n 2p)" "a,read,mean,0.004,0.003,0.1" \
 	"relative answers have a table of their own"
 "$blkcast" study migrate "$demo" --storage "$T/slow.json" --intervals "$T/study.csv" --json -q >"$T/out"
-upper_within read mean 1.5 1.52 "which --intervals reads"
+ends_within read mean 1.5 1.52 "which --intervals reads"
 
 # The intervals that hold for a new application by default. 18 of 19 applications of a made table are not off by more than
 # configurations were, and one is: nine tenths of 20 are 18. Of 18 applications, one more would need all.

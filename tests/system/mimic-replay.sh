@@ -23,17 +23,10 @@ done
 record() { # STORE DEVICE COMMAND...: its output is in $T/run
 	local store=$1 device=$2
 	shift 2
-	"$BUILD/blkcast-agent" --device "$device" --sink "file:$T/$store" --verbose 2>"$T/agent.err" &
-	local agent=$!
-	for _ in $(seq 1000); do
-		grep -q 'tracing source' "$T/agent.err" && break
-		sleep 0.02
-	done
+	agent_start "$store" "$device"
 	timeout 100 "$@" >"$T/run" 2>"$T/run.err"
 	is $? 0 "$store: $1 runs"
-	sleep 0.5
-	kill -INT $agent
-	wait $agent
+	agent_stop
 }
 
 # requests STORE FILTER OPTION...: operation, sector, bytes and thread, by arrival

@@ -523,6 +523,43 @@ static void open_lanes_are_told_from_closed_ones(void)
 	free(r);
 }
 
+/*
+ * Thirty programs write once, and again 50 us after the journal's commit, or (waits false) at any
+ * time. Returns how many of the second writes wait for the journal, which is the first lane.
+ */
+static size_t nr_waits_for_journal(bool waits)
+{
+	struct request r[30 * 3];
+	struct causal_plan plan;
+	size_t nr = 0, found = 0;
+	uint64_t now_ns = MS;
+	struct rng rng;
+
+	rng_seed(&rng, 9);
+	for (uint32_t k = 0; k < 30; k++, now_ns += 40 * MS + rng_below(&rng, 20 * MS)) {
+		uint64_t later_ns = 8 * MS + 50 * US;
+
+		if (!waits)
+			later_ns = 3 * MS + rng_below(&rng, 30 * MS);
+		r[nr++] = make(100 + k, now_ns, 2 * MS, OPERATION_WRITE);
+		r[nr] = make(0, now_ns + 5 * MS, 3 * MS, OPERATION_WRITE);
+		r[nr++].flags |= REQUEST_META | REQUEST_SYNC;
+		r[nr++] = make(100 + k, now_ns + later_ns, 2 * MS, OPERATION_WRITE);
+	}
+	ok_int(causal_make(&plan, r, nr, NULL), 0);
+	ok_eq(plan.lanes[0].tid, CAUSAL_JOURNAL_TID);
+	for (size_t l = 1; l < plan.nr_lanes; l++)
+		found += plan.lanes[l].requests[1].after_lane == 0;
+	causal_release(&plan);
+	return found;
+}
+
+static void short_programs_wait_for_the_journal_if_all_do(void)
+{
+	ok_eq(nr_waits_for_journal(true), 30);
+	ok_eq(nr_waits_for_journal(false), 0);
+}
+
 static const struct tap_test tests[] = {
 	{ "every number of a plan is as it is defined", every_number_is_as_defined },
 	{ "a thread that waits sends after its think time", a_thread_that_waits_thinks },
@@ -537,6 +574,8 @@ static const struct tap_test tests[] = {
 	{ "lanes that send whatever completes are told from the others",
 	  open_lanes_are_told_from_closed_ones },
 	{ "what cannot be sent is counted", what_cannot_be_sent_is_counted },
+	{ "short programs wait for the journal if all of them together do",
+	  short_programs_wait_for_the_journal_if_all_do },
 };
 
 int main(void)

@@ -157,6 +157,43 @@ static void direct_writes_pass_the_throttle(void)
 	free(r);
 }
 
+/*
+ * Two threads write and flush under a lock, so that one request of them is under way at a time, and
+ * reads of a third thread take 3 ms. By the law for flash, which such reads make admit one request,
+ * hundreds of these requests would seem to have waited for the other thread.
+ */
+static void threads_that_take_turns_do_not_look_throttled(void)
+{
+	enum { NR_SENT = 4000, NR = NR_SENT * 11 / 10 };
+	struct request *r = calloc(NR, sizeof(*r));
+	struct causal_plan plan;
+	uint64_t now_ns = MS;
+	struct rng rng;
+
+	rng_seed(&rng, 8);
+	for (size_t i = 0; i < NR; i++) {
+		bool reads = i % 11 == 10;
+
+		r[i] = (struct request){ .arrival_ns = now_ns,
+					 .dispatch_ns = now_ns,
+					 .completion_ns = now_ns + (reads ? 3 * MS : 200 * US),
+					 .operation = reads   ? OPERATION_READ
+						      : i % 2 ? OPERATION_FLUSH
+							      : OPERATION_WRITE,
+					 .bytes = i % 2 && !reads ? 0 : 4096,
+					 .sector = 8 * i,
+					 .tid = reads ? 9 : 100 + (uint32_t)rng_below(&rng, 2),
+					 .flags = reads ? 0 : REQUEST_SYNC };
+		now_ns = r[i].completion_ns + (50 + rng_below(&rng, 2000)) * US;
+	}
+	ok_int(causal_make(&plan, r, NR, NULL), 0);
+	ok(plan.throttle.on);
+	ok_eq(plan.throttle.target_ns, WBT_TARGET_NS);
+	ok_eq(plan.throttle.nr_waits, 0);
+	causal_release(&plan);
+	free(r);
+}
+
 static const struct tap_test tests[] = {
 	{ "what the kernel held back of its write-back joins its batch",
 	  what_the_kernel_held_back_joins_its_batch },
@@ -165,6 +202,8 @@ static const struct tap_test tests[] = {
 	{ "a kernel that does not throttle is found", a_kernel_that_does_not_throttle_is_found },
 	{ "a trace of another system is not throttled", other_systems_do_not_throttle },
 	{ "writes past the page cache are not throttled", direct_writes_pass_the_throttle },
+	{ "threads that take turns do not look throttled",
+	  threads_that_take_turns_do_not_look_throttled },
 };
 
 int main(void)
