@@ -562,6 +562,7 @@ run_copy() {
 . scripts/study-cases-8.sh
 . scripts/study-cases-9.sh
 . scripts/study-cases-10.sh
+. scripts/study-cases-11.sh
 
 # ---- recording ----
 
