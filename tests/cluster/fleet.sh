@@ -2,10 +2,10 @@
 # tests/cluster/fleet.sh [--unsafe] [RESULTS.md]
 #
 # A fleet under faults, on loopback: SERVES (3) serves, PostgreSQL with a synchronous standby, Ceph's S3 gateway, and
-# HOSTS (300; with SHORT=1 150) simulated agents over TLS that each send a segment every INTERVAL_MS (1000) for
-# FLEET_SECONDS (7200; with SHORT=1 100). Meanwhile one fault after the other is made, in this order again and again:
+# HOSTS (600; with SHORT=1 150) simulated agents over TLS that each send a segment every INTERVAL_MS (1000). All the
+# time, one serve after the other is killed (SIGKILL), one every KILL_EVERY seconds (3), and started again at once, as
+# its unit would. Beside this one fault after the other is made, in rounds, and each round has those below, some twice:
 #
-#   serve      SIGKILL of a serve, which is started again after a second
 #   put        replies of the object store are lost after it has stored the bundle
 #   commit     replies of PostgreSQL are lost after the commit
 #   reply      replies of a serve to the agents are lost
@@ -15,6 +15,9 @@
 #   osd        SIGKILL of the only OSD
 #   primary    SIGKILL of the primary; the standby is promoted, and the old primary made its standby
 #   power      the primary's power is cut: everything it has not synced is gone (tests/cluster/up.sh, power)
+#
+# The faults are over after ROUNDS rounds (50; with SHORT=1 1), KILLS kills of a serve (1000; 15) and SEGMENTS
+# acknowledged segments (500000; 1000), whichever comes last. This takes some 90 minutes, with SHORT=1 three.
 #
 # At the end every acknowledged segment is read back through the store's interface and held against its hash, and all
 # requests are counted by `blkcast dump`. The last line is "N acknowledged, 0 lost, 0 doubled"; the exit status is 1
@@ -31,12 +34,14 @@ unsafe=0 results=""
 for a in "$@"; do
 	if [ "$a" = --unsafe ]; then unsafe=1; else results=$a; fi
 done
-build=${BUILD:-build} nr_serves=${SERVES:-3} hosts=${HOSTS:-$([ -n "${SHORT:-}" ] && echo 150 || echo 300)} interval=${INTERVAL_MS:-1000} requests=20
-length=${FLEET_SECONDS:-$([ -n "${SHORT:-}" ] && echo 100 || echo 7200)}
-faults="serve put commit reply part-agents part-sql part-objects part-standby rgw serve osd primary power"
+build=${BUILD:-build} nr_serves=${SERVES:-3} interval=${INTERVAL_MS:-1000} requests=20
+either() { if [ -n "${SHORT:-}" ]; then echo "$1"; else echo "$2"; fi; }
+hosts=${HOSTS:-$(either 150 600)} rounds=${ROUNDS:-$(either 1 50)} kills=${KILLS:-$(either 15 1000)}
+segments=${SEGMENTS:-$(either 1000 500000)} kill_every=${KILL_EVERY:-3}
+partitions="part-agents part-sql part-objects part-standby"
+faults="put $partitions rgw osd commit primary $partitions reply rgw osd power"
 if [ $unsafe = 1 ]; then
-	faults="power"
-	length=15
+	faults="power" kills=0 rounds=1 segments=1 hosts=150
 	export FSYNC=off STANDBYS=0
 fi
 tests/cluster/have.sh || {
@@ -54,13 +59,14 @@ if [ $unsafe = 0 ]; then
 fi
 T=$(mktemp -d "${TMPDIR:-/tmp}/blkcast-rig.XXXXXX")
 chmod 755 "$T"
-export CLUSTER_DIR=$T/engines DISKS=1 LC_ALL=C
+export CLUSTER_DIR=$T/engines DISKS=1 OSD_GB=8 LC_ALL=C
 up=tests/cluster/up.sh
 started="" began=$SECONDS
-declare -A pid made worst
+declare -A made worst
 clean() {
 	local p
-	for p in $started "${pid[@]}"; do kill -KILL "$p" 2>/dev/null || true; done
+	touch "$T/over"
+	for p in $started $(cat "$T"/pid* 2>/dev/null); do kill -KILL "$p" 2>/dev/null || true; done
 	wait 2>/dev/null || true
 	$up stop >/dev/null 2>&1 || true
 	if [ -n "${KEEP:-}" ]; then echo "fleet.sh: $T is kept" >&2; else rm -rf "$T"; fi
@@ -136,23 +142,48 @@ for i in range(1, int(sys.argv[2]) + 1):
 P
 chown -R nobody "$T/tls" "$T/tokens"
 
-run_serve() {
-	: >"$T/serve$1"
-	"$build/blkcast" serve --user nobody --store "$linked" --listen "127.0.0.1:${serve_port[$1]}" --rate 100000 \
-		--tls-cert "$T/tls/server.crt" --tls-key "$T/tls/server.key" --tokens "$T/tokens" \
-		--connections $((hosts + 50)) --connections-per-address $((hosts + 50)) 2>>"$T/serve$1" &
-	pid[$1]=$!
-	disown $!
-	until_true 60 grep -q '^blkcast serve: port' "$T/serve$1" || die "serve does not start: $(tail -n 1 "$T/serve$1")"
+# keep_serve N: runs serve N, and again whenever it has ended, until the file over is there
+keep_serve() {
+	local status
+	while [ ! -e "$T/over" ]; do
+		: >"$T/serve$1"
+		"$build/blkcast" serve --user nobody --store "$linked" --listen "127.0.0.1:${serve_port[$1]}" --rate 100000 \
+			--tls-cert "$T/tls/server.crt" --tls-key "$T/tls/server.key" --tokens "$T/tokens" \
+			--connections $((hosts + 50)) --connections-per-address $((hosts + 50)) 2>>"$T/serve$1" &
+		echo $! >"$T/pid$1"
+		status=0
+		wait $! || status=$?
+		# What ended without a signal from here says why.
+		[ $status = 137 ] || [ -e "$T/over" ] || { echo "serve $1, status $status: $(tail -n 1 "$T/serve$1")" >>"$T/ended"; }
+		sleep 0.2
+	done
 }
-for i in $(seq "$nr_serves"); do run_serve "$i"; done
-"$build/tests/system/fleet_sender" "$urls" 1 "$hosts" "$length" "$interval" $requests "$T/log" "$T/tls/ca.crt" "$T/token" \
+serves() { grep -q '^blkcast serve: port' "$T/serve$1"; }
+for i in $(seq "$nr_serves"); do
+	keep_serve "$i" 2>/dev/null &
+	started="$started $!"
+	until_true 60 serves "$i" || die "serve does not start: $(tail -n 1 "$T/serve$i")"
+done
+"$build/tests/system/fleet_sender" "$urls" 1 "$hosts" 1000000 "$interval" $requests "$T/log" "$T/tls/ca.crt" "$T/token" \
 	>"$T/sent" 2>"$T/sender.err" &
 sender=$!
 started="$started $sender"
 until_true 60 test -s "$T/log" || die "nothing is acknowledged: $(tail -n 1 "$T/sender.err")"
 say "$nr_serves serves, $hosts agents over TLS; the first segment is acknowledged"
 
+# Kills one serve after the other. A line of the file kills is the time in ms until the one that was killed serves again.
+kill_serves() {
+	local i=0 begin
+	while [ ! -e "$T/over" ]; do
+		i=$((i % nr_serves + 1))
+		sleep "$kill_every"
+		begin=$(date +%s%N)
+		serves $i && kill -KILL "$(cat "$T/pid$i")" 2>/dev/null || continue
+		: >"$T/serve$i"
+		until_true 90 serves $i && echo $((($(date +%s%N) - begin) / 1000000)) >>"$T/kills" &
+	done
+	wait
+}
 mode() { echo "$2" >"$T/links/$1"; }
 primary=0
 serve=0
@@ -171,12 +202,6 @@ lose_for() { # SECONDS LINK...
 }
 make_fault() {
 	case $1 in
-	serve)
-		next_serve
-		kill -KILL "${pid[$serve]}"
-		sleep 1
-		run_serve $serve
-		;;
 	put) lose_for 2 rgw ;;
 	commit) lose_for 2 pg0 pg1 ;;
 	reply)
@@ -212,15 +237,23 @@ recovered() {
 	size=$(stat -c %s "$T/log")
 	until_true 90 sh -c "[ \$(stat -c %s '$T/log') -gt $size ]" || die "nothing is acknowledged any more after fault $1"
 }
-end=$((SECONDS + length))
-while [ $SECONDS -lt $end ]; do
+killed() { cat "$T/kills" 2>/dev/null | wc -l; }
+is_over() { # ROUND
+	[ "$1" -ge "$rounds" ] && [ "$(killed)" -ge "$kills" ] && [ "$(wc -l <"$T/log")" -ge "$segments" ]
+}
+if [ "$kills" -gt 0 ]; then
+	kill_serves 2>/dev/null &
+	started="$started $!"
+fi
+round=0
+until is_over $round; do
+	round=$((round + 1))
 	for fault in $faults; do
-		[ $SECONDS -lt $end ] || break
 		[ $unsafe = 0 ] || sleep 8
 		begin=$(date +%s%N)
 		make_fault "$fault" || {
 			# Without fsync the database may be beyond repair after a power cut.
-			[ $unsafe = 0 ] || [ "$fault" != power ] || {
+			[ $unsafe = 0 ] || {
 				say "with fsync=off PostgreSQL does not start after a power cut, as expected"
 				exit 0
 			}
@@ -230,18 +263,22 @@ while [ $SECONDS -lt $end ]; do
 		took=$((($(date +%s%N) - begin) / 1000000))
 		made[$fault]=$((${made[$fault]:-0} + 1))
 		[ "$took" -le "${worst[$fault]:-0}" ] || worst[$fault]=$took
-		[ $unsafe = 1 ] && break 2
-		sleep 0.3
+		sleep 0.5
 	done
+	[ $((round % 5)) != 0 ] || say "round $round: serves killed $(killed) times, $(wc -l <"$T/log") segments acknowledged"
 done
-say "faults are over: $(for f in $(tr ' ' '\n' <<<"$faults" | sort -u); do printf '%s %d, ' "$f" "${made[$f]:-0}"; done)"
+touch "$T/over"
+kill -TERM $sender
+fault_list="$(tr ' ' '\n' <<<"$faults" | sort -u)"
+say "faults are over: serve $(killed), $(for f in $fault_list; do printf '%s %d, ' "$f" "${made[$f]:-0}"; done)"
+[ ! -s "$T/ended" ] || say "serves that ended by themselves and were started again: $(wc -l <"$T/ended"), the last: $(tail -n 1 "$T/ended")"
 kill_sender=0
 wait $sender || kill_sender=$?
 [ $unsafe = 1 ] || [ $kill_sender = 0 ] || die "not everything was acknowledged in the end: $(cat "$T/sent" "$T/sender.err")"
 say "agents: $(cat "$T/sent")"
-for i in "${!pid[@]}"; do kill "${pid[$i]}"; done
-for i in "${!pid[@]}"; do until_true 60 sh -c "! kill -0 ${pid[$i]}" || die "serve $i does not end"; done
-pid=()
+for i in $(seq "$nr_serves"); do kill "$(cat "$T/pid$i")" 2>/dev/null || true; done
+for i in $(seq "$nr_serves"); do until_true 60 sh -c "! kill -0 $(cat "$T/pid$i")" || die "serve $i does not end"; done
+rm -f "$T"/pid*
 
 # The log of the agents against what the catalog has, and what is read: three readers at once.
 if [ $unsafe = 0 ]; then
@@ -280,13 +317,15 @@ if [ -n "$results" ]; then
 
 			Written by \`tests/cluster/fleet.sh\`, which \`make fleet\` starts and which describes the faults: $nr_serves serves,
 			PostgreSQL with one synchronous standby, Ceph's S3 gateway with one OSD, and $hosts simulated agents over TLS
-			that each send a segment of $requests requests every $interval ms for $length s. Everything ran on one machine of
-			$(nproc) processors, so the times are those of a crowded machine.
+			that each send a segment of $requests requests every $interval ms, for $((SECONDS - began)) s in all. A serve is killed
+			every $kill_every s beside the other faults. Everything ran on one machine of $(nproc) processors, so the times are those of
+			a crowded machine.
 
 			| fault | times | longest time until segments were acknowledged again, fault included, ms |
 			|---|---|---|
 		R
-		for f in $(tr ' ' '\n' <<<"$faults" | sort -u); do echo "| $f | ${made[$f]:-0} | ${worst[$f]:--} |"; done
+		echo "| serve, until the one that was killed serves again | $(killed) | $(sort -n "$T/kills" | tail -n 1) |"
+		for f in $fault_list; do echo "| $f | ${made[$f]:-0} | ${worst[$f]:--} |"; done
 		cat <<-R
 
 			| what | value |

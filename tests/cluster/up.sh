@@ -65,11 +65,11 @@ pg_names() {
 pg_disks() {
 	local n
 	mkdir -p "$D/disks"
-	truncate -s 6G "$D/disks.img"
+	truncate -s 16G "$D/disks.img"
 	mkfs.xfs -q "$D/disks.img"
 	mount -o loop "$D/disks.img" "$D/disks"
 	for n in $(seq 0 "$STANDBYS"); do
-		truncate -s 2G "$D/disks/pg$n"
+		truncate -s 4G "$D/disks/pg$n"
 		mkfs.ext4 -q -F "$D/disks/pg$n"
 		pg_mount "$n"
 		mkdir "$D/pg/disk$n/data"
