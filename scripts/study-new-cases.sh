@@ -18,7 +18,7 @@
 #	tdb	two programs change records of one file in durable transactions, and read others
 #	fetch	a file is downloaded in four pieces at a limited rate, made durable, and read
 #
-# SET=10 is known since 2026-11-28; its first round is first-10.md, and its page since then known-10.md:
+# SET=10 is known since 2026-11-28; its first round is first-10.md, and a later one writes known-10.md:
 #	share	a file server whose writes are durable, with two clients
 #	builds	a tree of C is compiled through a cache, and made durable
 #	level	two threads change keys in a store, durably, and read others

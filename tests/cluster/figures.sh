@@ -63,15 +63,19 @@ stop_serves() {
 	for i in "${!pid[@]}"; do while kill -0 "${pid[$i]}" 2>/dev/null; do sleep 0.05; done; done
 	pid=()
 }
-# cpu SERVE...: their processor time, in ticks
-cpu() {
-	local i sum=0 a
-	for i in "$@"; do
-		a=$(sed 's/.*) //' "/proc/${pid[$i]}/stat" | cut -d ' ' -f 12,13)
-		sum=$((sum + ${a% *} + ${a#* }))
-	done
-	echo $sum
+# cpu SERVE...: their processor time, in ticks, without that of the thread that joins bundles (nice 10): that of one serve
+# joins those of all, every minute.
+ticks() { # STAT-FILE...: user and kernel time, and nice
+	sed 's/.*) //' "$@" 2>/dev/null | awk '{ print $12 + $13, $17 }'
 }
+cpu() {
+	local i
+	for i in "$@"; do
+		ticks "/proc/${pid[$i]}/stat" | cut -d ' ' -f 1
+		ticks /proc/"${pid[$i]}"/task/*/stat | awk '$2 > 0 { print -$1 }'
+	done | awk '{ s += $1 } END { print s }'
+}
+joining() { for i in "${!pid[@]}"; do ticks /proc/"${pid[$i]}"/task/*/stat | awk '$2 > 0 { print $1 }'; done | awk '{ s += $1 } END { print s }'; }
 first=1
 # begin URL NR INTERVAL_MS SECONDS: agents that were not used before. Their segments are made before the time begins.
 begin() {
@@ -132,7 +136,9 @@ row "the same, cluster, one serve" "at most 1.5 x" "$(us 1) us, $(awk "BEGIN { p
 for n in 2 4; do
 	row "the same, cluster, $n serves" "within 10 % of one" "$(us $n) us, $(beside_one $n) %"
 done
+stored=$($up psql 0 "SELECT count(*) FROM blkcast.segment")
 row "one serve, while the folder takes 300 segments a second" - "$(us beside) us, $(beside_one beside) %"
+row "joining bundles into large ones, per segment in the cluster" - "$(($(joining) * 1000000 / $(getconf CLK_TCK) / stored)) us"
 stop_serves
 
 serve 1 "$STORE"
@@ -145,6 +151,7 @@ read -r p50 p99 < <(awk '$4 >= 2 { print $7 }' "$T"/log* | sort -n | awk '{ a[NR
 	END { printf "%.0f %.0f\n", a[int(NR * 0.5) + 1] / 1000, a[int(NR * 0.99)] / 1000 }')
 row "acknowledgement at 2000 segments/s asked for ($(($(count) / 12))/s came), median and p99" "400 ms, 1 s" "$p50 ms, $p99 ms"
 stop_serves
+before=$(sed -n '/^## Before/,$p' "$results" 2>/dev/null) || true # what is written by hand stays
 {
 	cat <<-R
 		# What intake into a cluster costs
@@ -152,15 +159,16 @@ stop_serves
 		Written by \`tests/cluster/figures.sh\` on a machine of $(nproc) processors (load average $load before it), which also runs
 		PostgreSQL with one synchronous standby, Ceph's S3 gateway with one OSD, and the simulated agents. Segments of 1500
 		requests, 14 KB, over TLS. Processor time is that of six times 10 s in which each serve takes 100 segments a second over
-		connections that are open, in the order folder, 1, 2, 4 serves, one beside the folder, and back, three times. Times of
-		acknowledgement leave out the first two segments of each host, which come together with the TLS handshakes of all
-		hosts.
+		connections that are open, in the order folder, 1, 2, 4 serves, one beside the folder, and back, three times. That of the
+		thread which joins bundles of all serves has a row of its own. Times of acknowledgement leave out the first two segments
+		of each host, which come together with the TLS handshakes of all hosts.
 
 		| figure | goal | value |
 		|---|---|---|
 	R
 	printf '%s' "$rows"
 	echo
-	echo "Date: $(date -u +%F)."
+	echo "Date: $(date -u +%F). Memory: [results](results.md)."
+	[ -z "$before" ] || printf '\n%s\n' "$before"
 } >"$results"
 cat "$results"
