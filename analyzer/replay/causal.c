@@ -495,6 +495,8 @@ static int causal_count_responses(struct causal_plan *plan, const struct request
 {
 	int ret = 0;
 
+	for (int k = 0; k < 3; k++)
+		plan->response[k].is_whole = true;
 	for (size_t i = 0; i < plan->nr && !ret; i++) {
 		int kind = r[i].operation == OPERATION_FLUSH ? 2 : r[i].operation;
 
@@ -546,7 +548,7 @@ int causal_make(struct causal_plan *plan, struct request *r, size_t nr, struct e
 		return ret;
 	ret = causal_pools_make(&pools, r, plan->nr);
 	if (!ret)
-		ret = causal_order_lanes(r, plan->nr);
+		ret = causal_order_lanes(&t, r, plan->nr);
 	if (!ret)
 		ret = causal_fill(plan, &t, &pools, plan->nr);
 	if (!ret)
@@ -554,8 +556,7 @@ int causal_make(struct causal_plan *plan, struct request *r, size_t nr, struct e
 					  t.all[causal_middle_begin(plan->nr)].ns) /
 				 1e9;
 	causal_pools_release(&pools);
-	free(t.ends);
-	free(t.all);
+	free(t.room);
 	free(t.lanes);
 	return ret;
 }

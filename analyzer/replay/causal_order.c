@@ -6,6 +6,10 @@
 #include <string.h>
 
 #define CAUSAL_GROUPS 256 /* more threads than these are sorted by comparison */
+#define CAUSAL_ARRAYS 4	  /* of causal_end, which lie where a copy of the requests was */
+
+_Static_assert(CAUSAL_ARRAYS * sizeof(struct causal_end) <= sizeof(struct request),
+	       "the arrays fit in the room of a copy");
 
 static int causal_by_lane(const void *a, const void *b)
 {
@@ -75,12 +79,15 @@ static struct causal_group *causal_group_of(struct causal_groups *g, uint64_t ra
 }
 
 /* Few threads that send a lot are distributed in one pass: most of the time of a long trace. */
-int causal_order_lanes(struct request *r, size_t nr)
+int causal_order_lanes(struct causal_times *t, struct request *r, size_t nr)
 {
 	struct causal_groups g = { .nr = 0 };
-	struct request *copy;
+	struct request *copy = malloc(nr * sizeof(*copy));
 	size_t first = 0;
 
+	t->room = copy;
+	if (!copy)
+		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
 		struct causal_group *of = causal_group_of(&g, causal_rank(&r[i]));
 
@@ -90,9 +97,6 @@ int causal_order_lanes(struct request *r, size_t nr)
 		}
 		of->nr++;
 	}
-	copy = malloc(nr * sizeof(*copy));
-	if (!copy)
-		return -ENOMEM;
 	memcpy(copy, r, nr * sizeof(*copy));
 	for (size_t k = 0; k < g.nr; k++) {
 		g.of[k].next = first;
@@ -100,7 +104,6 @@ int causal_order_lanes(struct request *r, size_t nr)
 	}
 	for (size_t i = 0; i < nr; i++)
 		r[causal_group_of(&g, causal_rank(&copy[i]))->next++] = copy[i];
-	free(copy);
 	for (size_t k = 0; k < g.nr; k++)
 		causal_sort(r + g.of[k].next - g.of[k].nr, g.of[k].nr, sizeof(*r), causal_by_lane);
 	return 0;
@@ -137,26 +140,24 @@ static void causal_merge(const struct causal_end *a, size_t nr_a, const struct c
 
 /*
  * Puts the events of all lanes in order, by merging neighbouring lanes until one run is left.
- * *events has them by lane, ascending in each, and is replaced. The runs of lanes end at stops[].
+ * *events has them by lane, ascending in each. The result takes its place, and *events and *spare
+ * are exchanged where it lies in the latter. The runs of lanes end at stops[].
  */
-static int causal_merge_lanes(const struct causal_times *t, struct causal_end **events, size_t nr)
+static int causal_merge_lanes(const struct causal_times *t, struct causal_end **events,
+			      struct causal_end **spare)
 {
-	struct causal_end *from = malloc(nr * sizeof(*from)), *swap;
 	size_t *stops = malloc(t->nr_lanes * sizeof(*stops)), nr_runs = t->nr_lanes;
 
-	if (!from || !stops) {
-		free(from);
-		free(stops);
+	if (!stops)
 		return -ENOMEM;
-	}
 	for (size_t l = 0; l < nr_runs; l++)
 		stops[l] = t->lanes[l].first + t->lanes[l].nr;
 	while (nr_runs > 1) {
+		struct causal_end *from = *events;
 		size_t left = 0, begin = 0;
 
-		swap = from;
-		from = *events;
-		*events = swap;
+		*events = *spare;
+		*spare = from;
 		for (size_t k = 0; k < nr_runs; k += 2) {
 			size_t middle = stops[k], end = k + 1 < nr_runs ? stops[k + 1] : middle;
 
@@ -166,16 +167,17 @@ static int causal_merge_lanes(const struct causal_times *t, struct causal_end **
 		}
 		nr_runs = left;
 	}
-	free(from);
 	free(stops);
 	return 0;
 }
 
 int causal_order_ends(struct causal_times *t, size_t nr)
 {
-	t->ends = malloc(nr * sizeof(*t->ends));
-	t->all = malloc(nr * sizeof(*t->all));
-	if (!t->ends || !t->all || causal_find_lanes(t, nr) < 0)
+	t->ends = t->room;
+	t->all = t->ends + nr;
+	t->spare[0] = t->all + nr;
+	t->spare[1] = t->spare[0] + nr;
+	if (causal_find_lanes(t, nr) < 0)
 		return -ENOMEM;
 	for (size_t l = 0; l < t->nr_lanes; l++) {
 		struct causal_span *s = &t->lanes[l];
@@ -186,26 +188,22 @@ int causal_order_ends(struct causal_times *t, size_t nr)
 		causal_sort(s->ends, s->nr, sizeof(*s->ends), causal_by_time);
 	}
 	memcpy(t->all, t->ends, nr * sizeof(*t->all));
-	return causal_merge_lanes(t, &t->all, nr);
+	return causal_merge_lanes(t, &t->all, &t->spare[0]);
 }
 
-int causal_order_arrivals(const struct causal_times *t, struct causal_end **arrivals, size_t nr)
+int causal_order_arrivals(const struct causal_times *t, const struct causal_end **arrivals)
 {
-	struct causal_end *a = malloc(nr * sizeof(*a));
-	int ret = a ? 0 : -ENOMEM;
+	struct causal_end *a = t->spare[0], *spare = t->spare[1];
+	int ret;
 
-	for (uint32_t l = 0; l < t->nr_lanes && a; l++) {
+	for (uint32_t l = 0; l < t->nr_lanes; l++) {
 		const struct causal_span *s = &t->lanes[l];
 
 		for (uint32_t i = 0; i < s->nr; i++)
 			a[s->first + i] =
 				(struct causal_end){ t->requests[s->first + i].arrival_ns, l, i };
 	}
-	if (!ret)
-		ret = causal_merge_lanes(t, &a, nr);
-	if (ret)
-		free(a);
-	else
-		*arrivals = a;
+	ret = causal_merge_lanes(t, &a, &spare);
+	*arrivals = a;
 	return ret;
 }

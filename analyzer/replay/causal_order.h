@@ -9,14 +9,18 @@
 
 #include "analyzer/replay/causal_depend.h"
 
-/* Sorts requests by lane, then by arrival, then by sector. Returns 0 or -ENOMEM. */
-int causal_order_lanes(struct request *r, size_t nr);
+/*
+ * Sorts requests by lane, then by arrival, then by sector. Takes t->room, which the functions below
+ * use as well: pages that have been touched are cheaper than new ones. Free it. Returns 0 or
+ * -ENOMEM.
+ */
+int causal_order_lanes(struct causal_times *t, struct request *r, size_t nr);
 /* Sets the lanes of t->requests, t->ends and t->all. Returns 0 or -ENOMEM. */
 int causal_order_ends(struct causal_times *t, size_t nr);
 /*
- * Gives the arrivals of all lanes, ascending by time: ns is the arrival of a lane's request. Free
- * *arrivals. Returns 0 or -ENOMEM.
+ * Gives the arrivals of all lanes, ascending by time: ns is the arrival of a lane's request. They
+ * lie in t->spare, so that a later call overwrites them. Returns 0 or -ENOMEM.
  */
-int causal_order_arrivals(const struct causal_times *t, struct causal_end **arrivals, size_t nr);
+int causal_order_arrivals(const struct causal_times *t, const struct causal_end **arrivals);
 
 #endif

@@ -238,20 +238,19 @@ int causal_throttle_find(const struct causal_times *t, size_t nr, struct causal_
 			 uint8_t *waits)
 {
 	struct throttle_walk w = { .t = t, .law = law, .waits = waits };
-	struct causal_end *arrivals;
+	const struct causal_end *arrivals;
 	int ret;
 
 	*law = (struct causal_throttle){ .on = false };
 	memset(waits, CAUSAL_FREE, nr);
 	if (!throttle_is_linux(t->requests, nr))
 		return 0;
-	ret = causal_order_arrivals(t, &arrivals, nr);
+	ret = causal_order_arrivals(t, &arrivals);
 	if (ret)
 		return ret;
 	ret = throttle_choose(t, arrivals, nr, throttle_cache(t->requests, nr), law);
 	if (!ret && law->on)
 		ret = throttle_walk(&w, arrivals, nr, UINT64_MAX);
-	free(arrivals);
 	law->nr_waits = w.nr_waits;
 	law->nr_over = w.nr_over;
 	return ret;

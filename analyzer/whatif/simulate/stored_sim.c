@@ -472,6 +472,9 @@ int stored_sim_run(const struct causal_plan *const *plans, size_t nr, const stru
 	int ret;
 
 	memset(out, 0, nr * sizeof(*out));
+	for (size_t i = 0; i < nr; i++)
+		for (int type = 0; type < DEVICE_NR_TYPES; type++)
+			out[i].times.response[type].is_whole = true;
 	ret = stored_begin(&s, plans, seed);
 	if (!ret)
 		ret = stored_go(&s, err);
