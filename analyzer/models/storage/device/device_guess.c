@@ -95,7 +95,8 @@ void device_guess(struct device_guess *g, const struct device_table *d, struct d
 			per_s += row->per_s[k];
 			bytes_per_s += row->per_s[k] * row->load.bytes[k];
 		}
-		g->clean |= row->load.flush_read_ratio > 0;
+		g->clean |=
+			row->load.flush_read_ratio > 0 && device_load_concurrency(&row->load) <= 1;
 		g->thinks |= row->load.think_s > 0;
 		g->per_s = fmax(g->per_s, per_s);
 		g->bytes_per_s = fmax(g->bytes_per_s, bytes_per_s);

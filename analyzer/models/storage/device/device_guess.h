@@ -10,8 +10,12 @@
 
 struct device_guess {
 	double per_s, bytes_per_s; /* largest rates that any row reached; 0: none is known */
-	bool clean;		   /* a row has flushes that follow reads */
-	bool thinks;		   /* a row has clients that think */
+	/*
+	 * A row of a client alone has flushes that follow reads, which shows what a flush takes
+	 * that has nothing to write: those of several clients wait for each other.
+	 */
+	bool clean;
+	bool thinks; /* a row has clients that think */
 };
 
 /*

@@ -178,6 +178,13 @@ static int device_search_effects(struct device_search *s, struct device_model *m
 	ret = device_search_try(s, &from, DEVICE_STEPS_PART, m, loss, DEVICE_WORTH_RATIO);
 	if (ret || !m->domain.has[DEVICE_WRITE])
 		return ret;
+	/* Flushes that pass the queue are shorter too, and would explain a part of it. */
+	from = *m;
+	from.flush_clean_ratio = CLEAN_FIRST;
+	if (s->guess.clean)
+		ret = device_search_try(s, &from, DEVICE_STEPS_PART, m, loss, DEVICE_WORTH_RATIO);
+	if (ret)
+		return ret;
 	from = *m;
 	from.flush_alone = true;
 	from.flush_wait_ratio = 1;
@@ -187,12 +194,6 @@ static int device_search_effects(struct device_search *s, struct device_model *m
 	if (ret)
 		return ret;
 	ret = device_search_flush(s, m, loss);
-	if (ret)
-		return ret;
-	from = *m;
-	from.flush_clean_ratio = CLEAN_FIRST;
-	if (s->guess.clean)
-		ret = device_search_try(s, &from, DEVICE_STEPS_PART, m, loss, DEVICE_WORTH_RATIO);
 	if (ret)
 		return ret;
 	from = *m;
