@@ -268,10 +268,6 @@ cold() { # FOLDER: the page cache of its volume is dropped
 	umount "$work/$name"
 	mount -o noatime "${device[$name]}" "$work/$name"
 }
-begin_wal() { cold "$1"; }
-begin_git() { cold "$1"; }
-begin_tree() { cold "$1"; }
-begin_scan() { cold "$1"; }
 
 small_files() { # FOLDER NUMBER: files of 1 to 24 KiB, 20 in a folder, of text that does not compress away
 	local i
@@ -281,288 +277,38 @@ small_files() { # FOLDER NUMBER: files of 1 to 24 KiB, 20 in a folder, of text t
 	done
 }
 
-# A database with a write-ahead log: each transaction reads two rows, changes one and is made durable.
-setup_wal() {
-	sqlite3 "$1/db" "PRAGMA journal_mode=WAL; CREATE TABLE t (id INTEGER PRIMARY KEY, v BLOB);
-		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
-		INSERT INTO t SELECT i, randomblob(1000) FROM n;"
-}
-run_wal() {
-	awk 'BEGIN {
-		srand(1)
-		print "PRAGMA synchronous=FULL; PRAGMA cache_size=-2000; PRAGMA wal_autocheckpoint=400;"
-		for (;;) { for (i = 0; i < 3; i++) id[i] = 1 + int(50000 * rand())
-			printf "BEGIN; SELECT length(v) FROM t WHERE id IN (%d, %d); UPDATE t SET v = randomblob(1000) WHERE id = %d; COMMIT;\n", id[0], id[1], id[2] }
-	}' </dev/null 2>/dev/null | in_group timeout "$2" sqlite3 "$1/db" >/dev/null || [ "${PIPESTATUS[1]}" = 124 ]
-}
-
-# A repository is cloned, and another commit of it is checked out, again and again.
-git_here() { HOME=$work in_group git -c core.fsync=all -c gc.auto=0 -c advice.detachedHead=false "$@"; }
-setup_git() {
-	[ ! -d "$work/origin" ] || return 0
-	mkdir "$work/origin"
-	small_files "$work/origin" 400
-	local commit=(git -C "$work/origin" -c user.name=study -c user.email=study@localhost)
-	git init -q "$work/origin"
-	git -C "$work/origin" add .
-	"${commit[@]}" commit -q -m first
-	small_files "$work/origin" 200
-	"${commit[@]}" commit -q -a -m second
-}
-run_git() {
-	local end=$((SECONDS + $2)) nr=0
-	while [ $SECONDS -lt $end ]; do
-		git_here clone -q --no-local "file://$work/origin" "$1/clone.$((++nr))"
-		git_here -C "$1/clone.$nr" checkout -q HEAD~1
-		git_here -C "$1/clone.$nr" status --short
-		sync -f "$1"
-	done
-	rm -rf "$1"/clone.*
-}
-
-# An archive of many small files is unpacked and made durable, again and again.
-setup_tar() {
-	[ ! -s "$work/small.tar" ] || return 0
-	small_files "$work/small" 500
-	tar -C "$work/small" -cf "$work/small.tar" .
-}
-run_tar() {
-	local end=$((SECONDS + $2)) nr=0
-	while [ $SECONDS -lt $end ]; do
-		mkdir "$1/out.$((++nr))"
-		in_group tar -C "$1/out.$nr" -xf "$work/small.tar"
-		sync -f "$1"
-		rm -rf "$1/out.$((nr - 1))"
-	done
-	rm -rf "$1"/out.*
-}
-
-# A tree of small and large files is copied on the same volume, by rsync where it is installed.
-setup_tree() {
-	small_files "$1/from" 400
-	local i
-	for ((i = 0; i < 10; i++)); do head -c 3000000 /dev/urandom >"$1/from/large.$i"; done
-}
-run_tree() {
-	local end=$((SECONDS + $2)) nr=0 copy=(cp -a)
-	! command -v rsync >/dev/null || copy=(rsync -a)
-	while [ $SECONDS -lt $end ]; do
-		in_group "${copy[@]}" "$1/from" "$1/to.$((++nr))"
-		sync -f "$1"
-		rm -rf "$1/to.$((nr - 1))"
-	done
-	rm -rf "$1"/to.*
-}
-
-# A backup past the page cache, both ways, beside a search through a tree.
-setup_scan() {
-	setup_fio "$1"
-	small_files "$1/tree" 600
-}
-run_scan() {
-	local end=$((SECONDS + $2)) search
-	while [ $SECONDS -lt $end ]; do in_group grep -r -l blkcast "$1/tree" || true; done &
-	search=$!
-	RANDOM=1 # every run draws the same offsets
-	while [ $SECONDS -lt $end ]; do
-		dd if="$1/set" of=/dev/null iflag=direct bs=64k count=64 skip=$((RANDOM % 900)) status=none
-		dd if=/dev/zero of="$1/set" oflag=direct conv=notrunc bs=16k count=32 seek=$((RANDOM % 4000)) status=none
-	done
-	wait $search
-}
-
-# The second set of scripts/study-new-cases.sh.
-
-begin_gc() { cold "$1"; }
-begin_sort() { cold "$1"; }
-
-# A key-value store whose log is made durable before it answers. It begins empty.
-begin_redis() {
-	rm -rf "${1:?}/redis"
-	mkdir "$1/redis"
-	in_group redis-server --port 0 --unixsocket "$work/redis.socket" --dir "$1/redis" --appendonly yes --appendfsync always \
-		--save '' >"$OUT/redis.log" 2>&1 &
-	redis_job=$!
-	while ! redis=$(redis-cli -s "$work/redis.socket" info server 2>/dev/null | tr -d '\r' | sed -n 's/^process_id://p') || [ -z "$redis" ]; do
-		kill -0 "$redis_job" || exit 1
-		sleep 0.1
-	done
-	servers+=("$redis")
-	sync -f "$1"
-}
-run_redis() {
-	timeout "$2" redis-benchmark -s "$work/redis.socket" -t set -d 300 -c 4 -r 10000 -n 100000000 -q || [ $? = 124 ]
-}
-end_redis() {
-	kill "$redis"
-	wait "$redis_job" || true
-}
-
-# A repository of loose objects is copied and packed, again and again.
-setup_gc() {
-	[ ! -d "$work/loose" ] || return 0
-	mkdir "$work/loose"
-	small_files "$work/loose" 300
-	git -C "$work/loose" init -q
-	git -C "$work/loose" add .
-	git -C "$work/loose" -c user.name=study -c user.email=study@localhost commit -q -m first
-}
-run_gc() {
-	local end=$((SECONDS + $2)) nr=0
-	while [ $SECONDS -lt $end ]; do
-		in_group cp -r "$work/loose/.git" "$1/packed.$((++nr))"
-		sync -f "$1"
-		git_here -C "$1/packed.$nr" gc -q --prune=now
-		rm -rf "$1/packed.$((nr - 1))"
-	done
-	rm -rf "$1"/packed.*
-}
-
-# A table with an index is filled in one transaction, again and again.
-setup_import() {
-	[ ! -s "$work/rows.csv" ] || return 0
-	awk 'BEGIN { srand(2); for (i = 0; i < 20000; i++) printf "%d,%d,%s\n", i, 1e6 * rand(), "row" i "of" 1e9 * rand() }' >"$work/rows.csv"
-}
-run_import() {
-	local end=$((SECONDS + $2)) nr=0
-	while [ $SECONDS -lt $end ]; do
-		in_group sqlite3 "$1/import.$((++nr))" "PRAGMA cache_size=-500" "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER, v TEXT)" \
-			"CREATE INDEX by_n ON t (n)" ".import --csv $work/rows.csv t"
-		rm -f "$1/import.$((nr - 1))"
-	done
-	rm -f "$1"/import.*
-}
-
-# A file is sorted with little memory, and the result made durable, again and again.
-setup_sort() { head -c 12000000 /dev/urandom | base64 >"$1/lines"; }
-run_sort() {
-	local end=$((SECONDS + $2)) nr=0
-	while [ $SECONDS -lt $end ]; do
-		in_group sort -S 3M -T "$1" -o "$1/sorted.$((++nr))" "$1/lines"
-		sync -f "$1"
-		rm -f "$1/sorted.$((nr - 1))"
-	done
-	rm -f "$1"/sorted.*
-}
-
-# A log of forced writes, beside files that are written through the page cache and made durable.
-run_dsync() {
-	local end=$((SECONDS + $2)) bulk
-	while [ $SECONDS -lt $end ]; do
-		in_group dd if=/dev/zero of="$1/bulk" bs=256k count=64 conv=fsync status=none
-	done &
-	bulk=$!
-	while [ $SECONDS -lt $end ]; do
-		dd if=/dev/zero of="$1/set" oflag=dsync conv=notrunc bs=4k count=100 status=none
-		sleep 0.05
-	done
-	wait $bulk
-}
-
-# The third set of scripts/study-new-cases.sh.
-
-begin_zip() { cold "$1"; }
-begin_verify() { cold "$1"; }
-
-# Files of a tree are packed into an archive, which is made durable, again and again.
-setup_zip() {
-	small_files "$1/tree" 300
-	local i
-	for ((i = 0; i < 4; i++)); do head -c 2000000 /dev/urandom >"$1/tree/large.$i"; done
-}
-run_zip() {
-	local end=$((SECONDS + $2)) nr=0
-	while [ $SECONDS -lt $end ]; do
-		(cd "$1" && in_group zip -q -r "packed.$((++nr)).zip" tree)
-		sync -f "$1"
-		rm -f "$1"/packed.*.zip
-		cold_files "$1"/tree/large.*
-	done
-}
 cold_files() { # FILE...: they leave the page cache
 	local file
 	for file; do dd if="$file" iflag=nocache count=0 status=none; done
 }
 
-# Two programs read large files to compute their sums, and each sum is made durable.
-setup_verify() {
+# wait_for COMMAND...: until it succeeds, 20 s at most
+wait_for() {
 	local i
-	for ((i = 0; i < 16; i++)); do head -c $((1000000 + i * 200000)) /dev/urandom >"$1/file.$i"; done
-}
-run_verify() {
-	local end=$((SECONDS + $2)) half checkers=()
-	for half in 0 1; do
-		while [ $SECONDS -lt $end ]; do
-			for ((i = half; i < 16 && SECONDS < end; i += 2)); do
-				cold_files "$1/file.$i"
-				in_group sha256sum "$1/file.$i" | dd of="$1/sums.$half" oflag=append conv=notrunc,fsync status=none
-			done
-		done &
-		checkers+=($!)
+	for ((i = 0; i < 200; i++)); do
+		! "$@" >/dev/null 2>&1 || return 0
+		sleep 0.1
 	done
-	wait "${checkers[@]}"
-	rm -f "$1"/sums.*
+	say "no answer: $*"
+	exit 1
+}
+# start_server COMMAND...: in the group of little memory
+start_server() {
+	in_group "$@" &
+	server=$!
+}
+# wait_server COMMAND...: until it succeeds. The server is a child of the shell that start_server began.
+wait_server() {
+	wait_for "$@"
+	mapfile -t served < <(pgrep -P "$server")
+	servers+=("${served[@]}")
+}
+stop_server() {
+	kill "${served[@]}"
+	wait "$server" || true
 }
 
-# A database with a rollback journal: rows are changed in transactions of twenty, then it is written anew as a whole.
-setup_vacuum() {
-	sqlite3 "$1/db" "CREATE TABLE t (id INTEGER PRIMARY KEY, v BLOB);
-		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
-		INSERT INTO t SELECT i, randomblob(1000) FROM n;"
-}
-run_vacuum() {
-	local end=$((SECONDS + $2)) nr=0
-	while [ $SECONDS -lt $end ]; do
-		awk -v seed=$((++nr)) 'BEGIN {
-			srand(seed)
-			print "PRAGMA synchronous=FULL; PRAGMA cache_size=-500;"
-			for (n = 0; n < 10; n++) {
-				print "BEGIN;"
-				for (i = 0; i < 20; i++) printf "UPDATE t SET v = randomblob(1000) WHERE id = %d;\n", 1 + int(4000 * rand())
-				print "COMMIT;"
-			}
-			print "VACUUM;"
-		}' | in_group sqlite3 "$1/db"
-	done
-}
-
-# Three programs append to logs and make each line durable, at paces of their own, beside one that rotates a fourth log.
-setup_logs() { head -c 3000000 /dev/urandom | base64 >"$1/old.log"; }
-run_logs() {
-	local end=$((SECONDS + $2)) pace writers=()
-	for pace in 0.005 0.02 0.05; do
-		while [ $SECONDS -lt $end ]; do
-			dd if=/dev/zero of="$1/log.$pace" bs=600 count=1 oflag=append conv=notrunc,fsync status=none
-			sleep $pace
-		done &
-		writers+=($!)
-	done
-	while [ $SECONDS -lt $end ]; do
-		in_group gzip -1 -c "$1/old.log" >"$1/old.log.gz"
-		sync -d "$1/old.log.gz"
-		sleep 0.2
-	done
-	wait "${writers[@]}"
-	rm -f "$1"/log.* "$1/old.log.gz"
-}
-
-# A file is copied past the page cache, in requests of 1 MiB.
-setup_copy() { head -c 25165824 /dev/urandom >"$1/from"; }
-run_copy() {
-	local end=$((SECONDS + $2))
-	while [ $SECONDS -lt $end ]; do
-		dd if="$1/from" of="$1/to" iflag=direct,count_bytes oflag=direct bs=1M count=23M conv=fsync status=none
-	done
-}
-
-. scripts/study-cases-4.sh
-. scripts/study-cases-5.sh
-. scripts/study-cases-6.sh
-. scripts/study-cases-7.sh
-. scripts/study-cases-8.sh
-. scripts/study-cases-9.sh
-. scripts/study-cases-10.sh
-. scripts/study-cases-11.sh
+for cases in scripts/study-cases/set-*.sh; do . "$cases"; done
 
 # ---- recording ----
 

@@ -2,6 +2,20 @@
 # a volume. scripts/study-volumes.sh sources this file and says what the functions are for.
 # shellcheck shell=bash
 
+set_11=(zone:named imap:dovecot bup:bup tdb:python3-tdb fetch:aria2c)
+about_11() {
+	cat <<-'TEXT'
+		No model, constant or interval had been made with these five, and none of them had run on a volume when the code that
+		answered was frozen. This is their first round.
+
+		- **zone**: BIND, whose journal makes each dynamic update of a zone durable, with two clients that add records
+		- **imap**: Dovecot, with two clients that store mails, each durable before the answer, and read others
+		- **bup**: a tree is backed up by bup into packs of git, and read back, again and again
+		- **tdb**: TDB, of which two programs change records of one file in durable transactions, and read others
+		- **fetch**: aria2 downloads a file in four pieces at a limited rate, which is made durable and read, again and again
+	TEXT
+}
+
 # BIND, whose journal of a zone makes each dynamic update durable: two clients add records.
 begin_zone() {
 	rm -rf "${1:?}/zone" "$work/bind"
