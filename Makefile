@@ -421,7 +421,7 @@ coverage-only: $(faulty) $(call unit_named,spool account account_bounds account_
 # UBSan by itself prints and goes on, and what a program prints fails no test. A report ends a program with 99, because
 # by itself it ends with 1, which tests expect of many commands.
 check-asan: export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1:exitcode=99
-check-asan: export ASAN_OPTIONS ?= exitcode=99
+check-asan: export ASAN_OPTIONS ?= exitcode=99:allocator_may_return_null=1
 check-asan:
 	$(Q)+$(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined test-only
 # Memcheck sees reads of what was never set, which neither sanitizer does.
