@@ -82,16 +82,23 @@ pg_mount() {
 	mkdir -p "$D/pg/disk$1"
 	mount -o loop "$D/disks/pg$1" "$D/pg/disk$1"
 }
-pg_pids() {
-	local top
+stands() { [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null || echo Z) == [TtZX]* ]]; }
+# Stops server N, and says its processes. One that its parent forks meanwhile would be missed, and could wait for ever for
+# a lock of one that was killed: the parent stands still before its children are looked for.
+pg_stop_all() {
+	local top pids p
 	top=$(head -n 1 "$D/pg/n$1/postmaster.pid")
-	echo "$top" $(pgrep -P "$top")
+	kill -STOP "$top"
+	ready 60 stands "$top"
+	pids="$top $(pgrep -P "$top" || true)"
+	kill -STOP $pids 2>/dev/null || true
+	for p in $pids; do ready 60 stands "$p"; done
+	echo $pids
 }
 # All processes are stopped first, so that none of them promises anything that the clone does not have.
 pg_power() {
 	local pids
-	pids=$(pg_pids "$1")
-	kill -STOP $pids
+	pids=$(pg_stop_all "$1")
 	cp --reflink=always "$D/disks/pg$1" "$D/disks/cut"
 	kill -KILL $pids 2>/dev/null || true
 	ready 60 sh -c "! ls -l /proc/[0-9]*/cwd 2>/dev/null | grep -q ' $D/pg/disk$1/data\$'"
