@@ -3,7 +3,7 @@
 #
 # What intake into a cluster costs on this machine, beside a folder: processor time of serve per segment, with 1, 2 and 4
 # serves, and the time until an acknowledgement. The agents are simulated and send segments of 14 KB over TLS; the
-# engines run on the same machine and are not counted. Seven minutes. Memory: tests/cluster/scale.sh.
+# engines run on the same machine and are not counted. Eight minutes. Memory: tests/cluster/scale.sh.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 results=${1:?RESULTS.md}
