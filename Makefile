@@ -25,8 +25,8 @@
 #   make endurance    hours: every crash point, error, crash state and bit; KILLS=10000 random kills; a million
 #                     windows; an hour at full load; half an hour under the thread sanitizer; with
 #                     SHORT=1 each of these for some seconds
-#   make fleet        a cluster of three serves, PostgreSQL and Ceph under faults (as root, hours; SHORT=1: five
-#                     minutes); ends with "N acknowledged, 0 lost, 0 doubled"
+#   make fleet        a cluster of three serves, PostgreSQL and Ceph under faults (as root, two to
+#                     three hours; SHORT=1: five minutes); ends with "N acknowledged, 0 lost, 0 doubled"
 #   make coverage     branches of spool, account and segment decoder that the tests take
 #   make check-asan   the tests under AddressSanitizer and UBSan; check-tsan likewise
 #   make fuzz         every fuzz target (or FUZZ="segment http") for FUZZ_SECONDS=60 each, or FUZZ_RUNS=20000000;

@@ -35,9 +35,10 @@ struct causal_times {
 	struct causal_span *lanes;
 	size_t nr_lanes;
 	struct causal_end *ends, *all; /* by lane; of all lanes, ascending by time */
-	struct causal_end *spare[2];   /* room for as many each */
+	struct causal_end *spare[2];   /* two more arrays of the same size, for merging */
 	uint64_t begin_ns;
-	void *room; /* owned: has all of these arrays, and a copy of the requests before */
+	/* owned: first a copy of the requests while they are sorted, and then the four arrays */
+	void *room;
 };
 
 #define CAUSAL_JOURNAL_TID UINT32_MAX /* no thread has this number */

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #define CAUSAL_GROUPS 256 /* more threads than these are sorted by comparison */
-#define CAUSAL_ARRAYS 4	  /* of causal_end, which lie where a copy of the requests was */
+#define CAUSAL_ARRAYS 4	  /* arrays of causal_end that use the memory of the requests' copy */
 
 _Static_assert(CAUSAL_ARRAYS * sizeof(struct causal_end) <= sizeof(struct request),
-	       "the arrays fit in the room of a copy");
+	       "these arrays fit into the memory of the copy");
 
 static int causal_by_lane(const void *a, const void *b)
 {
@@ -140,8 +140,9 @@ static void causal_merge(const struct causal_end *a, size_t nr_a, const struct c
 
 /*
  * Puts the events of all lanes in order, by merging neighbouring lanes until one run is left.
- * *events has them by lane, ascending in each. The result takes its place, and *events and *spare
- * are exchanged where it lies in the latter. The runs of lanes end at stops[].
+ * *events has them by lane, ascending in each, and *spare is memory for as many. The two pointers
+ * may have been exchanged in the end: the result is always *events. The runs of lanes end at
+ * stops[].
  */
 static int causal_merge_lanes(const struct causal_times *t, struct causal_end **events,
 			      struct causal_end **spare)

@@ -10,9 +10,9 @@
 #include "analyzer/replay/causal_depend.h"
 
 /*
- * Sorts requests by lane, then by arrival, then by sector. Takes t->room, which the functions below
- * use as well: pages that have been touched are cheaper than new ones. Free it. Returns 0 or
- * -ENOMEM.
+ * Sorts requests by lane, then by arrival, then by sector. Allocates t->room, which the caller
+ * frees. The functions below put their arrays there, because memory that has been written to costs
+ * no more page faults. Returns 0 or -ENOMEM.
  */
 int causal_order_lanes(struct causal_times *t, struct request *r, size_t nr);
 /* Sets the lanes of t->requests, t->ends and t->all. Returns 0 or -ENOMEM. */

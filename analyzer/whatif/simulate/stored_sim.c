@@ -472,7 +472,7 @@ int stored_sim_run(const struct causal_plan *const *plans, size_t nr, const stru
 	int ret;
 
 	memset(out, 0, nr * sizeof(*out));
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++) /* faster where many values are added */
 		for (int type = 0; type < DEVICE_NR_TYPES; type++)
 			out[i].times.response[type].is_whole = true;
 	ret = stored_begin(&s, plans, seed);

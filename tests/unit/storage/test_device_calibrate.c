@@ -166,8 +166,8 @@ static void recovers_passing_flushes(void)
 }
 
 /*
- * Flushes that have nothing to write take a third of the time of others, which a client alone
- * shows. Without it, what several clients' flushes take is not laid to that.
+ * Flushes that have nothing to write take a third of the time of others. A client alone shows it;
+ * without such a row, the calibration does not look for it.
  */
 static void recovers_clean_flushes(void)
 {

@@ -178,7 +178,10 @@ static int device_search_effects(struct device_search *s, struct device_model *m
 	ret = device_search_try(s, &from, DEVICE_STEPS_PART, m, loss, DEVICE_WORTH_RATIO);
 	if (ret || !m->domain.has[DEVICE_WRITE])
 		return ret;
-	/* Flushes that pass the queue are shorter too, and would explain a part of it. */
+	/*
+	 * Clean flushes are tried before flushes that pass the queue. These take less time as well,
+	 * so that the fit would otherwise explain the short times of clean flushes by them.
+	 */
 	from = *m;
 	from.flush_clean_ratio = CLEAN_FIRST;
 	if (s->guess.clean)
