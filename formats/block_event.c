@@ -75,3 +75,15 @@ int block_event_rwbs(struct block_event *e, const char *rwbs, size_t len)
 	*e = read;
 	return 0;
 }
+
+bool block_event_is_possible(const struct block_event *e)
+{
+	const struct request r = { .arrival_ns = e->time_ns,
+				   .dispatch_ns = e->time_ns,
+				   .completion_ns = e->time_ns,
+				   .sector = e->bytes ? e->sector : 0,
+				   .bytes = e->bytes,
+				   .operation = e->operation };
+
+	return !request_check(&r);
+}

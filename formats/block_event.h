@@ -9,6 +9,7 @@
 #ifndef FORMATS_BLOCK_EVENT_H
 #define FORMATS_BLOCK_EVENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,5 +61,11 @@ struct block_event {
  * no letter names the operation; the event is then untouched.
  */
 int block_event_rwbs(struct block_event *e, const char *rwbs, size_t len);
+
+/*
+ * Returns whether a kernel can have written these numbers, that is, whether a segment would accept
+ * such a request.
+ */
+bool block_event_is_possible(const struct block_event *e);
 
 #endif

@@ -173,6 +173,8 @@ static const char *take_line(struct foreign *f, struct text line)
 		return "expected a sector, and + sectors";
 	if (block_event_rwbs(&e, letters.at, text_len(letters)) < 0)
 		return "operation: expected letters such as R, W, WS, D";
+	if (!block_event_is_possible(&e))
+		return "sector, sectors: expected a request that a kernel can make";
 	if (e.kind == BLOCK_COMPLETE)
 		e.error = error_of(rest);
 	wrong = foreign_check(f, &(struct request){ .arrival_ns = e.time_ns,

@@ -207,22 +207,6 @@ static void decode_note(const struct blktrace_reader *r, uint32_t what, struct b
 	}
 }
 
-/*
- * Returns whether a kernel can have written these numbers, that is, whether a segment would accept
- * such a request.
- */
-static bool is_possible(const struct block_event *e)
-{
-	const struct request r = { .arrival_ns = e->time_ns,
-				   .dispatch_ns = e->time_ns,
-				   .completion_ns = e->time_ns,
-				   .sector = e->bytes ? e->sector : 0,
-				   .bytes = e->bytes,
-				   .operation = e->operation };
-
-	return !request_check(&r);
-}
-
 static void decode_event(uint64_t action, struct blktrace_record *out)
 {
 	struct block_event *e = &out->event;
@@ -233,8 +217,9 @@ static void decode_event(uint64_t action, struct blktrace_record *out)
 	e->flags = e->operation == OPERATION_FLUSH ? 0 : flags_of(action);
 	if (e->sector == NO_SECTOR)
 		e->sector = 0;
-	out->type = what && what <= ACTION_ZONE_UNPLUG && is_possible(e) ? BLKTRACE_EVENT
-									 : BLKTRACE_UNKNOWN;
+	out->type = what && what <= ACTION_ZONE_UNPLUG && block_event_is_possible(e)
+			    ? BLKTRACE_EVENT
+			    : BLKTRACE_UNKNOWN;
 	if (e->kind == BLOCK_REMAP && out->data_bytes >= 16) {
 		out->from_device = get_be32(out->data);
 		out->to_device = get_be32(out->data + 4);

@@ -213,11 +213,16 @@ static void large(void)
 	schema_release(&s);
 }
 
-/* One fit of R's rpart at standard parameters on a table of rows that this program writes. */
-#define PEER_TREE                                                          \
-	"Rscript -e 'suppressMessages(library(rpart));d=read.csv(\"%s\");" \
-	"cat(median(sapply(1:5,function(i)system.time(rpart(y~.,d,"        \
-	"control=rpart.control(xval=0)))[[1]])),\"\\n\")' 2>/dev/null"
+/* One fit by R on a table of rows that this program writes: the library, the table, the call. */
+#define PEER_ROWS                                                       \
+	"Rscript -e 'suppressMessages(library(%s));d=read.csv(\"%s\");" \
+	"cat(median(sapply(1:5,function(i)system.time(%s)[[1]])),\"\\n\")' 2>/dev/null"
+
+/* This struct is a technique, and how R fits the same. */
+struct peer {
+	const char *name, *technique, *library, *call, *goal;
+	double p[PARAMETERS_MAX];
+};
 
 static void write_table(const struct dataset *d, FILE *out)
 {
@@ -231,47 +236,81 @@ static void write_table(const struct dataset *d, FILE *out)
 	}
 }
 
-/* CPU time of cart against rpart on more and more rows of five variables. */
-static void trees(void)
+/* Returns the median of five fits in seconds of CPU time. */
+static double fit_s(const struct peer *p, const struct dataset *d, const struct schema *s)
 {
-	static const size_t sizes[] = { 960, 8000, 50000, 100000 };
-	const double p[PARAMETERS_MAX] = { 20, 0.01 };
+	double times[5];
 
-	for (size_t k = 0; k < TAP_NR(sizes); k++) {
-		char path[] = "/tmp/bench-trees-XXXXXX", command[512], name[64], note[128];
-		double times[5], theirs;
+	for (int i = 0; i < 5; i++) {
+		double begin = cpu_s();
+		struct model m;
+
+		must(model_fit(&m, technique_find(p->technique), p->p, s, d), p->technique);
+		times[i] = cpu_s() - begin;
+		model_release(&m);
+	}
+	qsort(times, 5, sizeof(*times), compare);
+	return times[2];
+}
+
+/* Returns the same of R; NAN where R or the library is missing. */
+static double peer_s(const struct peer *p, const struct dataset *d)
+{
+	char path[] = "/tmp/bench-rows-XXXXXX", command[640];
+	int fd = mkstemp(path);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w"), *peer;
+	double theirs = NAN;
+
+	if (out)
+		write_table(d, out);
+	must(out && fclose(out) == 0 ? 0 : -5, path);
+	snprintf(command, sizeof(command), PEER_ROWS, p->library, path, p->call);
+	peer = popen(command, "r");
+	if (!peer || fscanf(peer, "%lf", &theirs) != 1)
+		theirs = NAN;
+	if (peer)
+		pclose(peer);
+	unlink(path);
+	return theirs;
+}
+
+/* CPU time of trees and rules against R on more and more rows of five variables. */
+static void more_rows(void)
+{
+	static const struct peer peers[] = {
+		{ "cart standard",
+		  "cart",
+		  "rpart",
+		  "rpart(y~.,d,control=rpart.control(xval=0))",
+		  ">= 5",
+		  { 20, 0.01 } },
+		{ "cubist, 1 committee",
+		  "cubist",
+		  "Cubist",
+		  "cubist(d[,-ncol(d)],d$y)",
+		  ">= 3",
+		  { 100, 1, 0 } },
+	};
+	static const size_t sizes[] = { 960, 8000, 50000, 100000 };
+
+	for (size_t k = 0; k < TAP_NR(sizes) * TAP_NR(peers); k++) {
+		const struct peer *p = &peers[k % TAP_NR(peers)];
+		size_t nr = sizes[k / TAP_NR(peers)];
+		char name[64], note[128];
+		double ours, theirs;
 		struct dataset d;
 		struct schema s;
-		FILE *out, *peer;
-		int fd = mkstemp(path);
 
-		regression_data(&d, &s, sizes[k], false, 1);
-		for (int i = 0; i < 5; i++) {
-			double begin = cpu_s();
-			struct model m;
-
-			must(model_fit(&m, &technique_cart, p, &s, &d), "cart");
-			times[i] = cpu_s() - begin;
-			model_release(&m);
-		}
-		qsort(times, 5, sizeof(*times), compare);
-		snprintf(name, sizeof(name), "one fit of %zu rows: cart standard", sizes[k]);
-		out = fd < 0 ? NULL : fdopen(fd, "w");
-		if (out)
-			write_table(&d, out);
-		must(out && fclose(out) == 0 ? 0 : -5, path);
-		snprintf(command, sizeof(command), PEER_TREE, path);
-		peer = popen(command, "r");
-		if (peer && fscanf(peer, "%lf", &theirs) == 1) {
-			snprintf(note, sizeof(note), "%.2f ms against R's %.1f ms", 1e3 * times[2],
-				 1e3 * theirs);
-			figure(name, theirs / times[2], "x R", ">= 5", note);
-		} else {
-			figure(name, 1e3 * times[2], "ms", "", "R or rpart is missing");
-		}
-		if (peer)
-			pclose(peer);
-		unlink(path);
+		regression_data(&d, &s, nr, false, 1);
+		ours = fit_s(p, &d, &s);
+		theirs = peer_s(p, &d);
+		snprintf(name, sizeof(name), "one fit of %zu rows: %s", nr, p->name);
+		snprintf(note, sizeof(note), "%.2f ms against R's %.1f ms", 1e3 * ours,
+			 1e3 * theirs);
+		if (isnan(theirs))
+			figure(name, 1e3 * ours, "ms", "", "R or its library is missing");
+		else
+			figure(name, theirs / ours, "x R", p->goal, note);
 		dataset_release(&d);
 		schema_release(&s);
 	}
@@ -380,7 +419,7 @@ int main(void)
 	if (t.nr_rows)
 		against_r(&s, &d, path);
 	predictions(&s, &d);
-	trees();
+	more_rows();
 	large();
 	if (t.nr_rows) {
 		unseen(&s, &d, other);

@@ -143,7 +143,7 @@ struct runs {
 	const struct qpn_form *forms;
 	size_t nr_forms;
 	const struct net *net;
-	double precision;
+	const struct form_runs *ask;
 	struct run *runs;
 	struct err *errs;
 };
@@ -191,7 +191,9 @@ static int one_seed(void *ctx, size_t chunk, size_t begin, size_t end)
 	(void)chunk;
 	(void)end;
 	o.seed = begin + 1;
-	o.precision = r->precision;
+	o.precision = r->ask->precision;
+	if (r->ask->long_events)
+		o.long_events = r->ask->long_events;
 	o.quantiles = is_quantile(r->forms);
 	error = solve_net(&s, r->net, &o, &r->errs[begin]);
 	if (error)
@@ -225,15 +227,16 @@ static void count(struct form_coverage *c, const struct runs *r, unsigned nr)
 }
 
 int qpn_form_cover(struct form_coverage *c, const struct qpn_form *f, size_t nr_forms,
-		   const struct net *net, unsigned nr, double precision, struct err *err)
+		   const struct form_runs *ask, struct err *err)
 {
-	struct runs r = { .forms = f, .nr_forms = nr_forms, .precision = precision };
+	struct runs r = { .forms = f, .nr_forms = nr_forms, .ask = ask };
+	unsigned nr = ask->nr;
 	struct parallel p = { .nr_items = nr, .work = one_seed, .ctx = &r };
 	struct net *own = NULL;
-	int error = net ? 0 : net_parse(&own, f->name, f->text, NULL, 0, err);
+	int error = net_parse(&own, f->name, f->text, NULL, 0, err);
 
 	memset(c, 0, nr_forms * sizeof(*c));
-	r.net = net ? net : own;
+	r.net = own;
 	r.runs = calloc(nr, sizeof(*r.runs));
 	r.errs = calloc(nr, sizeof(*r.errs));
 	if (!error && (!r.runs || !r.errs))
