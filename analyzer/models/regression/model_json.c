@@ -300,7 +300,6 @@ static int form_from_json(struct fields_json *r, const struct field *f, const js
 			  void *to)
 {
 	struct model *m = to;
-	int ret;
 
 	if (strcmp(f->name, form_names[m->form]) != 0)
 		return 0;
@@ -308,19 +307,14 @@ static int form_from_json(struct fields_json *r, const struct field *f, const js
 	case MODEL_TERMS:
 		return terms_from_json(&m->terms, r, value);
 	case MODEL_FOREST:
-		ret = forest_from_json(&m->forest, value, &m->schema, r->err);
-		break;
+		return forest_from_json(&m->forest, r, value);
 	case MODEL_RULES:
-		ret = rules_from_json(&m->rules, value, &m->schema, r->err);
-		break;
+		return rules_from_json(&m->rules, r, value);
 	case MODEL_GP:
 		return gp_from_json(&m->gp, r, value, &m->data);
 	default:
 		return fields_json_read_value(r, &members_list, value, m);
 	}
-	if (ret == -EINVAL)
-		fields_json_prefix(r);
-	return ret;
 }
 
 static int form_to_json(const struct field *f, const void *from, json_t **out)
@@ -334,17 +328,14 @@ static int form_to_json(const struct field *f, const void *from, json_t **out)
 	case MODEL_TERMS:
 		return terms_json(&m->terms, out);
 	case MODEL_FOREST:
-		*out = forest_json(&m->forest, &m->schema);
-		break;
+		return forest_json(&m->forest, &m->schema, out);
 	case MODEL_RULES:
-		*out = rules_json(&m->rules, &m->schema);
-		break;
+		return rules_json(&m->rules, &m->schema, out);
 	case MODEL_GP:
 		return gp_json(&m->gp, out);
 	default:
 		return fields_json_write_value(&members_list, m, out);
 	}
-	return *out ? 0 : -ENOMEM;
 }
 
 static const struct field limits_bounds[] = {

@@ -6,11 +6,11 @@
 #ifndef ANALYZER_REGRESSION_FOREST_H
 #define ANALYZER_REGRESSION_FOREST_H
 
-#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "analyzer/models/regression/table/dataset.h"
+#include "base/data/fields_json.h"
 #include "base/memory/buf.h"
 
 #define FOREST_TREES_MAX 1000
@@ -57,8 +57,13 @@ static inline bool tree_left(const struct forest *f, const struct tree_node *nod
 void forest_predict(const struct forest *f, const struct schema *s, const double *rows, size_t nr,
 		    double *out);
 void forest_print(const struct forest *f, const struct schema *s, struct buf *out);
-json_t *forest_json(const struct forest *f, const struct schema *s);
-int forest_from_json(struct forest *f, const json_t *root, const struct schema *s, struct err *err);
+/* Returns 0, or what fields_json_write() does. */
+int forest_json(const struct forest *f, const struct schema *s, json_t **out);
+/*
+ * Reads and checks all values; the context of the reader is the schema. Returns 0, -ENOMEM, or
+ * -EINVAL with a message. The caller releases the forest in any case.
+ */
+int forest_from_json(struct forest *f, struct fields_json *r, const json_t *value);
 /* Writes C statements that compute `sum` from `const double *x`. */
 void forest_export(const struct forest *f, const struct schema *s, struct buf *out);
 size_t forest_nr_leaves(const struct forest *f);

@@ -8,11 +8,11 @@
 #ifndef ANALYZER_REGRESSION_RULES_H
 #define ANALYZER_REGRESSION_RULES_H
 
-#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "analyzer/models/regression/table/design.h"
+#include "base/data/fields_json.h"
 #include "base/memory/buf.h"
 
 #define RULES_SETS_MAX 1000
@@ -79,9 +79,13 @@ int rules_append(struct rules *to, const struct rules *from, const struct schema
 void rules_predict(const struct rules *r, const struct schema *s, const double *rows, size_t nr,
 		   double *out);
 void rules_print(const struct rules *r, const struct schema *s, struct buf *out);
-json_t *rules_json(const struct rules *r, const struct schema *s);
-/* Reads and checks all values. Returns 0, -ENOMEM or -EINVAL. */
-int rules_from_json(struct rules *r, const json_t *root, const struct schema *s, struct err *err);
+/* Returns 0, or what fields_json_write() does. */
+int rules_json(const struct rules *r, const struct schema *s, json_t **out);
+/*
+ * Reads and checks all values; the context of the reader is the schema. Returns 0, -ENOMEM, or
+ * -EINVAL with a message. The caller releases the rules in any case.
+ */
+int rules_from_json(struct rules *rules, struct fields_json *r, const json_t *value);
 /* Writes C statements that add to `sum` from `const double *x`. */
 void rules_export(const struct rules *r, const struct schema *s, struct buf *out);
 

@@ -1,142 +1,272 @@
 // SPDX-License-Identifier: Apache-2.0
-/* This file reads and writes sets of rules as JSON. */
+/* This file reads and writes sets of rules as JSON; formats/model.md describes the format. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/models/regression/form/rules.h"
 
-static json_t *condition_json(const struct rules *r, const struct rule_condition *c,
-			      const struct schema *s)
+#define CONDITIONS_MAX	 10000
+#define PARTS_MAX	 1000000
+
+#define AT(type, member) .offset = offsetof(struct type, member), .required = true
+#define LIST(key, type, member, nr, of_each, ...)                                             \
+	FIELD(LIST, key, AT(type, member), .count = offsetof(struct type, nr), .owned = true, \
+	      .item = &of_each, .stride = sizeof(*((struct type *)0)->member), __VA_ARGS__)
+
+/* What the hooks of the tables need. Sets are read one after another into `rules`. */
+struct rules_reading {
+	struct rules *rules;
+	const struct schema *schema;
+};
+
+/* ---- conditions ---- */
+
+/* A condition as it stands in a file: `above` or `upto` a cut, or one of some levels. */
+struct condition_saved {
+	uint32_t variable;
+	double cut;
+	size_t nr;
+	uint32_t *levels;
+};
+
+#define VARIABLE FIELD(COUNT, "variable", AT(condition_saved, variable), .room = sizeof(uint32_t))
+
+static const struct field level_item = FIELD(COUNT, NULL, .room = sizeof(uint32_t));
+static const struct field above_fields[] = {
+	VARIABLE,
+	FIELD(NUMBER, "above", AT(condition_saved, cut), .low = -INFINITY),
+	{ 0 },
+};
+static const struct field upto_fields[] = {
+	VARIABLE,
+	FIELD(NUMBER, "upto", AT(condition_saved, cut), .low = -INFINITY),
+	{ 0 },
+};
+static const struct field levels_fields[] = {
+	VARIABLE,
+	LIST("levels", condition_saved, levels, nr, level_item, .low = 1,
+	     .high = DATASET_LEVELS_MAX),
+	{ 0 },
+};
+
+enum condition_kind { CONDITION_ABOVE, CONDITION_UPTO, CONDITION_LEVELS };
+
+/* A condition has the keys of one kind alone. */
+static const struct fields condition_tables[] = {
+	[CONDITION_ABOVE] = { .fields = above_fields, .closed = true },
+	[CONDITION_UPTO] = { .fields = upto_fields, .closed = true },
+	[CONDITION_LEVELS] = { .fields = levels_fields, .closed = true },
+};
+
+/* Adds a condition that was read to the rule that comes next. */
+static int condition_add(struct fields_json *r, const struct condition_saved *c,
+			 enum condition_kind kind)
 {
-	const struct variable *v = &s->variables[c->variable];
-	json_t *levels;
+	const struct rules_reading *reading = r->context;
+	const struct schema *s = reading->schema;
+	struct rule_condition condition = { .variable = c->variable,
+					    .above = kind == CONDITION_ABOVE,
+					    .cut = c->cut };
+	uint8_t levels[DATASET_LEVELS_MAX] = { 0 };
+	const struct variable *v;
 
-	if (!v->factor)
-		return json_pack("{s:I, s:f}", "variable", (json_int_t)c->variable,
-				 c->above ? "above" : "upto", c->cut);
-	levels = json_array();
-	for (size_t i = 0; i < v->nr_levels; i++)
-		if (r->levels[c->levels_at + i])
-			json_array_append_new(levels, json_integer((json_int_t)i));
-	return json_pack("{s:I, s:o}", "variable", (json_int_t)c->variable, "levels", levels);
-}
-
-static json_t *rule_json(const struct rules *r, const struct rule *rule, const struct schema *s)
-{
-	json_t *conditions = json_array(), *parts = json_array();
-
-	for (uint32_t k = 0; k < rule->nr_conditions; k++)
-		json_array_append_new(
-			conditions, condition_json(r, &r->conditions[rule->conditions_at + k], s));
-	for (uint32_t k = 0; k < rule->nr_parts; k++) {
-		const struct rule_part *p = &r->parts[rule->parts_at + k];
-
-		json_array_append_new(parts,
-				      json_pack("[I, I, f]", (json_int_t)p->column.variable,
-						(json_int_t)p->column.level, p->coefficient));
+	if (c->variable >= s->nr)
+		return fields_json_error(r, "variable: expected a number below %zu", s->nr);
+	v = &s->variables[c->variable];
+	if (v->factor != (kind == CONDITION_LEVELS))
+		return fields_json_error(r, "expected %s, since '%s' is a %s",
+					 v->factor ? "levels" : "above or upto", v->name,
+					 v->factor ? "factor" : "number");
+	for (size_t i = 0; i < c->nr; i++) {
+		if (c->levels[i] >= v->nr_levels)
+			return fields_json_error(r, "levels[%zu]: expected a number below %zu", i,
+						 v->nr_levels);
+		levels[c->levels[i]] = 1;
 	}
-	return json_pack("{s:I, s:o, s:f, s:o, s:f, s:f}", "rows", (json_int_t)rule->nr_rows, "if",
-			 conditions, "constant", rule->constant, "linear", parts, "low", rule->low,
-			 "high", rule->high);
+	return rules_add_condition(reading->rules, &condition, v->factor ? levels : NULL,
+				   v->factor ? v->nr_levels : 0);
 }
 
-json_t *rules_json(const struct rules *r, const struct schema *s)
+static int condition_from_json(struct fields_json *r, const struct field *f, const json_t *value,
+			       void *to)
 {
-	json_t *sets = json_array();
+	struct condition_saved c = { 0 };
+	enum condition_kind kind = json_object_get(value, "levels")  ? CONDITION_LEVELS
+				   : json_object_get(value, "above") ? CONDITION_ABOVE
+								     : CONDITION_UPTO;
+	int ret = fields_json_read(r, &condition_tables[kind], value, &c);
 
-	for (size_t set = 0; set < r->nr_sets; set++) {
-		json_t *list = json_array();
-
-		for (size_t i = rules_begin(r, set); i < r->ends[set]; i++)
-			json_array_append_new(list, rule_json(r, &r->rules[i], s));
-		json_array_append_new(sets, list);
-	}
-	return json_pack("{s:o, s:f}", "sets", sets, "fallback", r->fallback);
-}
-
-/* Returns the variable that an object or a list names, or NULL if there is no such variable. */
-static const struct variable *variable_of(const json_t *number, const struct schema *s,
-					  uint32_t *index)
-{
-	json_int_t variable = json_integer_value(number);
-
-	if (!json_is_integer(number) || variable < 0 || (uint64_t)variable >= s->nr)
-		return NULL;
-	*index = (uint32_t)variable;
-	return &s->variables[variable];
-}
-
-static int read_levels(struct rules *r, const struct rule_condition *c, const json_t *list,
-		       size_t nr_levels)
-{
-	uint8_t *levels = calloc(nr_levels + 1, 1);
-	int ret = levels ? 0 : -ENOMEM;
-
-	if (ret)
-		goto out;
-	if (!json_is_array(list) || !json_array_size(list))
-		ret = -EINVAL;
-	if (ret)
-		goto out;
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *level = json_array_get(list, i);
-
-		if (!json_is_integer(level) || json_integer_value(level) < 0 ||
-		    (uint64_t)json_integer_value(level) >= nr_levels)
-			ret = -EINVAL;
-		else
-			levels[json_integer_value(level)] = 1;
-		if (ret)
-			goto out;
-	}
-	ret = rules_add_condition(r, c, levels, nr_levels);
-out:
-	free(levels);
+	(void)f;
+	(void)to;
+	if (!ret)
+		ret = condition_add(r, &c, kind);
+	free(c.levels);
 	return ret;
 }
 
-static int read_condition(struct rules *r, const json_t *root, const struct schema *s)
+static int condition_json(const struct rules *r, const struct rule_condition *c,
+			  const struct schema *s, json_t **out)
 {
-	const json_t *above = json_object_get(root, "above"), *upto = json_object_get(root, "upto");
-	struct rule_condition c = { .above = above != NULL };
-	const struct variable *v = variable_of(json_object_get(root, "variable"), s, &c.variable);
+	const struct variable *v = &s->variables[c->variable];
+	struct condition_saved saved = { .variable = c->variable, .cut = c->cut };
+	enum condition_kind kind = c->above ? CONDITION_ABOVE : CONDITION_UPTO;
+	int ret;
 
-	if (!v)
-		return -EINVAL;
-	if (v->factor)
-		return read_levels(r, &c, json_object_get(root, "levels"), v->nr_levels);
-	if (!above == !upto || !json_is_number(above ? above : upto))
-		return -EINVAL;
-	c.cut = json_number_value(above ? above : upto);
-	return rules_add_condition(r, &c, NULL, 0);
+	*out = NULL;
+	if (!v->factor)
+		return fields_json_write(&condition_tables[kind], &saved, out);
+	saved.levels = calloc(v->nr_levels, sizeof(*saved.levels));
+	if (!saved.levels)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < v->nr_levels; i++)
+		if (r->levels[c->levels_at + i])
+			saved.levels[saved.nr++] = i;
+	ret = fields_json_write(&condition_tables[CONDITION_LEVELS], &saved, out);
+	free(saved.levels);
+	return ret;
 }
 
-static int read_part(struct rules *r, const json_t *root, const struct schema *s)
-{
-	const json_t *level = json_array_get(root, 1), *coefficient = json_array_get(root, 2);
-	json_int_t number = json_integer_value(level);
-	struct rule_part p = { .coefficient = json_number_value(coefficient) };
-	const struct variable *v = variable_of(json_array_get(root, 0), s, &p.column.variable);
+/* ---- linear parts ---- */
 
-	if (!v || !json_is_integer(level) || !json_is_number(coefficient))
-		return -EINVAL;
-	if (v->factor ? number < 0 || (uint64_t)number >= v->nr_levels : number != -1)
-		return -EINVAL;
-	p.column.level = (int32_t)number;
-	return rules_add_part(r, &p);
+/* The level of a number is -1, which no table has among its whole numbers. */
+static int level_from_json(struct fields_json *r, const struct field *f, const json_t *value,
+			   void *to)
+{
+	json_int_t level = json_integer_value(value);
+
+	(void)f;
+	if (!json_is_integer(value) || level < -1 || level >= DATASET_LEVELS_MAX)
+		return fields_json_error(r, "expected the number of a level, or -1");
+	*(int32_t *)to = (int32_t)level;
+	return 0;
 }
 
-static bool is_list(const json_t *list, size_t most)
+static int level_to_json(const struct field *f, const void *from, json_t **out)
 {
-	return json_is_array(list) && json_array_size(list) <= most;
+	(void)f;
+	*out = json_integer(*(const int32_t *)from);
+	return *out ? 0 : -ENOMEM;
 }
 
-static int read_each(struct rules *r, const json_t *list, const struct schema *s,
-		     int (*read)(struct rules *, const json_t *, const struct schema *))
+static const struct field part_items[] = {
+	FIELD(COUNT, NULL, AT(rule_part, column.variable), .room = sizeof(uint32_t)),
+	FIELD(ANY, NULL, AT(rule_part, column.level), .from_json = level_from_json,
+	      .to_json = level_to_json),
+	FIELD(NUMBER, NULL, AT(rule_part, coefficient), .low = -INFINITY),
+	{ 0 },
+};
+static const struct field part_tuple = FIELD(TUPLE, NULL, .item = part_items);
+
+static int part_from_json(struct fields_json *r, const struct field *f, const json_t *value,
+			  void *to)
 {
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		int ret = read(r, json_array_get(list, i), s);
+	const struct rules_reading *reading = r->context;
+	const struct schema *s = reading->schema;
+	struct rule_part p = { 0 };
+	int ret = fields_json_read_value(r, &part_tuple, value, &p);
+	const struct variable *v;
+
+	(void)f;
+	(void)to;
+	if (ret)
+		return ret;
+	if (p.column.variable >= s->nr)
+		return fields_json_error(r, "expected the number of a variable, below %zu", s->nr);
+	v = &s->variables[p.column.variable];
+	if (v->factor ? p.column.level < 0 || (size_t)p.column.level >= v->nr_levels
+		      : p.column.level != -1)
+		return fields_json_error(r, "expected a level of '%s', or -1 for a number",
+					 v->name);
+	return rules_add_part(reading->rules, &p);
+}
+
+/* ---- rules and sets ---- */
+
+static const struct field condition_item = FIELD(ANY, NULL, .from_json = condition_from_json);
+static const struct field part_item = FIELD(ANY, NULL, .from_json = part_from_json);
+
+/* A rule as it is written, with lists that were made by hand. */
+struct rule_saved {
+	struct rule rule;
+	json_t *conditions, *parts;
+};
+
+static int list_to_json(const struct field *f, const void *from, json_t **out)
+{
+	(void)f;
+	*out = json_incref(*(json_t *const *)from);
+	return 0;
+}
+
+static const char *rule_check(const void *from)
+{
+	const struct rule_saved *s = from;
+
+	return s->rule.low <= s->rule.high ? NULL : "low: expected at most high";
+}
+
+static const struct field rule_fields[] = {
+	FIELD(COUNT, "rows", AT(rule_saved, rule.nr_rows), .room = sizeof(uint32_t),
+	      .high = DATASET_ROWS_MAX),
+	FIELD(LIST, "if", AT(rule_saved, conditions), .item = &condition_item,
+	      .high = CONDITIONS_MAX, .to_json = list_to_json),
+	FIELD(NUMBER, "constant", AT(rule_saved, rule.constant), .low = -INFINITY),
+	FIELD(LIST, "linear", AT(rule_saved, parts), .item = &part_item, .high = PARTS_MAX,
+	      .to_json = list_to_json),
+	FIELD(NUMBER, "low", AT(rule_saved, rule.low), .low = -INFINITY),
+	FIELD(NUMBER, "high", AT(rule_saved, rule.high), .low = -INFINITY),
+	{ 0 },
+};
+static const struct fields rule_table = { .name = "rule",
+					  .fields = rule_fields,
+					  .check = rule_check };
+
+static int rule_from_json(struct fields_json *r, const struct field *f, const json_t *value,
+			  void *to)
+{
+	const struct rules_reading *reading = r->context;
+	struct rule_saved saved = { 0 };
+	int ret = fields_json_read(r, &rule_table, value, &saved);
+
+	(void)f;
+	(void)to;
+	return ret ? ret : rules_add(reading->rules, &saved.rule);
+}
+
+static int set_from_json(struct fields_json *r, const struct field *f, const json_t *value,
+			 void *to)
+{
+	static const struct field rule_item = FIELD(ANY, NULL, .from_json = rule_from_json);
+	static const struct field set = FIELD(LIST, NULL, .item = &rule_item);
+	const struct rules_reading *reading = r->context;
+	int ret = fields_json_read_value(r, &set, value, to);
+
+	(void)f;
+	return ret ? ret : rules_end_set(reading->rules);
+}
+
+/* Makes the lists of a rule, which the caller releases in any case. */
+static int rule_lists(const struct rules *r, const struct rule *rule, const struct schema *s,
+		      struct rule_saved *saved)
+{
+	saved->conditions = json_array();
+	saved->parts = json_array();
+	if (!saved->conditions || !saved->parts)
+		return -ENOMEM;
+	for (uint32_t k = 0; k < rule->nr_conditions; k++) {
+		json_t *one;
+		int ret = condition_json(r, &r->conditions[rule->conditions_at + k], s, &one);
+
+		if (ret)
+			return ret;
+		if (json_array_append_new(saved->conditions, one))
+			return -ENOMEM;
+	}
+	for (uint32_t k = 0; k < rule->nr_parts; k++) {
+		int ret = fields_json_append(saved->parts, &part_tuple,
+					     &r->parts[rule->parts_at + k]);
 
 		if (ret)
 			return ret;
@@ -144,56 +274,78 @@ static int read_each(struct rules *r, const json_t *list, const struct schema *s
 	return 0;
 }
 
-static int read_rule(struct rules *r, const json_t *root, const struct schema *s)
+static int rule_json(const struct rules *r, const struct rule *rule, const struct schema *s,
+		     json_t **out)
 {
-	const json_t *conditions = json_object_get(root, "if"),
-		     *parts = json_object_get(root, "linear"),
-		     *rows = json_object_get(root, "rows"),
-		     *constant = json_object_get(root, "constant"),
-		     *low = json_object_get(root, "low"), *high = json_object_get(root, "high");
-	struct rule rule = { .constant = json_number_value(constant),
-			     .low = json_number_value(low),
-			     .high = json_number_value(high) };
-	int ret = 0;
+	struct rule_saved saved = { .rule = *rule };
+	int ret = rule_lists(r, rule, s, &saved);
 
-	if (!is_list(conditions, 10000) || !is_list(parts, 1000000) || !json_is_integer(rows) ||
-	    json_integer_value(rows) < 0 || json_integer_value(rows) > DATASET_ROWS_MAX ||
-	    !json_is_number(constant) || !json_is_number(low) || !json_is_number(high) ||
-	    !(rule.low <= rule.high))
-		return -EINVAL;
-	rule.nr_rows = (uint32_t)json_integer_value(rows);
-	ret = read_each(r, conditions, s, read_condition);
-	if (ret)
-		return ret;
-	ret = read_each(r, parts, s, read_part);
-	return ret ? ret : rules_add(r, &rule);
+	*out = NULL;
+	if (!ret)
+		ret = fields_json_write(&rule_table, &saved, out);
+	json_decref(saved.conditions);
+	json_decref(saved.parts);
+	return ret;
 }
 
-int rules_from_json(struct rules *r, const json_t *root, const struct schema *s, struct err *err)
+/* Appends the rules of a set to a list. */
+static int set_json(const struct rules *r, size_t set, const struct schema *s, json_t *list)
 {
-	const json_t *sets = json_object_get(root, "sets");
-	const json_t *fallback = json_object_get(root, "fallback");
-	int ret = 0;
+	for (size_t i = rules_begin(r, set); i < r->ends[set]; i++) {
+		json_t *one;
+		int ret = rule_json(r, &r->rules[i], s, &one);
 
-	memset(r, 0, sizeof(*r));
-	if (!is_list(sets, RULES_SETS_MAX) || !json_array_size(sets))
-		return err_set(err, EINVAL, "rules: sets: expected a list of 1 to %d",
-			       RULES_SETS_MAX);
-	if (!json_is_number(fallback))
-		return err_set(err, EINVAL, "rules: fallback: expected a number");
-	r->fallback = json_number_value(fallback);
-	for (size_t k = 0; k < json_array_size(sets); k++) {
-		const json_t *list = json_array_get(sets, k);
-
-		ret = json_is_array(list) ? read_each(r, list, s, read_rule) : -EINVAL;
-		ret = ret ? ret : rules_end_set(r);
-		if (ret == -EINVAL)
-			err_set(err, EINVAL, "rules: sets[%zu]: not rules over these variables", k);
 		if (ret)
-			goto out;
+			return ret;
+		if (json_array_append_new(list, one))
+			return -ENOMEM;
 	}
-out:
-	if (ret)
-		rules_release(r);
+	return 0;
+}
+
+/* The sets as they are written, and the constant beside them. */
+struct rules_saved {
+	json_t *sets;
+	double fallback;
+};
+
+static const struct field set_item = FIELD(ANY, NULL, .from_json = set_from_json);
+static const struct field rules_fields[] = {
+	FIELD(LIST, "sets", AT(rules_saved, sets), .item = &set_item, .low = 1,
+	      .high = RULES_SETS_MAX, .to_json = list_to_json),
+	FIELD(NUMBER, "fallback", AT(rules_saved, fallback), .low = -INFINITY),
+	{ 0 },
+};
+static const struct fields rules_table = { .name = "rules", .fields = rules_fields };
+
+int rules_json(const struct rules *r, const struct schema *s, json_t **out)
+{
+	struct rules_saved saved = { .sets = json_array(), .fallback = r->fallback };
+	int ret = saved.sets ? 0 : -ENOMEM;
+
+	*out = NULL;
+	for (size_t set = 0; set < r->nr_sets && !ret; set++) {
+		json_t *list = json_array();
+
+		ret = list && !json_array_append_new(saved.sets, list) ? set_json(r, set, s, list)
+								       : -ENOMEM;
+	}
+	if (!ret)
+		ret = fields_json_write(&rules_table, &saved, out);
+	json_decref(saved.sets);
+	return ret;
+}
+
+int rules_from_json(struct rules *rules, struct fields_json *r, const json_t *value)
+{
+	struct rules_reading reading = { .rules = rules, .schema = r->context };
+	struct rules_saved saved = { 0 };
+	int ret;
+
+	memset(rules, 0, sizeof(*rules));
+	r->context = &reading;
+	ret = fields_json_read(r, &rules_table, value, &saved);
+	r->context = (void *)reading.schema;
+	rules->fallback = saved.fallback;
 	return ret;
 }
