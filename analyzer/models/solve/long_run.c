@@ -25,25 +25,27 @@ struct long_run_part {
 	struct qpn_sample samples[LONG_RUN_SAMPLES];
 };
 
-static bool long_run_is_expected(const struct batch_run *lead, double needed,
-				 const struct solve_options *o)
+/* Returns how many times the length of its first run the net is run in all. */
+static double long_run_lengths(const struct batch_run *lead, double needed,
+			       const struct solve_options *o)
 {
 	double first = (double)(lead->events > o->long_events ? lead->events : o->long_events);
 
-	return o->model_time <= 0 && fmin(needed, (double)o->max_events) > LONG_RUN_TIMES * first;
+	return o->model_time > 0 ? 1 : fmin(needed, (double)o->max_events) / first;
 }
 
 bool long_run_is(const struct batch_run *lead, double needed, const struct solve_options *o)
 {
-	return lead->events >= o->long_events && long_run_is_expected(lead, needed, o);
+	return lead->events >= o->long_events && long_run_lengths(lead, needed, o) > LONG_RUN_TIMES;
 }
 
 unsigned long_run_times_as_fast(const struct batch_run *lead, double needed,
 				const struct solve_options *o)
 {
-	if (!long_run_is_expected(lead, needed, o))
-		return 1;
-	return o->nr_threads ? o->nr_threads : parallel_cpus();
+	double lengths = long_run_lengths(lead, needed, o);
+	unsigned processors = o->nr_threads ? o->nr_threads : parallel_cpus();
+
+	return lengths > LONG_RUN_TIMES ? (unsigned)fmin(processors, ceil(lengths - 1)) : 1;
 }
 
 static int long_run_part(const struct replications *d, struct replication *out, void *sample,
