@@ -17,8 +17,8 @@
 #   power      the primary's power is cut: everything it has not synced is gone (tests/cluster/up.sh, power)
 #
 # The faults are over after ROUNDS rounds (50; with SHORT=1 1), KILLS kills of a serve (1000; 15) and SEGMENTS
-# acknowledged segments (500000; 1000), whichever comes last. By the rates of shorter runs this takes some 100 minutes,
-# and reading half a million segments back some 30 more; with SHORT=1 two minutes. KEEP=1 leaves the folder of a run.
+# acknowledged segments (500000; 1000), whichever comes last. This takes some 80 minutes, and reading half a million
+# segments back as many again; with SHORT=1 two minutes. KEEP=1 leaves the folder of a run.
 #
 # At the end every acknowledged segment is read back through the store's interface and held against its hash, and all
 # requests are counted by `blkcast dump`. The last line is "N acknowledged, 0 lost, 0 doubled"; the exit status is 1
