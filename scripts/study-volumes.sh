@@ -32,7 +32,7 @@ mkdir -m 711 "$work" || {
 }
 memory=""
 declare -A device
-devices=() servers=() awake=() watching="" postmaster=""
+devices=() servers=() watching="" postmaster=""
 tidy() {
 	local name
 	set +e # what fails here must not keep the rest from being taken down
@@ -45,7 +45,6 @@ tidy() {
 	sleep 0.3
 	for name in "$work"/*.img; do umount "$name" 2>/dev/null || umount -l "$name" 2>/dev/null || true; done
 	[ ${#servers[@]} = 0 ] || kill "${servers[@]}" 2>/dev/null || true
-	[ ${#awake[@]} = 0 ] || kill "${awake[@]}" 2>/dev/null || true
 	wait
 	rm -rf --one-file-system "$work"
 	[ -z "$memory" ] || rmdir "$memory" 2>/dev/null || true
@@ -62,18 +61,6 @@ room() {
 }
 
 # ---- volumes ----
-
-# Keeps each processor of this machine busy with a loop that everything else displaces at once. A virtual machine gives a
-# processor without work back to its host, and gets it again as late as the host's other guests make it, while a request
-# passes several threads on its way through FUSE and back. A write that is to take 2 ms, beside nothing else, took 2.39 to
-# 2.51 ms in three runs without these loops, and 2.23 to 2.30 in three between them with the loops.
-keep_awake() {
-	local cpu
-	for ((cpu = 0; cpu < $(nproc --all); cpu++)); do
-		taskset -c $cpu chrt -i 0 setpriv --pdeathsig KILL sh -c 'while :; do :; done' 2>/dev/null &
-		awake+=($!)
-	done
-}
 
 # Serves a volume of 2 GiB as the file $work/NAME.img, by a law that scripts/volume/study_volume.c states. FUSE passes on only
 # 12 requests at a time by default, and nbdfuse's thread of a connection can wait for another one of it, so that many
@@ -141,7 +128,6 @@ made=""
 need_volumes() {
 	[ -z "$made" ] || return 0
 	made=1
-	keep_awake
 	make_group
 	make_volumes
 }

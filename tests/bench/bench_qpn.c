@@ -177,10 +177,9 @@ static size_t coverage(const struct qpn_form *f, size_t nr_left)
 {
 	struct form_coverage c[FORM_MAX_ANSWERS];
 	size_t nr = qpn_form_group(f, nr_left);
-	const struct form_runs ask = { .nr = SEEDS, .precision = 0.01 };
 	struct err err = { 0 };
 
-	if (qpn_form_cover(c, f, nr, &ask, &err)) {
+	if (qpn_form_cover(c, f, nr, NULL, SEEDS, 0.01, &err)) {
 		fprintf(stderr, "%s\n", err.line);
 		exit(1);
 	}

@@ -34,7 +34,7 @@ number='first(.rules.sets[][] | .if[] | select(.levels | not))' levels='first(.r
 bad cubist "no set" '.rules.sets = []' 'rules.sets: expected a list of 1 to 1000'
 bad cubist "no fallback" 'del(.rules.fallback)' 'rules: fallback: missing: expected a number'
 bad cubist "limits the wrong way round" '.rules.sets[0][0].low = 1e9' 'rules.sets\[0\]\[0\]: low: expected at most high'
-bad cubist "a condition on two sides" "$number |= (.above = 1 | .upto = 2)" 'if\[[0-9]+\]: unknown key "upto"'
+bad cubist "a condition on two sides" "$number |= (.above = 1 | .upto = 2)" 'if\[[0-9]+\]: expected above or upto, not both'
 bad cubist "a condition on no side" "$number |= {variable}" 'if\[[0-9]+\]: upto: missing: expected a number'
 bad cubist "a bound for a factor" "$levels |= {variable, upto: 3}" "if\[[0-9]+\]: expected levels, since 'kind' is a factor"
 bad cubist "levels of a number" "$number |= {variable, levels: [0]}" "if\[[0-9]+\]: expected above or upto, since 'size' is a number"

@@ -143,7 +143,7 @@ struct runs {
 	const struct qpn_form *forms;
 	size_t nr_forms;
 	const struct net *net;
-	const struct form_runs *ask;
+	double precision;
 	struct run *runs;
 	struct err *errs;
 };
@@ -191,9 +191,7 @@ static int one_seed(void *ctx, size_t chunk, size_t begin, size_t end)
 	(void)chunk;
 	(void)end;
 	o.seed = begin + 1;
-	o.precision = r->ask->precision;
-	if (r->ask->long_events)
-		o.long_events = r->ask->long_events;
+	o.precision = r->precision;
 	o.quantiles = is_quantile(r->forms);
 	error = solve_net(&s, r->net, &o, &r->errs[begin]);
 	if (error)
@@ -227,16 +225,15 @@ static void count(struct form_coverage *c, const struct runs *r, unsigned nr)
 }
 
 int qpn_form_cover(struct form_coverage *c, const struct qpn_form *f, size_t nr_forms,
-		   const struct form_runs *ask, struct err *err)
+		   const struct net *net, unsigned nr, double precision, struct err *err)
 {
-	struct runs r = { .forms = f, .nr_forms = nr_forms, .ask = ask };
-	unsigned nr = ask->nr;
+	struct runs r = { .forms = f, .nr_forms = nr_forms, .precision = precision };
 	struct parallel p = { .nr_items = nr, .work = one_seed, .ctx = &r };
 	struct net *own = NULL;
-	int error = net_parse(&own, f->name, f->text, NULL, 0, err);
+	int error = net ? 0 : net_parse(&own, f->name, f->text, NULL, 0, err);
 
 	memset(c, 0, nr_forms * sizeof(*c));
-	r.net = own;
+	r.net = net ? net : own;
 	r.runs = calloc(nr, sizeof(*r.runs));
 	r.errs = calloc(nr, sizeof(*r.errs));
 	if (!error && (!r.runs || !r.errs))

@@ -44,18 +44,12 @@ struct form_coverage {
  */
 size_t qpn_form_group(const struct qpn_form *f, size_t nr);
 
-struct form_runs {
-	unsigned nr; /* the seeds 1..nr are run */
-	double precision;
-	uint64_t long_events; /* as in struct solve_options; 0 means its default */
-};
-
 /*
- * Makes the runs, on all processors, until each has its relative precision, and checks the answers
- * of nr_forms forms of one group. c has one element for each form. Returns 0, or -errno with one
- * line in err.
+ * Runs the seeds 1..nr, on all processors, until the relative precision is reached, and checks the
+ * answers of nr_forms forms of one group. c has one element for each form. net NULL means the
+ * form's own net. Returns 0, or -errno with one line in err.
  */
 int qpn_form_cover(struct form_coverage *c, const struct qpn_form *f, size_t nr_forms,
-		   const struct form_runs *runs, struct err *err);
+		   const struct net *net, unsigned nr, double precision, struct err *err);
 
 #endif

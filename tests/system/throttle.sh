@@ -33,6 +33,7 @@ record() {
 		sync
 	done
 	agent_stop
+	# The plan leaves out requests whose end was not seen, which a busy machine has.
 	read -r state waits over all < <("$throttled" "$T/store")
 	written=$("$BUILD/blkcast" characterize --store "$T/store" --json -q | jq '.[0] | .requests.write + .lost')
 }

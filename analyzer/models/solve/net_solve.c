@@ -93,8 +93,7 @@ static void net_solve_say(struct net_watch *w, const struct solve_progress *now)
 	w->told_events = now->events;
 	hint = w->ask->long_hint ? w->ask->long_hint : "";
 	units_time((end / (double)now->events - 1) *
-			   (double)(clock_monotonic_ns() - w->progress.begin_ns) / 1e9 /
-			   now->nr_times_as_fast,
+			   (double)(clock_monotonic_ns() - w->progress.begin_ns) / 1e9,
 		   left);
 	progress_hide(&w->progress);
 	if (!isfinite(needed))

@@ -81,25 +81,20 @@ out:
 /* Returns how many more runs the precision requires by the square-root law. */
 static size_t replications_needed(const struct replications *r)
 {
-	double nr = (double)(r->nr + r->nr_before);
-	double want = nr * pow(r->precision / r->o->precision, 2);
-	double most;
+	double nr = (double)r->nr, want = nr * pow(r->precision / r->o->precision, 2);
 
 	if (r->stop || r->o->model_time > 0 || !(r->precision > r->o->precision) ||
 	    r->events >= r->o->max_events)
 		return 0;
-	/* no more than growth and the limit of events allow */
-	most = fmin((double)(r->most_growth - 1) * nr,
-		    ceil(((double)r->o->max_events / (double)r->events - 1) * nr));
-	return want > nr + 1 ? (size_t)fmin(ceil(want - nr), most) : 1;
+	if (!(want < (double)r->most_growth * nr))
+		return (r->most_growth - 1) * r->nr;
+	return want > nr + 1 ? (size_t)ceil(want - nr) : 1;
 }
 
 int replications_run(struct replications *r, struct err *err)
 {
 	size_t first = r->o->nr_replications < 2 ? 2 : r->o->nr_replications;
 
-	if (r->nr_first)
-		first = r->nr_first;
 	for (size_t more = first; more; more = replications_needed(r)) {
 		int ret = replications_round(r, more, err);
 
@@ -111,7 +106,7 @@ int replications_run(struct replications *r, struct err *err)
 					       r->events, r->precision,
 					       solve_events_needed(r->events, r->expected,
 								   r->o->precision),
-					       r->limit, 1 });
+					       r->limit });
 	}
 	return 0;
 }

@@ -38,17 +38,15 @@ struct replications {
 	int (*judge)(struct replications *r);
 	double length;	    /* model time of each run */
 	size_t most_growth; /* factor by which one round may raise the number of runs */
-	size_t nr_first;    /* runs of the first round; 0 means o->nr_replications, or 2 */
-	size_t nr_before;   /* runs of this length that judge() knows besides; often 0 */
 	const struct solve_options *o;
 
 	void *samples; /* owned */
 	size_t nr;
 	struct replication *round; /* the last nr_round runs; valid in judge() */
 	size_t nr_round;
-	uint64_t events; /* over all runs, those before included, like the two below */
-	double model_time, warm_up;
-	double precision;  /* the precision that was reached */
+	uint64_t events;
+	double model_time, warm_up; /* over all runs */
+	double precision;	    /* the precision that was reached */
 	double expected;   /* the precision to expect of as many other runs; foretells the rest */
 	const char *limit; /* borrowed; judge() may name the result that limits precision */
 	bool stop;	   /* no further round is to begin */

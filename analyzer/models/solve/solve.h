@@ -5,8 +5,7 @@
  * Batch means use one run. It is cut into 64 to 128 batches, whose length doubles as the run goes
  * on. MSER finds the warm-up, which is left out, and the remaining batches are merged into 20
  * groups or more. The run ends when every mean has the precision and the groups are not
- * correlated. A run that is long goes on as several, on all processors (long_run.h). Replications
- * are independent runs on all processors, each without its warm-up, as
+ * correlated. Replications are independent runs on all processors, each without its warm-up, as
  * many as the precision needs. With either method, the random seed alone determines the result.
  */
 #ifndef ANALYZER_SOLVE_H
@@ -28,9 +27,7 @@ struct solve_progress {
 	 * width to expect (struct estimate_limit); infinite where that is not known yet.
 	 */
 	double events_needed;
-	const char *limit; /* names the result with the least precision; NULL if unknown */
-	/* The rest goes so many times as fast, since a long run gets more processors. */
-	unsigned nr_times_as_fast;
+	const char *limit; /* names the result with the least precision; NULL if it is unknown */
 };
 
 struct solve_options {
@@ -48,8 +45,6 @@ struct solve_options {
 	uint64_t seed;
 	/* limit in all; the result says if it stopped the simulation early */
 	uint64_t max_events;
-	/* after so many events, a run of batch means that needs far more goes on as several runs */
-	uint64_t long_events;
 	unsigned nr_replications; /* minimum; 2 or more */
 	unsigned nr_threads;	  /* 0 means all processors */
 	/* places, colours of places as PLACE.COLOUR, and probes whose precision counts */
@@ -60,10 +55,9 @@ struct solve_options {
 	void *ctx;
 };
 
-#define SOLVE_DEFAULTS                                                                           \
-	{                                                                                        \
-		.precision = 0.01, .seed = 1, .max_events = 2000000000, .long_events = 32000000, \
-		.nr_replications = 16                                                            \
+#define SOLVE_DEFAULTS                                                                        \
+	{                                                                                     \
+		.precision = 0.01, .seed = 1, .max_events = 2000000000, .nr_replications = 16 \
 	}
 
 #define SOLVE_LIMIT_BYTES 256
@@ -79,9 +73,6 @@ struct solution {
 	double correlation;	       /* correlation of the samples; good if near 0 */
 	char limit[SOLVE_LIMIT_BYTES]; /* names the result with that precision */
 };
-
-/* Sets the precision that the estimate has reached, and names the result that limits it. */
-void solution_set_precision(struct solution *s, const struct net *n, const struct solve_options *o);
 
 /*
  * Returns how many events the wanted precision takes in all, by the square-root law, after `events`

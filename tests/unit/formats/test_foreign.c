@@ -50,6 +50,8 @@ static struct got *take(const char *format, const void *data, size_t len)
 	g.nr = 0;
 	while (g.nr < MAX && (nr = foreign_next(f, g.r + g.nr, (size_t)(MAX - g.nr), &err)) > 0)
 		g.nr += nr;
+	if (g.nr < MAX && nr < 0)
+		g.nr = nr;
 	for (int64_t i = 0; i < g.nr; i++) {
 		const struct foreign_device *d = &f->devices[g.r[i].device];
 

@@ -7,16 +7,14 @@
 #include "tests/literal/qpn_forms.h"
 #include "tests/support/tap.h"
 
-#define SEEDS	   20
-#define PRECISION  0.05
-#define LEAST	   11
-#define LEAST_LONG 15
+#define SEEDS	  20
+#define PRECISION 0.05
+#define LEAST	  11
 /* Of all answers together, what the goal of 90 % asks. */
 #define LEAST_SHARE 0.9
 
 static void every_form(void)
 {
-	const struct form_runs ask = { .nr = SEEDS, .precision = PRECISION };
 	struct form_coverage c[FORM_MAX_ANSWERS];
 	struct err err = { 0 };
 	unsigned inside = 0, runs = 0;
@@ -24,7 +22,7 @@ static void every_form(void)
 
 	for (size_t i = 0; i < nr_qpn_forms; i += nr) {
 		nr = qpn_form_group(&qpn_forms[i], nr_qpn_forms - i);
-		if (!ok(!qpn_form_cover(c, &qpn_forms[i], nr, &ask, &err))) {
+		if (!ok(!qpn_form_cover(c, &qpn_forms[i], nr, NULL, SEEDS, PRECISION, &err))) {
 			tap_note("%s", err.line);
 			return;
 		}
@@ -42,37 +40,8 @@ static void every_form(void)
 	tap_note("%u of %u intervals hold the exact answer", inside, runs);
 }
 
-/*
- * Runs that count as long after their first look go on as several. M/M/1 at a load of 0.8 needs
- * some eight times as many events as that for 1 %. Of 20 intervals at 95 %, fewer than 15 hold
- * once in 3000 times; the seeds are fixed.
- */
-static void long_runs(void)
-{
-	const struct form_runs one = { .nr = SEEDS, .precision = 0.01 };
-	struct form_runs several = one;
-	struct form_coverage c[FORM_MAX_ANSWERS], alone[FORM_MAX_ANSWERS];
-	size_t nr = qpn_form_group(qpn_forms, nr_qpn_forms);
-	struct err err = { 0 };
-
-	several.long_events = 1;
-	ok(!qpn_form_cover(alone, qpn_forms, nr, &one, &err));
-	ok(!qpn_form_cover(c, qpn_forms, nr, &several, &err));
-	for (size_t k = 0; k < nr; k++) {
-		ok(c[k].inside >= LEAST_LONG);
-		ok_near(c[k].widest, 0, 0.01);
-		ok_near(c[k].bias, 0, 0.005);
-		/* Other runs were made, which took about as many events. */
-		ok(c[k].events != alone[k].events);
-		ok_near((double)c[k].events / (double)alone[k].events, 1, 0.5);
-		tap_note("%u of 20 inside, %.3g events beside %.3g", c[k].inside,
-			 (double)c[k].events, (double)alone[k].events);
-	}
-}
-
 static const struct tap_test tests[] = {
 	{ "intervals hold the closed forms", every_form },
-	{ "intervals of runs that go on as several hold them too", long_runs },
 };
 
 int main(void)

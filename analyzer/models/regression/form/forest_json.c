@@ -270,13 +270,14 @@ static int tree_from_json(struct fields_json *r, const struct field *f, const js
 
 int forest_from_json(struct forest *f, struct fields_json *r, const json_t *value)
 {
-	struct forest_reading reading = { .forest = f, .schema = r->context };
+	void *schema = r->context;
+	struct forest_reading reading = { .forest = f, .schema = schema };
 	struct forest_saved saved = { 0 };
 	int ret;
 
 	forest_init(f);
 	r->context = &reading;
 	ret = fields_json_read(r, &forest_table, value, &saved);
-	r->context = (void *)reading.schema;
+	r->context = schema;
 	return ret;
 }

@@ -53,11 +53,10 @@ static const struct field levels_fields[] = {
 
 enum condition_kind { CONDITION_ABOVE, CONDITION_UPTO, CONDITION_LEVELS };
 
-/* A condition has the keys of one kind alone. */
 static const struct fields condition_tables[] = {
-	[CONDITION_ABOVE] = { .fields = above_fields, .closed = true },
-	[CONDITION_UPTO] = { .fields = upto_fields, .closed = true },
-	[CONDITION_LEVELS] = { .fields = levels_fields, .closed = true },
+	[CONDITION_ABOVE] = { .fields = above_fields },
+	[CONDITION_UPTO] = { .fields = upto_fields },
+	[CONDITION_LEVELS] = { .fields = levels_fields },
 };
 
 /* Adds a condition that was read to the rule that comes next. */
@@ -92,14 +91,18 @@ static int condition_add(struct fields_json *r, const struct condition_saved *c,
 static int condition_from_json(struct fields_json *r, const struct field *f, const json_t *value,
 			       void *to)
 {
+	bool above = json_object_get(value, "above"), upto = json_object_get(value, "upto");
+	enum condition_kind kind = above ? CONDITION_ABOVE : CONDITION_UPTO;
 	struct condition_saved c = { 0 };
-	enum condition_kind kind = json_object_get(value, "levels")  ? CONDITION_LEVELS
-				   : json_object_get(value, "above") ? CONDITION_ABOVE
-								     : CONDITION_UPTO;
-	int ret = fields_json_read(r, &condition_tables[kind], value, &c);
+	int ret;
 
 	(void)f;
 	(void)to;
+	if (above && upto)
+		return fields_json_error(r, "expected above or upto, not both");
+	if (json_object_get(value, "levels"))
+		kind = CONDITION_LEVELS;
+	ret = fields_json_read(r, &condition_tables[kind], value, &c);
 	if (!ret)
 		ret = condition_add(r, &c, kind);
 	free(c.levels);
@@ -338,14 +341,15 @@ int rules_json(const struct rules *r, const struct schema *s, json_t **out)
 
 int rules_from_json(struct rules *rules, struct fields_json *r, const json_t *value)
 {
-	struct rules_reading reading = { .rules = rules, .schema = r->context };
+	void *schema = r->context;
+	struct rules_reading reading = { .rules = rules, .schema = schema };
 	struct rules_saved saved = { 0 };
 	int ret;
 
 	memset(rules, 0, sizeof(*rules));
 	r->context = &reading;
 	ret = fields_json_read(r, &rules_table, value, &saved);
-	r->context = (void *)reading.schema;
+	r->context = schema;
 	rules->fallback = saved.fallback;
 	return ret;
 }
