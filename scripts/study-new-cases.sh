@@ -5,9 +5,10 @@
 #	scripts/study-new-cases.sh [OUT]		after make programs build/tests/system/fileops
 #
 # It is scripts/study-applications.sh with other applications: each is recorded on the old volume, predicted for the new
-# one by blkcast study migrate --storage, and run there, two pairs of 12 s (SET=1 to 5: 5 s). A page of
-# docs/studies/new-cases gets the tables, whatever they say; causes.md beside it, which is written by hand, explains
-# them. An application whose program is not installed is left out, and named there. Eight minutes (SET=1 to 5: six). OUT
+# one by blkcast study migrate --storage, and run there, two pairs of 12 s (SET=1 to 5: 5 s); from SET=12 on, two more of
+# an application whose means differ by more than 10 % from run to run. A page of docs/studies/new-cases gets the tables,
+# whatever they say; causes.md beside it, which is written by hand, explains them. An application whose program is not
+# installed is left out, and named there. Eight to sixteen minutes (SET=1 to 5: six). OUT
 # (default build/study-new-cases-SET) gets everything else; what is there already is not measured again.
 #
 # SET=N is scripts/study-cases/set-N.sh, which says what its applications do; the last one is the default. A set is new
@@ -22,6 +23,7 @@ last=$(printf '%s\n' scripts/study-cases/set-*.sh | sed 's/.*set-//; s/\.sh//' |
 SET=${SET:-$last}
 [ -r "scripts/study-cases/set-$SET.sh" ] || { echo "SET: expected 1 to $last, got '$SET'" >&2 && exit 2; }
 OUT=${1:-build/study-new-cases-$SET}
+[ "$SET" -lt 12 ] || REPEATS=${REPEATS:-4} EVERY=${EVERY:-1}
 [ "$SET" -lt 6 ] || SECONDS_EACH=${SECONDS_EACH:-12} LIMIT_S=${LIMIT_S:-900}
 export SECONDS_EACH=${SECONDS_EACH:-5} REPEATS=${REPEATS:-2} INTERVAL=${INTERVAL:-700ms} EVERY=${EVERY:-2}
 export LIMIT_S=${LIMIT_S:-325} SHORT=1
@@ -58,7 +60,7 @@ mkdir -p "$(dirname "$RESULTS")"
 	"about_$SET"
 	echo
 	[ ${#missing[@]} = 0 ] || printf '%s\n\n' "Left out, because the program is not installed: ${missing[*]}."
-	echo "$SECONDS_EACH s of each run, $REPEATS pairs, one in $EVERY configurations of the campaign with an interval of $INTERVAL."
+	echo "$SECONDS_EACH s of each run, at most $REPEATS pairs, one in $EVERY configurations of the campaign with an interval of $INTERVAL."
 	echo "[applications](../applications/results.md) says how volumes and answers are made, and what the columns are."
 	echo "[causes](causes.md) says why some answers were far off."
 	echo
