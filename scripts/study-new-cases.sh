@@ -60,7 +60,9 @@ mkdir -p "$(dirname "$RESULTS")"
 	"about_$SET"
 	echo
 	[ ${#missing[@]} = 0 ] || printf '%s\n\n' "Left out, because the program is not installed: ${missing[*]}."
-	echo "$SECONDS_EACH s of each run, at most $REPEATS pairs, one in $EVERY configurations of the campaign with an interval of $INTERVAL."
+	share="one in $EVERY configurations"
+	[ "$EVERY" != 1 ] || share="all configurations"
+	echo "$SECONDS_EACH s of each run, at most $REPEATS pairs, $share of the campaign with an interval of $INTERVAL."
 	echo "[applications](../applications/results.md) says how volumes and answers are made, and what the columns are."
 	echo "[causes](causes.md) says why some answers were far off."
 	echo

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/replay/causal_anchor.h"
 #include "analyzer/replay/causal_begin.h"
 #include "analyzer/replay/causal_depend.h"
 #include "analyzer/replay/causal_lock.h"
@@ -44,76 +45,6 @@ static size_t count_until(const struct causal_end *ends, size_t all, size_t nr, 
 }
 
 /*
- * Returns the last completion at or before a time, of a request that was sent before that time;
- * NULL if there is none. By a coarse clock requests take no time: those that were sent at the same
- * instant would else wait for each other.
- */
-static const struct causal_end *last_end(const struct causal_times *t, const struct causal_span *s,
-					 uint64_t ns)
-{
-	const struct request *r = &t->requests[s->first];
-	size_t low = 0, high = s->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct causal_end *e = &s->ends[middle];
-
-		if (e->ns < ns || (e->ns == ns && r[e->request].arrival_ns < ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &s->ends[low - 1] : NULL;
-}
-
-/*
- * Finds the event from which the gap counts: the last event of the lane or completion that it
- * depends on.
- */
-static void causal_anchor(struct causal_request *q, const struct causal_times *t, uint64_t depends,
-			  uint64_t arrival_ns, uint64_t since_ns)
-{
-	q->after_lane = q->after = UINT32_MAX;
-	for (uint32_t l = 0; l < t->nr_lanes && l < CAUSAL_DEPEND_LANES; l++) {
-		const struct causal_end *e;
-
-		if (!(depends >> l & 1))
-			continue;
-		e = last_end(t, &t->lanes[l], arrival_ns);
-		if (!e || e->ns <= since_ns)
-			continue;
-		since_ns = e->ns;
-		q->after_lane = l;
-		q->after = e->request;
-	}
-	q->gap_ns = arrival_ns - since_ns;
-}
-
-/* Lets the first request of a lane wait for the end of the lane whose place it takes. */
-static void causal_anchor_first(struct causal_request *q, const struct causal_times *t,
-				uint32_t before, uint64_t arrival_ns)
-{
-	const struct causal_end *e = &t->lanes[before].ends[t->lanes[before].nr - 1];
-
-	q->gap_ns = arrival_ns - e->ns;
-	q->after_lane = before;
-	q->after = e->request;
-}
-
-/* Lets the first request of a lane wait for the last completion that left nothing under way. */
-static void causal_anchor_turn(struct causal_request *q, const struct causal_times *t,
-			       const struct causal_turns *turns, uint64_t arrival_ns)
-{
-	const struct causal_end *e = causal_turns_find(turns, t, arrival_ns);
-
-	if (!e)
-		return;
-	q->gap_ns = arrival_ns - e->ns;
-	q->after_lane = e->lane;
-	q->after = e->request;
-}
-
-/*
  * Does this for a request of a lane. A lane that is idle may also have been woken by any other, and
  * a lane that begins in the window has been begun by another. Write-back and journals that begin
  * anew do so because of what threads did, so that they go on from whatever completed last.
@@ -123,35 +54,43 @@ static void causal_anchor_lane(struct causal_request *q, const struct causal_fac
 			       uint64_t since_ns)
 {
 	const struct causal_times *t = facts->t;
-	uint64_t woken = 0;
+	bool pauses = idle && arrival_ns - since_ns > CAUSAL_FOLLOW_NS;
 
-	if (lane->follows || q == lane->requests)
-		woken = UINT64_MAX;
-	else if (lane->unsure && facts->journal != CAUSAL_NO_LANE && q->operation != OPERATION_READ)
-		woken = 1ull << facts->journal;
-
-	if (idle && woken && arrival_ns - since_ns > CAUSAL_FOLLOW_NS) {
-		causal_anchor(q, t, woken, arrival_ns, since_ns);
-		if (q->gap_ns <= CAUSAL_FOLLOW_NS)
-			return;
-	}
+	if (pauses && (lane->follows || q == lane->requests))
+		causal_anchor_any(q, t, facts->nr, arrival_ns, since_ns);
+	else if (pauses && lane->unsure && facts->journal != CAUSAL_NO_LANE &&
+		 q->operation != OPERATION_READ)
+		causal_anchor(q, t, 1ull << facts->journal, arrival_ns, since_ns);
+	else
+		pauses = false;
+	if (pauses && q->gap_ns <= CAUSAL_FOLLOW_NS)
+		return;
 	causal_anchor(q, t, idle ? lane->depends : 0, arrival_ns, since_ns);
 	if (idle && causal_is_kernel(lane->tid) && q != lane->requests &&
 	    q->gap_ns > CAUSAL_FOLLOW_NS)
-		causal_anchor(q, t, UINT64_MAX, arrival_ns, since_ns);
+		causal_anchor_any(q, t, facts->nr, arrival_ns, since_ns);
 }
 
-/* Does this for the first request of lane l. */
+/*
+ * Does this for the first request of lane l, which waits for the end of the lane whose place it
+ * takes, or for the last completion that left nothing under way.
+ */
 static void causal_anchor_new(struct causal_request *q, const struct causal_facts *facts, size_t l,
 			      uint64_t arrival_ns)
 {
 	const struct causal_times *t = facts->t;
+	const struct causal_end *e = NULL;
 
-	if (facts->before[l] != CAUSAL_NO_LANE && q->gap_ns > CAUSAL_FOLLOW_NS)
-		causal_anchor_first(q, t, facts->before[l], arrival_ns);
-	if (q->after_lane == UINT32_MAX &&
-	    !causal_is_kernel(causal_tid(&t->requests[t->lanes[l].first])))
-		causal_anchor_turn(q, t, &facts->turns, arrival_ns);
+	if (facts->before[l] != CAUSAL_NO_LANE && q->gap_ns > CAUSAL_FOLLOW_NS) {
+		const struct causal_span *s = &t->lanes[facts->before[l]];
+
+		e = &s->ends[s->nr - 1];
+	} else if (q->after_lane == UINT32_MAX &&
+		   !causal_is_kernel(causal_tid(&t->requests[t->lanes[l].first]))) {
+		e = causal_turns_find(&facts->turns, t, arrival_ns);
+	}
+	if (e)
+		causal_anchor_at(q, e, arrival_ns);
 }
 
 /* Copies what a request is. */

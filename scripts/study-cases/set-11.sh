@@ -5,8 +5,9 @@
 set_11=(zone:named imap:dovecot bup:bup tdb:python3-tdb fetch:aria2c)
 about_11() {
 	cat <<-'TEXT'
-		No model, constant or interval had been made with these five, and none of them had run on a volume when the code that
-		answered was frozen. This is their first round.
+		These five were the eleventh new ones. [Their first round](first-11.md) had means that were off by 14.4 %, and 50 of
+		55 values (91 %) inside the intervals. An error of flushes that have nothing to write has been mended since
+		([causes](causes.md)). These runs are others.
 
 		- **zone**: BIND, whose journal makes each dynamic update of a zone durable, with two clients that add records
 		- **imap**: Dovecot, with two clients that store mails, each durable before the answer, and read others

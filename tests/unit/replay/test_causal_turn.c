@@ -13,14 +13,17 @@
 #include "analyzer/whatif/simulate/stored_sim.h"
 #include "tests/support/tap.h"
 
-#define US	  1000ull
-#define MS	  1000000ull
-#define NR_ROUNDS 30
-#define NR_LARGE  20 /* requests of the program */
-#define NR_SMALL  6  /* programs after it */
-#define NR_ROUND  (NR_LARGE + NR_SMALL)
-#define PAUSE_NS  (7 * MS)
-#define STEP_NS	  (1500 * US)
+#define US	    1000ull
+#define MS	    1000000ull
+#define NR_ROUNDS   30
+#define NR_LARGE    20 /* requests of the program */
+#define NR_SMALL    6  /* programs after it */
+#define NR_ROUND    (NR_LARGE + NR_SMALL)
+#define PAUSE_NS    (7 * MS)
+#define STEP_NS	    (1500 * US)
+
+#define NR_PROGRAMS 150
+#define NR_WRITTEN  6 /* requests of write-back after each of them */
 
 static struct request at(uint32_t tid, uint64_t arrival_ns, uint64_t response_ns)
 {
@@ -196,7 +199,49 @@ static void who_begins_beside_write_back_does_not_wait_for_it(void)
 	causal_release(&plan);
 }
 
+/*
+ * Many programs, one after the other, each of which the kernel writes back what it wrote, some time
+ * after its end. There are more of them than the 64 lanes that a lane can depend on.
+ */
+static size_t programs_and_write_back(struct request *r)
+{
+	uint64_t now_ns = MS;
+	struct rng rng;
+	size_t nr = 0;
+
+	rng_seed(&rng, 7);
+	for (uint32_t k = 0; k < NR_PROGRAMS; k++) {
+		for (int i = 0; i < 4; i++) {
+			r[nr] = at(100 + k, now_ns, MS + rng_below(&rng, MS));
+			now_ns = r[nr++].completion_ns + 100 * US;
+		}
+		now_ns += 4 * MS;
+		for (uint64_t i = 0; i < NR_WRITTEN; i++)
+			r[nr++] = written_back(now_ns, (i + 1) * MS);
+		now_ns += 10 * MS + rng_below(&rng, 5 * MS);
+	}
+	return nr;
+}
+
+static void write_back_follows_each_of_many_programs(void)
+{
+	struct request r[NR_PROGRAMS * (4 + NR_WRITTEN)];
+	struct causal_plan plan;
+
+	ok_int(causal_make(&plan, r, programs_and_write_back(r), NULL), 0);
+	ok_eq(plan.nr_lanes, 1 + NR_PROGRAMS);
+	for (uint32_t k = 1; k < NR_PROGRAMS; k++) {
+		const struct causal_request *first = &plan.lanes[0].requests[k * NR_WRITTEN];
+
+		ok_eq(first->after_lane, 1 + k);
+		ok_eq(first->after, 3);
+		ok_eq(first->gap_ns, 4 * MS + 100 * US);
+	}
+	causal_release(&plan);
+}
+
 static const struct tap_test tests[] = {
+	{ "write-back follows each of many programs", write_back_follows_each_of_many_programs },
 	{ "what runs in turn waits for what ran before", what_runs_in_turn_waits },
 	{ "programs in turn do not meet on slower storage", they_do_not_meet_on_slower_storage },
 	{ "who begins at any time waits for nobody", who_begins_at_any_time_waits_for_nobody },
