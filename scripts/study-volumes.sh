@@ -31,6 +31,8 @@ mkdir -m 711 "$work" || {
 	exit 2
 }
 memory=""
+poll=/sys/module/haltpoll/parameters/guest_halt_poll_ns
+polled=""
 declare -A device
 devices=() servers=() watching="" postmaster=""
 tidy() {
@@ -46,6 +48,7 @@ tidy() {
 	for name in "$work"/*.img; do umount "$name" 2>/dev/null || umount -l "$name" 2>/dev/null || true; done
 	[ ${#servers[@]} = 0 ] || kill "${servers[@]}" 2>/dev/null || true
 	wait
+	[ -z "$polled" ] || echo "$polled" >"$poll"
 	rm -rf --one-file-system "$work"
 	[ -z "$memory" ] || rmdir "$memory" 2>/dev/null || true
 }
@@ -61,6 +64,16 @@ room() {
 }
 
 # ---- volumes ----
+
+# Lets a virtual processor without work look for some for 5 ms before it goes back to its host, which gives it again late.
+# A request passes several threads on its way through FUSE and back. A lone read that is to take 1 ms beside nothing else
+# took 1.20 to 1.32 ms in five runs without this, and 1.12 to 1.15 in five between them with it (a write of 2 ms: 2.22 to
+# 2.33, and 2.16 to 2.24).
+poll_before_halt() {
+	[ -w "$poll" ] || return 0
+	polled=$(cat "$poll")
+	echo 5000000 >"$poll"
+}
 
 # Serves a volume of 2 GiB as the file $work/NAME.img, by a law that scripts/volume/study_volume.c states. FUSE passes on only
 # 12 requests at a time by default, and nbdfuse's thread of a connection can wait for another one of it, so that many
@@ -128,6 +141,7 @@ made=""
 need_volumes() {
 	[ -z "$made" ] || return 0
 	made=1
+	poll_before_halt
 	make_group
 	make_volumes
 }
