@@ -180,6 +180,21 @@ for method in batch-means replications; do
 	like "$(tail -n 1 "$T/err")" "stopped after [0-9]+ events at a relative precision of [0-9.]+, not 0\.01; $rare it" \
 		"$method: so does the end"
 done
+# A colour that few visits of a replication belong to: its mean stay is 60, exactly (infinite servers), and its stays are
+# exponential. A visit that lasts beyond the end of a replication is not counted, and one that began in the warm-up is.
+sed 's/common: 20,/common: 2,/; s/mean: 500/mean: 60/' "$T/rare.yaml" >"$T/stays.yaml"
+"$blkcast" qpn solve "$T/stays.yaml" --method replications --model-time 1000 --replications 4000 --json -q |
+	jq '.places[] | select(.place == "think" and .colour == "rare")' >"$T/stays"
+number "$(jq .residence_time.mean "$T/stays") > 59.2" "replications with 12 visits each give a rare colour its stay (below)"
+number "$(jq .residence_time.mean "$T/stays") < 60.8" "and above"
+number "$(jq .residence_time.p95 "$T/stays") > 176" "its 95th percentile is -60 ln 0.05 = 179.7 (below)"
+number "$(jq .residence_time.p95 "$T/stays") < 183.5" "and above"
+number "$(jq '.throughput.mean * .residence_time.mean / .population.mean' "$T/stays") > 0.996" "Little's law holds (below)"
+number "$(jq '.throughput.mean * .residence_time.mean / .population.mean' "$T/stays") < 1.004" "and above"
+"$blkcast" qpn solve "$T/stays.yaml" --method replications --model-time 200 --replications 200 --json -q |
+	jq '.places[] | select(.place == "think")' >"$T/stays"
+is "$(jq -s 'map(.residence_time.mean | type) | join(" ")' "$T/stays")" '"number null"' \
+	"where a replication has three visits, the stay is not known"
 "$blkcast" qpn solve "$T/rare.yaml" --of disk.common --precision 0.03 --max-events 1500000 --json >"$T/common" 2>"$T/err"
 is "$(grep -c limits "$T/err")" 0 "--of PLACE.COLOUR does not wait for another colour"
 number "$(jq .precision "$T/common") <= 0.03" "it reaches the precision of its own"

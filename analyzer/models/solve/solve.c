@@ -19,6 +19,13 @@
 /* 60 to 128 uncorrelated samples rarely have a higher correlation than this. */
 #define FINE_CORRELATION   0.15
 #define REPLICATION_EVENTS 1000000
+/*
+ * Every replication begins with the same tokens in the same places, which a colour forgets only
+ * after some stays. With this many left out, stays that begin before the rest of a replication make
+ * up for those that end after it, to e^-5 of a stay.
+ */
+#define WARM_UP_STAYS 5
+#define LENGTH_STAYS  20 /* a quarter of the time is left out at most */
 
 struct run {
 	const struct net *n;
@@ -258,6 +265,7 @@ out:
 struct solve_replicated {
 	const struct net *n;
 	struct solution *out;
+	double warm_up; /* model time of each run that is left out */
 };
 
 static int solve_replicate(const struct replications *d, struct replication *out, void *sample,
@@ -277,7 +285,7 @@ static int solve_replicate(const struct replications *d, struct replication *out
 		ret = add_batch(r, err);
 	if (ret)
 		goto out;
-	from = sample_warm_up(r->batches, r->nr);
+	from = (size_t)fmin(ceil(s->warm_up / r->length), BATCHES / 2.0);
 	out->warm_up = (double)from * r->length;
 	out->events = r->events;
 	ret = solve_group(r, from, sample, 1, true);
@@ -301,6 +309,22 @@ static void solve_release(void *sample)
 	qpn_sample_release(sample);
 }
 
+/*
+ * Makes the times of a colour unknown that stays so long that hardly any stay begins and ends in
+ * one replication: those that do are the short ones. By Little's law its stay is known all the same.
+ */
+static void solve_forget_long_stays(struct estimate *e, double length)
+{
+	const struct interval unknown = { NAN, NAN, NAN };
+
+	for (uint32_t i = 0; i < e->nr_slots; i++) {
+		struct slot_estimate *s = &e->slots[i];
+
+		if (s->population.mean > length / WARM_UP_STAYS * s->throughput.mean)
+			s->residence = (struct time_estimate){ unknown, unknown, unknown, unknown };
+	}
+}
+
 static int solve_estimate(struct replications *d)
 {
 	const struct solve_replicated *s = d->ctx;
@@ -308,6 +332,7 @@ static int solve_estimate(struct replications *d)
 	estimate_release(&s->out->estimate);
 	if (estimate_make(&s->out->estimate, s->n, d->samples, d->nr, true))
 		return -ENOMEM;
+	solve_forget_long_stays(&s->out->estimate, d->length);
 	solve_set_precision(s->out, s->n, d->o);
 	d->precision = s->out->precision;
 	d->expected = s->out->expected;
@@ -315,29 +340,71 @@ static int solve_estimate(struct replications *d)
 	return 0;
 }
 
-/* Chooses the length of a replication if none is given: the time that a number of events takes. */
-static int replication_length(const struct net *n, const struct solve_options *o, double *length,
-			      struct err *err)
+/*
+ * Returns the longest mean time of a colour in a place, or between two tokens that leave it. What
+ * never left is not known.
+ */
+static double solve_longest_stay(const struct run *r)
 {
-	struct run r = { .n = n };
-	int ret = qpn_sim_new(&r.sim, n, o->seed, err);
+	double longest = 0;
 
+	for (uint32_t slot = 0; slot < r->n->nr_slots; slot++) {
+		double population = 0, left = 0;
+
+		for (size_t i = 0; i < r->nr; i++) {
+			population += r->batches[i].slots[slot].population;
+			left += r->batches[i].slots[slot].left;
+		}
+		if (left > 0)
+			longest = fmax(longest, fmax(population, (double)r->nr * r->length) / left);
+	}
+	return longest;
+}
+
+/*
+ * Looks at some events to find the warm-up, and the length of a replication if none is given: the
+ * time of these events, or as many stays as it needs, if the limit of events is enough for that.
+ * Every replication leaves out the same time: if its own course decided, it would be cut where the
+ * rest looks calm, which is just after a rare colour has passed.
+ */
+static int solve_plan(struct solve_replicated *s, double *length, const struct solve_options *o,
+		      struct err *err)
+{
+	double most = (double)o->max_events / REPLICATION_EVENTS / fmax(2, o->nr_replications);
+	struct run *r = calloc(1, sizeof(*r));
+	double stays, now;
+	int ret;
+
+	if (!r)
+		return out_of_memory(s->n, err);
+	r->n = s->n;
+	ret = qpn_sim_new(&r->sim, s->n, o->seed, err);
+	if (!ret)
+		ret = solve_pilot(r, err);
+	while (!ret && (r->nr < BATCHES || r->events < REPLICATION_EVENTS)) {
+		if (r->nr == MAX_BATCHES && solve_halve(r))
+			ret = out_of_memory(s->n, err);
+		else
+			ret = add_batch(r, err);
+	}
 	if (ret)
 		goto out;
-	ret = solve_pilot(&r, err);
-	if (ret)
-		goto out;
-	ret = qpn_sim_run(r.sim, INFINITY, REPLICATION_EVENTS, err);
-	*length = qpn_sim_now(r.sim);
+	now = qpn_sim_now(r->sim);
+	stays = WARM_UP_STAYS * solve_longest_stay(r);
+	if (!(*length > 0))
+		*length = fmax(now, fmin(LENGTH_STAYS / WARM_UP_STAYS * stays, most * now));
+	s->warm_up = now - r->length * (double)(r->nr - sample_warm_up(r->batches, r->nr));
+	s->warm_up = fmax(s->warm_up, stays);
 out:
-	qpn_sim_free(r.sim);
+	release_run(r);
+	free(r);
 	return ret;
 }
 
 static int solve_replications(struct solution *out, const struct net *n,
 			      const struct solve_options *o, struct err *err)
 {
-	const struct solve_replicated s = { n, out };
+	struct solve_replicated s = { .n = n, .out = out };
 	struct replications d = { .ctx = &s,
 				  .sample_size = sizeof(struct qpn_sample),
 				  .run = solve_replicate,
@@ -347,7 +414,7 @@ static int solve_replications(struct solution *out, const struct net *n,
 				  .length = o->model_time,
 				  .most_growth = 2,
 				  .o = o };
-	int ret = o->model_time > 0 ? 0 : replication_length(n, o, &d.length, err);
+	int ret = solve_plan(&s, &d.length, o, err);
 
 	if (ret)
 		return ret;
