@@ -232,6 +232,8 @@ static int net_solve_simulate(struct net_solve *o, const struct net *n, double m
 	progress_end(&watch.progress);
 	if (ret)
 		return ret;
+	if (s.method == SOLVE_REPLICATIONS)
+		facts.method = net_methods[NET_REPLICATIONS];
 	facts.events = s.events;
 	facts.seconds = 1e-9 * (double)(clock_monotonic_ns() - begin_ns);
 	facts.model_time = s.model_time;

@@ -26,6 +26,12 @@
  */
 #define WARM_UP_STAYS 5
 #define LENGTH_STAYS  20 /* a quarter of the time is left out at most */
+/*
+ * A long run that needs so many times the events it has goes on as replications on all processors,
+ * of which there are some more than this.
+ */
+#define LONG_FACTOR	  8
+#define LONG_REPLICATIONS 64
 
 struct run {
 	const struct net *n;
@@ -212,36 +218,46 @@ static int solve_judge(struct solution *out, const struct run *r, const struct s
 }
 
 /*
- * Quantiles cost far more than means, so the looks at a run that goes on make them only where its
- * end depends on them.
+ * Returns whether a run is so far from its end that replications are faster. They need samples that
+ * are not correlated, which shows that the net soon forgets what it began with.
  */
-static int batch_means(struct solution *out, const struct net *n, const struct solve_options *o,
-		       struct err *err)
+static bool solve_is_long(const struct solution *s, const struct solve_options *o)
 {
-	struct run *r = calloc(1, sizeof(*r));
-	int ret;
+	double needed = solve_events_needed(s->events, s->expected, o->precision);
+	uint64_t least = o->long_events ? o->long_events : SOLVE_LONG_EVENTS;
 
-	if (!r)
-		return out_of_memory(n, err);
-	r->n = n;
-	ret = qpn_sim_new(&r->sim, n, o->seed, err);
+	return !(o->model_time > 0) && s->events >= least && isfinite(needed) &&
+	       needed >= LONG_FACTOR * (double)s->events &&
+	       o->max_events >= LONG_FACTOR * s->events && s->correlation <= FINE_CORRELATION;
+}
+
+/*
+ * Fills a run, which the caller releases. Quantiles cost far more than means, so the looks at a run
+ * that goes on make them only where its end depends on them. *is_long says that it ended early,
+ * since replications are faster.
+ */
+static int batch_means(struct solution *out, struct run *r, const struct solve_options *o,
+		       bool *is_long, struct err *err)
+{
+	const struct net *n = r->n;
+	int ret = qpn_sim_new(&r->sim, n, o->seed, err);
+
+	*is_long = false;
 	if (ret)
-		goto out;
+		return ret;
 	if (o->model_time > 0)
 		r->length = o->model_time / BATCHES;
 	else
 		ret = solve_pilot(r, err);
 	while (!ret) {
-		if (r->nr == MAX_BATCHES && solve_halve(r)) {
-			ret = out_of_memory(n, err);
-			goto out;
-		}
+		if (r->nr == MAX_BATCHES && solve_halve(r))
+			return out_of_memory(n, err);
 		ret = add_batch(r, err);
 		if (ret || r->nr < BATCHES || r->nr % LOOK_EVERY)
 			continue;
 		ret = solve_judge(out, r, o, o->quantiles, err);
 		if (ret)
-			goto out;
+			return ret;
 		if (o->progress)
 			o->progress(o->ctx, &(struct solve_progress){
 						    out->events, out->precision,
@@ -252,12 +268,12 @@ static int batch_means(struct solution *out, const struct net *n, const struct s
 			break;
 		if (out->precision <= o->precision && out->correlation <= MAX_CORRELATION)
 			break;
+		*is_long = solve_is_long(out, o);
+		if (*is_long)
+			return 0;
 	}
 	if (!ret && !o->quantiles)
 		ret = solve_judge(out, r, o, true, err);
-out:
-	release_run(r);
-	free(r);
 	return ret;
 }
 
@@ -265,7 +281,7 @@ out:
 struct solve_replicated {
 	const struct net *n;
 	struct solution *out;
-	double warm_up; /* model time of each run that is left out */
+	double length, warm_up; /* model time of each run, and the part of it that is left out */
 };
 
 static int solve_replicate(const struct replications *d, struct replication *out, void *sample,
@@ -311,7 +327,8 @@ static void solve_release(void *sample)
 
 /*
  * Makes the times of a colour unknown that stays so long that hardly any stay begins and ends in
- * one replication: those that do are the short ones. By Little's law its stay is known all the same.
+ * one replication: those that do are the short ones. By Little's law its stay is known all the
+ * same.
  */
 static void solve_forget_long_stays(struct estimate *e, double length)
 {
@@ -320,8 +337,9 @@ static void solve_forget_long_stays(struct estimate *e, double length)
 	for (uint32_t i = 0; i < e->nr_slots; i++) {
 		struct slot_estimate *s = &e->slots[i];
 
-		if (s->population.mean > length / WARM_UP_STAYS * s->throughput.mean)
-			s->residence = (struct time_estimate){ unknown, unknown, unknown, unknown };
+		if (s->population.mean <= length / WARM_UP_STAYS * s->throughput.mean)
+			continue;
+		s->residence = (struct time_estimate){ unknown, unknown, unknown, unknown };
 	}
 }
 
@@ -362,17 +380,25 @@ static double solve_longest_stay(const struct run *r)
 }
 
 /*
- * Looks at some events to find the warm-up, and the length of a replication if none is given: the
- * time of these events, or as many stays as it needs, if the limit of events is enough for that.
- * Every replication leaves out the same time: if its own course decided, it would be cut where the
- * rest looks calm, which is just after a rare colour has passed.
+ * Takes the warm-up and, if none is given, the length of replications from a run. Every replication
+ * leaves out the same time: if its own course decided, it would be cut where the rest looks calm,
+ * which is just after a rare colour has passed.
  */
-static int solve_plan(struct solve_replicated *s, double *length, const struct solve_options *o,
-		      struct err *err)
+static void solve_plan(struct solve_replicated *s, const struct run *r, double least, double most)
+{
+	double now = qpn_sim_now(r->sim), stays = WARM_UP_STAYS * solve_longest_stay(r);
+
+	s->warm_up = now - r->length * (double)(r->nr - sample_warm_up(r->batches, r->nr));
+	s->warm_up = fmax(s->warm_up, stays);
+	if (!(s->length > 0))
+		s->length = fmax(least, fmin(LENGTH_STAYS / WARM_UP_STAYS * stays, most));
+}
+
+/* Looks at some events, to plan replications by them. */
+static int solve_look(struct solve_replicated *s, const struct solve_options *o, struct err *err)
 {
 	double most = (double)o->max_events / REPLICATION_EVENTS / fmax(2, o->nr_replications);
 	struct run *r = calloc(1, sizeof(*r));
-	double stays, now;
 	int ret;
 
 	if (!r)
@@ -387,47 +413,82 @@ static int solve_plan(struct solve_replicated *s, double *length, const struct s
 		else
 			ret = add_batch(r, err);
 	}
-	if (ret)
-		goto out;
-	now = qpn_sim_now(r->sim);
-	stays = WARM_UP_STAYS * solve_longest_stay(r);
-	if (!(*length > 0))
-		*length = fmax(now, fmin(LENGTH_STAYS / WARM_UP_STAYS * stays, most * now));
-	s->warm_up = now - r->length * (double)(r->nr - sample_warm_up(r->batches, r->nr));
-	s->warm_up = fmax(s->warm_up, stays);
-out:
+	if (!ret)
+		solve_plan(s, r, qpn_sim_now(r->sim), most * qpn_sim_now(r->sim));
 	release_run(r);
 	free(r);
 	return ret;
 }
 
-static int solve_replications(struct solution *out, const struct net *n,
-			      const struct solve_options *o, struct err *err)
+static int solve_replications(struct solve_replicated *s, const struct solve_options *o,
+			      struct err *err)
 {
-	struct solve_replicated s = { .n = n, .out = out };
-	struct replications d = { .ctx = &s,
+	struct replications d = { .ctx = s,
 				  .sample_size = sizeof(struct qpn_sample),
 				  .run = solve_replicate,
 				  .pieces = solve_pieces,
 				  .release = solve_release,
 				  .judge = solve_estimate,
-				  .length = o->model_time,
+				  .length = s->length,
 				  .most_growth = 2,
 				  .o = o };
-	int ret = solve_plan(&s, &d.length, o, err);
+	struct solution *out = s->out;
+	int ret = replications_run(&d, err);
 
-	if (ret)
-		return ret;
-	ret = replications_run(&d, err);
 	if (ret == -ENOMEM)
-		out_of_memory(n, err);
-	out->events = d.events;
-	out->model_time = d.model_time;
-	out->warm_up = d.warm_up;
+		out_of_memory(s->n, err);
+	out->method = SOLVE_REPLICATIONS;
+	out->events += d.events;
+	out->model_time += d.model_time;
+	out->warm_up += d.warm_up;
 	out->nr_samples = d.nr;
 	out->precision = d.precision;
 	replications_release(&d);
 	return ret;
+}
+
+/* Goes on with a long run as replications. What it has simulated so far counts as warm-up. */
+static int solve_long(struct solution *out, const struct run *r, const struct solve_options *o,
+		      struct err *err)
+{
+	struct solve_replicated s = { .n = r->n, .out = out };
+	double needed = solve_events_needed(out->events, out->expected, o->precision);
+	double least = needed / LONG_REPLICATIONS / (double)out->events * out->model_time;
+	struct solve_options rest = *o;
+
+	rest.max_events -= out->events;
+	solve_plan(&s, r, least, INFINITY);
+	/* Batches of this length are not correlated. */
+	s.warm_up = fmax(s.warm_up, r->length);
+	out->warm_up = out->model_time;
+	return solve_replications(&s, &rest, err);
+}
+
+static int solve_by_batch_means(struct solution *out, const struct net *n,
+				const struct solve_options *o, struct err *err)
+{
+	struct run *r = calloc(1, sizeof(*r));
+	bool is_long;
+	int ret;
+
+	if (!r)
+		return out_of_memory(n, err);
+	r->n = n;
+	ret = batch_means(out, r, o, &is_long, err);
+	if (!ret && is_long)
+		ret = solve_long(out, r, o, err);
+	release_run(r);
+	free(r);
+	return ret;
+}
+
+static int solve_by_replications(struct solution *out, const struct net *n,
+				 const struct solve_options *o, struct err *err)
+{
+	struct solve_replicated s = { .n = n, .out = out, .length = o->model_time };
+	int ret = solve_look(&s, o, err);
+
+	return ret ? ret : solve_replications(&s, o, err);
 }
 
 int solve_net(struct solution *out, const struct net *n, const struct solve_options *o,
@@ -440,8 +501,8 @@ int solve_net(struct solution *out, const struct net *n, const struct solve_opti
 		if (!estimate_has_name(n, o->wanted[i]))
 			return err_set(err, EINVAL, "%s: no place, place.colour or probe \"%s\"",
 				       n->file, o->wanted[i]);
-	ret = o->method == SOLVE_REPLICATIONS ? solve_replications(&s, n, o, err)
-					      : batch_means(&s, n, o, err);
+	ret = o->method == SOLVE_REPLICATIONS ? solve_by_replications(&s, n, o, err)
+					      : solve_by_batch_means(&s, n, o, err);
 	if (ret)
 		solution_release(&s);
 	else

@@ -5,8 +5,9 @@
  * Batch means use one run. It is cut into 64 to 128 batches, whose length doubles as the run goes
  * on. MSER finds the warm-up, which is left out, and the remaining batches are merged into 20
  * groups or more. The run ends when every mean has the precision and the groups are not
- * correlated. Replications are independent runs on all processors, each without its warm-up, as
- * many as the precision needs. With either method, the random seed alone determines the result.
+ * correlated. A run that would take long goes on as replications. These are independent runs on all
+ * processors, each without its warm-up, as many as the precision needs. With either method, the
+ * random seed alone determines the result.
  */
 #ifndef ANALYZER_SOLVE_H
 #define ANALYZER_SOLVE_H
@@ -47,6 +48,8 @@ struct solve_options {
 	uint64_t max_events;
 	unsigned nr_replications; /* minimum; 2 or more */
 	unsigned nr_threads;	  /* 0 means all processors */
+	/* events after which batch means may go on as replications; 0 means SOLVE_LONG_EVENTS */
+	uint64_t long_events;
 	/* places, colours of places as PLACE.COLOUR, and probes whose precision counts */
 	const char *const *wanted;
 	size_t nr_wanted; /* 0 means all places and probes */
@@ -60,10 +63,12 @@ struct solve_options {
 		.precision = 0.01, .seed = 1, .max_events = 2000000000, .nr_replications = 16 \
 	}
 
+#define SOLVE_LONG_EVENTS 32000000
 #define SOLVE_LIMIT_BYTES 256
 
 struct solution {
 	struct estimate estimate;
+	enum solve_method method; /* the one that made the estimates */
 	uint64_t events;
 	double model_time; /* simulated time in all */
 	double warm_up;	   /* the part of it that was left out */
