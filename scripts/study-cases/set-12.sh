@@ -5,8 +5,9 @@
 set_12=(gdbm:python3-dbm.gnu syslog:rsyslogd dar:dar unison:unison sound:sox)
 about_12() {
 	cat <<-'TEXT'
-		No model, constant or interval had been made with these five, and none of them had run on a volume when the code that
-		answered was frozen. This is their first round.
+		These five were the twelfth new ones. [Their first round](first-12.md) had means that were off by 10.8 %, and 104 of
+		111 values (94 %) inside the intervals. That write-back follows any of many threads has been mended since
+		([causes](causes.md)). These runs are others.
 
 		- **gdbm**: GNU dbm, in which a program changes records, of which every third change is made durable, and reads others
 		- **syslog**: rsyslog, which makes each message of two clients durable in one of two files
