@@ -13,6 +13,7 @@
  */
 struct causal_view {
 	double nr, nr_busy; /* arrivals; those that find others of the lane under way */
+	double nr_bursts;   /* as many of these prove what one arrival does */
 	double all_ns, busy_ns;
 	double *ages_ns;  /* since the last completion, by arrival */
 	double *spans_ns; /* lengths of the intervals between completions */
@@ -27,6 +28,7 @@ static void causal_open_look(struct causal_view *v, const struct request *r,
 			     const struct causal_span *s, size_t nr)
 {
 	uint64_t now_ns = s->ends[0].ns, end_ns = r[nr - 1].arrival_ns;
+	uint64_t burst_ns = (end_ns - r[0].arrival_ns) / nr / OPEN_BURST;
 	size_t sent = 0, done = 1;
 
 	while (sent < nr && r[sent].arrival_ns <= now_ns)
@@ -39,6 +41,7 @@ static void causal_open_look(struct causal_view *v, const struct request *r,
 		v->all_ns += (double)(ns - now_ns);
 		v->busy_ns += busy ? (double)(ns - now_ns) : 0;
 		if (arrives) {
+			v->nr_bursts += !sent || ns - r[sent - 1].arrival_ns >= burst_ns;
 			v->nr++;
 			v->nr_busy += busy;
 			v->ages_ns[v->nr_ages++] = (double)(ns - s->ends[done - 1].ns);
@@ -101,9 +104,9 @@ int causal_is_open(const struct causal_times *t, size_t l, bool *open)
 	for (size_t i = 0; i < v.nr_ages; i++)
 		above += v.ages_ns[i] > median;
 	busy = v.all_ns > 0 ? v.busy_ns / v.all_ns : 0;
-	*open = v.nr >= OPEN_REQUESTS && v.nr * busy >= OPEN_BUSY &&
-		causal_open_agrees(v.nr_busy / v.nr, busy, v.nr) &&
-		causal_open_agrees(above / v.nr, 0.5, v.nr);
+	*open = v.nr_bursts >= OPEN_REQUESTS && v.nr_bursts * busy >= OPEN_BUSY &&
+		causal_open_agrees(v.nr_busy / v.nr, busy, v.nr_bursts) &&
+		causal_open_agrees(above / v.nr, 0.5, v.nr_bursts);
 	free(v.ages_ns);
 	free(v.spans_ns);
 	return 0;

@@ -15,10 +15,12 @@
  * way sends directly after a completion, and one that thinks sends after its think time.
  *
  * Both shares may differ by OPEN_SIGMAS standard deviations of independent draws, and by
- * OPEN_TOLERANCE because arrivals are never quite Poisson. A lane of fewer than OPEN_REQUESTS
- * requests, or of which fewer than OPEN_BUSY are expected to find others, stays closed: there is no
- * evidence, and it makes little difference. Of more than OPEN_MOST requests the first ones decide,
- * of which both shares are known to a hundredth.
+ * OPEN_TOLERANCE because arrivals are never quite Poisson. Requests of a burst are no independent
+ * draws: those that follow the one before in less than 1 / OPEN_BURST of the mean time between
+ * requests are one draw with it. A lane of fewer than OPEN_REQUESTS draws, or of which fewer than
+ * OPEN_BUSY are expected to find others, stays closed: there is no evidence, and it makes little
+ * difference. Of more than OPEN_MOST requests the first ones decide, of which both shares are known
+ * to a hundredth.
  */
 #ifndef ANALYZER_CAUSAL_OPEN_H
 #define ANALYZER_CAUSAL_OPEN_H
@@ -29,6 +31,7 @@
 
 #define OPEN_REQUESTS  50
 #define OPEN_BUSY      10.0
+#define OPEN_BURST     20 /* one in 20 requests of a Poisson process follows so soon */
 #define OPEN_MOST      20000
 #define OPEN_SIGMAS    3.0
 #define OPEN_TOLERANCE 0.1

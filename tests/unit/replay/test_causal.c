@@ -487,42 +487,6 @@ static void who_needs_a_lock_depends_on_its_holders(void)
 	causal_release(&plan);
 }
 
-/* What sends whatever completes is open; what waits, thinks or keeps a depth is not. */
-static void open_lanes_are_told_from_closed_ones(void)
-{
-	enum { EACH = 2000, DEPTH = 4 };
-	struct request *r = calloc(4 * EACH, sizeof(*r));
-	uint64_t at[4] = { MS, MS, MS, MS }, busy[DEPTH];
-	struct causal_plan plan;
-	struct rng rng;
-	size_t nr = 0;
-
-	rng_seed(&rng, 11);
-	for (int i = 0; i < DEPTH; i++)
-		busy[i] = MS;
-	for (int i = 0; i < EACH; i++) {
-		uint64_t takes_ns = (uint64_t)(rng_exponential(&rng) * 3e6) + 1;
-		int first = 0;
-
-		at[0] += (uint64_t)(rng_exponential(&rng) * 9e6);
-		r[nr++] = make(1, at[0], takes_ns, 0);
-		at[1] += (uint64_t)(rng_exponential(&rng) * 6e6);
-		r[nr++] = make(2, at[1], takes_ns, 0);
-		at[1] += takes_ns;
-		at[2] += i % 8 ? 1 : 40 * MS; /* bursts of eight, after a think time */
-		r[nr++] = make(3, at[2], takes_ns, 0);
-		for (int k = 1; k < DEPTH; k++)
-			first = busy[k] < busy[first] ? k : first;
-		r[nr++] = make(4, busy[first], takes_ns, 0);
-		busy[first] += takes_ns + 10 * US;
-	}
-	ok_int(causal_make(&plan, r, nr, NULL), 0);
-	for (uint32_t tid = 1; tid <= 4; tid++)
-		ok(lane_of(&plan, tid)->open == (tid == 1));
-	causal_release(&plan);
-	free(r);
-}
-
 /*
  * Thirty programs write once, and again 50 us after the journal's commit, or (waits false) at any
  * time. Returns how many of the second writes wait for the journal, which is the first lane.
@@ -571,8 +535,6 @@ static const struct tap_test tests[] = {
 	{ "who needs a lock depends on its holders", who_needs_a_lock_depends_on_its_holders },
 	{ "a journal follows the writes that it commits, and who waits follows it",
 	  a_journal_follows_the_writes },
-	{ "lanes that send whatever completes are told from the others",
-	  open_lanes_are_told_from_closed_ones },
 	{ "what cannot be sent is counted", what_cannot_be_sent_is_counted },
 	{ "short programs wait for the journal if all of them together do",
 	  short_programs_wait_for_the_journal_if_all_do },
