@@ -195,6 +195,9 @@ number "$(jq '.throughput.mean * .residence_time.mean / .population.mean' "$T/st
 	jq '.places[] | select(.place == "think")' >"$T/stays"
 is "$(jq -s 'map(.residence_time.mean | type) | join(" ")' "$T/stays")" '"number null"' \
 	"where a replication has three visits, the stay is not known"
+"$blkcast" qpn solve "$T/stays.yaml" --method replications --model-time 200 --replications 20 --json >"$T/out" 2>"$T/err"
+is "$(tail -n 1 "$T/err")" 'blkcast qpn: the time of "think.rare" is not known: expected a model time of more than 200' \
+	"and this is said"
 "$blkcast" qpn solve "$T/rare.yaml" --of disk.common --precision 0.03 --max-events 1500000 --json >"$T/common" 2>"$T/err"
 is "$(grep -c limits "$T/err")" 0 "--of PLACE.COLOUR does not wait for another colour"
 number "$(jq .precision "$T/common") <= 0.03" "it reaches the precision of its own"

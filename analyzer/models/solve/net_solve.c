@@ -253,6 +253,9 @@ static int net_solve_simulate(struct net_solve *o, const struct net *n, double m
 			    "relative precision %.3g, seed %llu",
 			    (unsigned long long)s.events, facts.seconds, s.model_time, s.warm_up,
 			    s.precision, (unsigned long long)o->run.seed);
+	if (so.model_time > 0 && isinf(s.precision) && *s.limit)
+		teller_note(o->teller, "the %s is not known: expected a model time of more than %g",
+			    s.limit, so.model_time);
 out:
 	solution_release(&s);
 	return ret;
