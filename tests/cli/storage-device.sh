@@ -103,6 +103,10 @@ like "$(head -n 1 "$T/err")" "r.db: a device is calibrated to [0-9]+ configurati
 holds "and finds the very same" cmp -s "$T/first.json" "$T/found.json"
 exits 0 "show prints a device" "$blkcast" storage show "$T/found.json"
 like "$(cat "$T/out")" 'forced writes +durable_s' "with its parts"
+jq '.operations.unit_bytes = 131072 | .write.latency_byte_s = 1e-9' "$T/found.json" >"$T/units.json"
+"$blkcast" storage show "$T/units.json" --json | jq -r '.parameters[] | "\(.part) \(.parameter) \(.value)"' >"$T/out"
+like "$(cat "$T/out")" 'operations unit_bytes 131072' "the size that one operation moves among them"
+like "$(cat "$T/out")" 'writes latency_mebibyte_s 0.00104857' "and the latency of each MiB"
 
 # The demonstration's requests, here and on a device that is ten times slower.
 sed 's/"servers": *4/"servers": 1/; s/"base_s": *0.00/"base_s": 0.0/' "$T/known.json" >"$T/slow.json"

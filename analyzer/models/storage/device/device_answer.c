@@ -70,6 +70,8 @@ static void device_answer_service(const struct device_model *m, struct answer_ta
 		device_answer_time(t, sides[k], "seek_s", m->seek_s[k]);
 		device_answer_time(t, sides[k], "latency_s", m->latency_s[k]);
 		device_answer_time(t, sides[k], "mebibyte_s", m->byte_s[k] * 1048576);
+		device_answer_time(t, sides[k], "latency_mebibyte_s",
+				   m->latency_byte_s[k] * 1048576);
 		snprintf(text, sizeof(text), "%.3g", m->sigma[k]);
 		device_answer_row(t, sides[k], "sigma", text, m->sigma[k]);
 	}
@@ -103,6 +105,9 @@ static void device_answer_parameters(const struct device_model *m, struct answer
 	char text[UNITS_BYTES], words[UNITS_BYTES + 8];
 
 	device_answer_service(m, t);
+	if (m->unit_bytes > 0)
+		device_answer_row(t, "operations", "unit_bytes", units_bytes(m->unit_bytes, text),
+				  m->unit_bytes);
 	device_answer_limit(t, "operations", &m->ops);
 	device_answer_limit(t, "bytes", &m->bytes);
 	if (!(m->cache.bytes > 0))
