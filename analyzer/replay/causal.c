@@ -45,25 +45,36 @@ static size_t count_until(const struct causal_end *ends, size_t all, size_t nr, 
 }
 
 /*
- * Does this for a request of a lane. A lane that is idle may also have been woken by any other, and
- * a lane that begins in the window has been begun by another. Write-back and journals that begin
- * anew do so because of what threads did, so that they go on from whatever completed last.
+ * Finds the completion that woke a lane, at most CAUSAL_FOLLOW_NS before its request: any where the
+ * lane is known to follow others or begins in the window, since another one has begun it then; one
+ * of the journal where threads wait for that. Returns whether there is one.
+ */
+static bool causal_anchor_woken(struct causal_request *q, const struct causal_facts *facts,
+				const struct causal_lane *lane, uint64_t arrival_ns,
+				uint64_t since_ns)
+{
+	if (lane->follows || q == lane->requests)
+		causal_anchor_any(q, facts->t, facts->nr, arrival_ns, since_ns);
+	else if (lane->unsure && facts->journal != CAUSAL_NO_LANE && q->operation != OPERATION_READ)
+		causal_anchor(q, facts->t, 1ull << facts->journal, arrival_ns, since_ns);
+	else
+		return false;
+	return q->gap_ns <= CAUSAL_FOLLOW_NS;
+}
+
+/*
+ * Finds the event from which the gap of a request counts. idle says that nothing of its lane was
+ * under way. Write-back and journals that begin anew do so because of what threads did, so that
+ * they go on from whatever completed last.
  */
 static void causal_anchor_lane(struct causal_request *q, const struct causal_facts *facts,
 			       const struct causal_lane *lane, bool idle, uint64_t arrival_ns,
 			       uint64_t since_ns)
 {
 	const struct causal_times *t = facts->t;
-	bool pauses = idle && arrival_ns - since_ns > CAUSAL_FOLLOW_NS;
 
-	if (pauses && (lane->follows || q == lane->requests))
-		causal_anchor_any(q, t, facts->nr, arrival_ns, since_ns);
-	else if (pauses && lane->unsure && facts->journal != CAUSAL_NO_LANE &&
-		 q->operation != OPERATION_READ)
-		causal_anchor(q, t, 1ull << facts->journal, arrival_ns, since_ns);
-	else
-		pauses = false;
-	if (pauses && q->gap_ns <= CAUSAL_FOLLOW_NS)
+	if (idle && arrival_ns - since_ns > CAUSAL_FOLLOW_NS &&
+	    causal_anchor_woken(q, facts, lane, arrival_ns, since_ns))
 		return;
 	causal_anchor(q, t, idle ? lane->depends : 0, arrival_ns, since_ns);
 	if (idle && causal_is_kernel(lane->tid) && q != lane->requests &&
@@ -72,7 +83,7 @@ static void causal_anchor_lane(struct causal_request *q, const struct causal_fac
 }
 
 /*
- * Does this for the first request of lane l, which waits for the end of the lane whose place it
+ * Does the same for the first request of lane l, which waits for the end of the lane whose place it
  * takes, or for the last completion that left nothing under way.
  */
 static void causal_anchor_new(struct causal_request *q, const struct causal_facts *facts, size_t l,

@@ -51,7 +51,7 @@ setup_cvs() {
 }
 begin_cvs() { cold "$1"; }
 run_cvs() {
-	local end=$((SECONDS + $2)) nr=0 file
+	local end=$((SECONDS + $2)) nr=0 file path
 	while [ $SECONDS -lt $end ]; do
 		for file in $((nr % 10)) $(((nr + 3) % 10)); do
 			for path in "$1/tree/$file"/file.*; do echo "change $nr" >>"$path"; done

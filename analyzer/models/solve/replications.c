@@ -78,16 +78,19 @@ out:
 	return ret;
 }
 
-/* Returns how many more runs the precision requires by the square-root law. */
+/*
+ * Returns how many more runs the precision requires by the square-root law, or the limit of events
+ * has room for.
+ */
 static size_t replications_needed(const struct replications *r)
 {
-	double nr = (double)r->nr, want = nr * pow(r->precision / r->o->precision, 2);
+	double nr = (double)r->nr, want = nr * pow(r->precision / r->o->precision, 2), room;
 
 	if (r->stop || r->o->model_time > 0 || !(r->precision > r->o->precision) ||
 	    r->events >= r->o->max_events)
 		return 0;
-	if (!(want < (double)r->most_growth * nr))
-		return (r->most_growth - 1) * r->nr;
+	room = nr * (double)r->o->max_events / (double)r->events;
+	want = fmin(want, fmin((double)r->most_growth * nr, room));
 	return want > nr + 1 ? (size_t)ceil(want - nr) : 1;
 }
 

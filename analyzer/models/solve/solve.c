@@ -24,14 +24,16 @@
  * after some stays. With this many left out, stays that begin before the rest of a replication make
  * up for those that end after it, to e^-5 of a stay.
  */
-#define WARM_UP_STAYS 5
-#define LENGTH_STAYS  20 /* a quarter of the time is left out at most */
+#define WARM_UP_STAYS	5
+#define LENGTH_WARM_UPS 4 /* a quarter of the time is left out at most */
 /*
- * A long run that needs so many times the events it has goes on as replications on all processors,
- * of which there are some more than this.
+ * A long run that needs so many times the events that it has goes on as replications. All that it
+ * needs is divided by LONG_REPLICATIONS, so that the precision is reached after some four times as
+ * many replications as are made before the first look at it.
  */
 #define LONG_FACTOR	  8
 #define LONG_REPLICATIONS 64
+#define LONG_FIRST	  16
 
 struct run {
 	const struct net *n;
@@ -217,29 +219,95 @@ static int solve_judge(struct solution *out, const struct run *r, const struct s
 	return 0;
 }
 
+/* This struct is a solution by replications, from which the runs take the net. */
+struct solve_replicated {
+	const struct net *n;
+	struct solution *out;
+	double length, warm_up; /* model time of each run, and the part of it that is left out */
+};
+
 /*
- * Returns whether a run is so far from its end that replications are faster. They need samples that
- * are not correlated, which shows that the net soon forgets what it began with.
+ * Returns the longest mean time of a colour in a place or of a probe, or between two of them. What
+ * never ended is not known.
  */
-static bool solve_is_long(const struct solution *s, const struct solve_options *o)
+static double solve_longest_stay(const struct run *r)
 {
-	double needed = solve_events_needed(s->events, s->expected, o->precision);
+	double longest = 0, all = (double)r->nr * r->length;
+
+	for (uint32_t slot = 0; slot < r->n->nr_slots; slot++) {
+		double population = 0, left = 0;
+
+		for (size_t i = 0; i < r->nr; i++) {
+			population += r->batches[i].slots[slot].population;
+			left += r->batches[i].slots[slot].left;
+		}
+		if (left > 0)
+			longest = fmax(longest, fmax(population, all) / left);
+	}
+	for (uint32_t probe = 0; probe < r->n->nr_probes; probe++) {
+		double time = 0, ended = 0;
+
+		for (size_t i = 0; i < r->nr; i++) {
+			time += r->batches[i].probes[probe].time;
+			ended += r->batches[i].probes[probe].nr;
+		}
+		if (ended > 0)
+			longest = fmax(longest, fmax(time, all) / ended);
+	}
+	return longest;
+}
+
+/*
+ * Takes the warm-up and, if none is given, the length of replications from a run. Every replication
+ * leaves out the same time: if its own course decided, it would be cut where the rest looks calm,
+ * which is just after a rare colour has passed.
+ */
+static void solve_plan(struct solve_replicated *s, const struct run *r, double least, double most)
+{
+	double now = qpn_sim_now(r->sim), stays = WARM_UP_STAYS * solve_longest_stay(r);
+
+	s->warm_up = now - r->length * (double)(r->nr - sample_warm_up(r->batches, r->nr));
+	s->warm_up = fmax(s->warm_up, stays);
+	if (!(s->length > 0))
+		s->length = fmax(least, fmin(LENGTH_WARM_UPS * s->warm_up, most));
+}
+
+/*
+ * Returns whether a run is so far from its end that replications are faster, and plans them. They
+ * need samples that are not correlated, which shows that the net soon forgets what it began with,
+ * and a first round that does not take more events than the run needs or may have.
+ */
+static bool solve_is_long(struct solve_replicated *s, const struct run *r,
+			  const struct solve_options *o)
+{
+	const struct solution *now = s->out;
+	double needed = solve_events_needed(now->events, now->expected, o->precision);
+	double event_time = now->model_time / (double)now->events;
 	uint64_t least = o->long_events ? o->long_events : SOLVE_LONG_EVENTS;
 
-	return !(o->model_time > 0) && s->events >= least && isfinite(needed) &&
-	       needed >= LONG_FACTOR * (double)s->events &&
-	       o->max_events >= LONG_FACTOR * s->events && s->correlation <= FINE_CORRELATION;
+	if (o->model_time > 0 || now->events < least || !isfinite(needed) ||
+	    now->correlation > FINE_CORRELATION)
+		return false;
+	needed = fmin(needed, (double)o->max_events - (double)now->events);
+	if (needed < LONG_FACTOR * (double)now->events)
+		return false;
+	s->length = 0;
+	solve_plan(s, r, needed / LONG_REPLICATIONS * event_time, INFINITY);
+	/* Batches of this length are not correlated. */
+	s->warm_up = fmax(s->warm_up, r->length);
+	return LONG_FIRST * s->length <= needed * event_time;
 }
 
 /*
  * Fills a run, which the caller releases. Quantiles cost far more than means, so the looks at a run
  * that goes on make them only where its end depends on them. *is_long says that it ended early,
- * since replications are faster.
+ * since replications are faster; these are planned then.
  */
-static int batch_means(struct solution *out, struct run *r, const struct solve_options *o,
+static int batch_means(struct solve_replicated *s, struct run *r, const struct solve_options *o,
 		       bool *is_long, struct err *err)
 {
 	const struct net *n = r->n;
+	struct solution *out = s->out;
 	int ret = qpn_sim_new(&r->sim, n, o->seed, err);
 
 	*is_long = false;
@@ -268,7 +336,7 @@ static int batch_means(struct solution *out, struct run *r, const struct solve_o
 			break;
 		if (out->precision <= o->precision && out->correlation <= MAX_CORRELATION)
 			break;
-		*is_long = solve_is_long(out, o);
+		*is_long = solve_is_long(s, r, o);
 		if (*is_long)
 			return 0;
 	}
@@ -276,13 +344,6 @@ static int batch_means(struct solution *out, struct run *r, const struct solve_o
 		ret = solve_judge(out, r, o, true, err);
 	return ret;
 }
-
-/* This struct is a solution by replications, from which the runs take the net. */
-struct solve_replicated {
-	const struct net *n;
-	struct solution *out;
-	double length, warm_up; /* model time of each run, and the part of it that is left out */
-};
 
 static int solve_replicate(const struct replications *d, struct replication *out, void *sample,
 			   uint64_t seed, struct err *err)
@@ -326,21 +387,25 @@ static void solve_release(void *sample)
 }
 
 /*
- * Makes the times of a colour unknown that stays so long that hardly any stay begins and ends in
- * one replication: those that do are the short ones. By Little's law its stay is known all the
- * same.
+ * Makes times unknown that are so long that hardly any of them begins and ends in one replication:
+ * those that do are the short ones. How long a colour stays is taken from its population and
+ * throughput (Little's law), which have no such ends.
  */
 static void solve_forget_long_stays(struct estimate *e, double length)
 {
 	const struct interval unknown = { NAN, NAN, NAN };
+	const struct time_estimate no_time = { unknown, unknown, unknown, unknown };
+	double most = length / WARM_UP_STAYS;
 
 	for (uint32_t i = 0; i < e->nr_slots; i++) {
 		struct slot_estimate *s = &e->slots[i];
 
-		if (s->population.mean <= length / WARM_UP_STAYS * s->throughput.mean)
-			continue;
-		s->residence = (struct time_estimate){ unknown, unknown, unknown, unknown };
+		if (s->population.mean > most * s->throughput.mean)
+			s->residence = no_time;
 	}
+	for (uint32_t i = 0; i < e->nr_probes; i++)
+		if (e->probes[i].time.mean.mean > most)
+			e->probes[i].time = no_time;
 }
 
 static int solve_estimate(struct replications *d)
@@ -356,42 +421,6 @@ static int solve_estimate(struct replications *d)
 	d->expected = s->out->expected;
 	d->limit = s->out->limit;
 	return 0;
-}
-
-/*
- * Returns the longest mean time of a colour in a place, or between two tokens that leave it. What
- * never left is not known.
- */
-static double solve_longest_stay(const struct run *r)
-{
-	double longest = 0;
-
-	for (uint32_t slot = 0; slot < r->n->nr_slots; slot++) {
-		double population = 0, left = 0;
-
-		for (size_t i = 0; i < r->nr; i++) {
-			population += r->batches[i].slots[slot].population;
-			left += r->batches[i].slots[slot].left;
-		}
-		if (left > 0)
-			longest = fmax(longest, fmax(population, (double)r->nr * r->length) / left);
-	}
-	return longest;
-}
-
-/*
- * Takes the warm-up and, if none is given, the length of replications from a run. Every replication
- * leaves out the same time: if its own course decided, it would be cut where the rest looks calm,
- * which is just after a rare colour has passed.
- */
-static void solve_plan(struct solve_replicated *s, const struct run *r, double least, double most)
-{
-	double now = qpn_sim_now(r->sim), stays = WARM_UP_STAYS * solve_longest_stay(r);
-
-	s->warm_up = now - r->length * (double)(r->nr - sample_warm_up(r->batches, r->nr));
-	s->warm_up = fmax(s->warm_up, stays);
-	if (!(s->length > 0))
-		s->length = fmax(least, fmin(LENGTH_STAYS / WARM_UP_STAYS * stays, most));
 }
 
 /* Looks at some events, to plan replications by them. */
@@ -448,25 +477,20 @@ static int solve_replications(struct solve_replicated *s, const struct solve_opt
 }
 
 /* Goes on with a long run as replications. What it has simulated so far counts as warm-up. */
-static int solve_long(struct solution *out, const struct run *r, const struct solve_options *o,
-		      struct err *err)
+static int solve_long(struct solve_replicated *s, const struct solve_options *o, struct err *err)
 {
-	struct solve_replicated s = { .n = r->n, .out = out };
-	double needed = solve_events_needed(out->events, out->expected, o->precision);
-	double least = needed / LONG_REPLICATIONS / (double)out->events * out->model_time;
 	struct solve_options rest = *o;
 
-	rest.max_events -= out->events;
-	solve_plan(&s, r, least, INFINITY);
-	/* Batches of this length are not correlated. */
-	s.warm_up = fmax(s.warm_up, r->length);
-	out->warm_up = out->model_time;
-	return solve_replications(&s, &rest, err);
+	rest.max_events -= s->out->events;
+	rest.nr_replications = LONG_FIRST;
+	s->out->warm_up = s->out->model_time;
+	return solve_replications(s, &rest, err);
 }
 
 static int solve_by_batch_means(struct solution *out, const struct net *n,
 				const struct solve_options *o, struct err *err)
 {
+	struct solve_replicated s = { .n = n, .out = out };
 	struct run *r = calloc(1, sizeof(*r));
 	bool is_long;
 	int ret;
@@ -474,12 +498,10 @@ static int solve_by_batch_means(struct solution *out, const struct net *n,
 	if (!r)
 		return out_of_memory(n, err);
 	r->n = n;
-	ret = batch_means(out, r, o, &is_long, err);
-	if (!ret && is_long)
-		ret = solve_long(out, r, o, err);
+	ret = batch_means(&s, r, o, &is_long, err);
 	release_run(r);
 	free(r);
-	return ret;
+	return !ret && is_long ? solve_long(&s, o, err) : ret;
 }
 
 static int solve_by_replications(struct solution *out, const struct net *n,

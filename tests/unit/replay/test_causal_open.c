@@ -5,30 +5,8 @@
 
 #include "analyzer/models/num/rng.h"
 #include "analyzer/replay/causal.h"
+#include "tests/support/causal_lane.h"
 #include "tests/support/tap.h"
-
-#define US 1000ull
-#define MS 1000000ull
-
-static struct request make(uint32_t tid, uint64_t arrival_ns, uint64_t takes_ns, int operation)
-{
-	return (struct request){ .tid = tid,
-				 .flags = tid ? 0 : REQUEST_KERNEL_THREAD,
-				 .arrival_ns = arrival_ns,
-				 .dispatch_ns = arrival_ns,
-				 .completion_ns = arrival_ns + takes_ns,
-				 .sector = 8 * (arrival_ns / US % 1000),
-				 .bytes = 4096,
-				 .operation = (uint8_t)operation };
-}
-
-static const struct causal_lane *lane_of(const struct causal_plan *plan, uint32_t tid)
-{
-	for (size_t i = 0; i < plan->nr_lanes; i++)
-		if (plan->lanes[i].tid == tid)
-			return &plan->lanes[i];
-	return NULL;
-}
 
 /* What sends whatever completes is open; what waits, thinks or keeps a depth is not. */
 static void open_lanes_are_told_from_closed_ones(void)
