@@ -20,7 +20,8 @@ nginx-light apache2-utils rrdtool slapd ldap-utils curl beanstalkd borgbackup
 notmuch subversion par2 firebird3.0-server-core firebird3.0-utils ostree mercurial p7zip-full db5.3-util rdiff-backup
 postfix xorriso kyotocabinet-utils samba smbclient ccache python3-plyvel fossil hdf5-tools
 bind9 bind9-dnsutils dovecot-imapd bup python3-tdb aria2
-python3-gdbm rsyslog dar unison sox bogofilter-bdb cvs squid samtools sphinxsearch"
+python3-gdbm rsyslog dar unison sox bogofilter-bdb cvs squid samtools sphinxsearch
+victoria-metrics casync docker-registry python3-xapian"
 fuzz="clang libclang-rt-14-dev valgrind"
 vm="qemu-system-x86 qemu-system-misc qemu-user-static binutils cpio kmod xz-utils zstd debian-archive-keyring jq
 gcc-s390x-linux-gnu libc6-dev-s390x-cross"

@@ -5,8 +5,9 @@
 set_13=(spam:bogofilter cvs:cvs proxy:squid bam:samtools search:indexer)
 about_13() {
 	cat <<-'TEXT'
-		No model, constant or interval had been made with these five, and none of them had run on a volume when the code that
-		answered was frozen. This is their first round.
+		These five were the thirteenth new ones. [Their first round](first-13.md) had means that were off by 358 %, 8.2 %
+		without spam, and 71 of 86 values (83 %) inside the intervals. An error of spam has been mended since
+		([causes](causes.md)). These runs are others.
 
 		- **spam**: bogofilter learns mail after mail into a Berkeley DB with transactions, and rates others
 		- **cvs**: files of a working copy change and are committed to a CVS repository, again and again, and checked out anew
