@@ -20,68 +20,6 @@
 #define NEW_SHARE     1e-5
 #define FEW_SLOTS     15
 
-struct keyed {
-	uint64_t key;
-	uint32_t row;
-};
-
-/* Maps doubles to integers of the same order; -0 becomes 0. */
-static uint64_t key_of(double x)
-{
-	uint64_t bits;
-
-	x += 0.0;
-	memcpy(&bits, &x, sizeof(bits));
-	return bits >> 63 ? ~bits : bits | 1ull << 63;
-}
-
-/*
- * Sorts stably by the byte at `shift`. Returns false if all bytes are equal, so that nothing is to
- * be done.
- */
-static bool radix_pass(const struct keyed *from, struct keyed *to, size_t n, unsigned int shift)
-{
-	size_t first[257] = { 0 };
-
-	for (size_t i = 0; i < n; i++)
-		first[(from[i].key >> shift & 255) + 1]++;
-	for (size_t k = 1; k <= 256; k++) {
-		if (first[k] == n)
-			return false;
-		first[k] += first[k - 1];
-	}
-	for (size_t i = 0; i < n; i++)
-		to[first[from[i].key >> shift & 255]++] = from[i];
-	return true;
-}
-
-/*
- * Radix sort suits measured factors: they have few distinct values, and therefore few bytes that
- * differ.
- */
-int forward_candidate_order(const double *x, size_t n, uint32_t *order)
-{
-	struct keyed *keys = reallocarray(NULL, 2 * n + 1, sizeof(*keys)), *from = keys, *to;
-
-	if (!keys)
-		return -ENOMEM;
-	to = keys + n;
-	for (size_t i = 0; i < n; i++)
-		keys[i] = (struct keyed){ key_of(x[i]), (uint32_t)i };
-	for (unsigned int shift = 0; shift < 64; shift += 8) {
-		if (radix_pass(from, to, n, shift)) {
-			struct keyed *swap = from;
-
-			from = to;
-			to = swap;
-		}
-	}
-	for (size_t i = 0; i < n; i++)
-		order[i] = from[i].row;
-	free(keys);
-	return 0;
-}
-
 /*
  * Computes the distances between knots and from the ends that keep the model from following a run
  * of noise (Friedman, Multivariate Adaptive Regression Splines, 1991, equations 43 and 45, alpha

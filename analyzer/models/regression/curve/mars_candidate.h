@@ -40,8 +40,6 @@ struct forward_choice {
 	bool pair;   /* both hinges are new; otherwise only the upper one */
 };
 
-/* Sorts the rows by ascending x, and equal ones by number. Returns 0 or -ENOMEM. */
-int forward_candidate_order(const double *x, size_t n, uint32_t *order);
 /*
  * Appends a candidate. The caller must call forward_candidates_settle() after the last candidate
  * of a term.

@@ -8,6 +8,7 @@
 
 #include "analyzer/models/regression/curve/mars_candidate.h"
 #include "analyzer/models/regression/curve/mars_forward.h"
+#include "analyzer/models/regression/table/row_order.h"
 #include "base/memory/array.h"
 
 /* A column counts as new if it keeps this share of its length after projection on the others. */
@@ -21,15 +22,6 @@
 #define WORST_GRSQ -10
 /* A step that gains ten times as much as the last one is a numerical accident, as in R's earth. */
 #define GAIN_JUMP 10
-
-static int sort_columns(struct forward *f)
-{
-	for (size_t c = 0; c < f->nr_columns; c++) {
-		if (forward_candidate_order(f->design.x + c * f->n, f->n, f->order + c * f->n))
-			return -ENOMEM;
-	}
-	return 0;
-}
 
 static void scale_columns(struct forward *f)
 {
@@ -225,7 +217,7 @@ int forward_init(struct forward *f, const struct schema *s, const struct dataset
 		ret = -ENOMEM;
 	if (ret)
 		goto out;
-	ret = sort_columns(f);
+	ret = row_order(f->design.x, f->nr_columns, f->n, f->order);
 	if (ret)
 		goto out;
 	scale_columns(f);

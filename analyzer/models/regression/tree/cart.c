@@ -208,7 +208,7 @@ static int cart_tree_new(struct cart_tree **out, const struct cart *c, size_t mi
 	t->cp = cp;
 	t->min_split = minsplit;
 	t->split.min_bucket = (size_t)fmax(1, rint((double)minsplit / 3));
-	ret = cart_split_init(&t->split, c->in->schema);
+	ret = cart_split_init(&t->split, c->in->schema, c->in->train->nr_rows);
 	if (ret)
 		goto out;
 	ret = tree_grow(&cart_grower, t, c->in->schema, c->in->train, c->order, NULL);

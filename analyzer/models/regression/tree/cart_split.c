@@ -18,14 +18,15 @@ struct side {
 	double weight, sum;
 };
 
-int cart_split_init(struct cart_split *c, const struct schema *s)
+int cart_split_init(struct cart_split *c, const struct schema *s, size_t nr_rows)
 {
 	size_t most = tree_most_levels(s);
 
 	c->left = calloc(most, 1);
 	c->levels = calloc(most, sizeof(*c->levels));
 	c->sorted = calloc(most, sizeof(*c->sorted));
-	return c->left && c->levels && c->sorted ? 0 : -ENOMEM;
+	c->y = calloc(nr_rows + 1, sizeof(*c->y));
+	return c->left && c->levels && c->sorted && c->y ? 0 : -ENOMEM;
 }
 
 void cart_split_release(struct cart_split *c)
@@ -33,6 +34,7 @@ void cart_split_release(struct cart_split *c)
 	free(c->left);
 	free(c->levels);
 	free(c->sorted);
+	free(c->y);
 }
 
 static double cart_split_weight(const struct tree_growth *g, uint32_t row)
@@ -95,18 +97,20 @@ static void cart_split_take(struct tree_split *s, size_t v, double gain, size_t 
 static void cart_split_unweighted(const struct cart_split *c, struct tree_growth *g, size_t v,
 				  const uint32_t *order, const struct cart_node *node)
 {
-	const double *x = g->data->x + v * g->data->nr_rows, *y = g->data->y;
+	const double *x = g->data->x + v * g->data->nr_rows;
 	size_t n = node->end - node->begin;
-	double mean = 0, sum = 0, best = fmax(g->split.gain, LEAST_GAIN);
+	double *y = c->y, mean = 0, sum = 0, best = fmax(g->split.gain, LEAST_GAIN);
 	double least = best * node->risk * CLEARLY_LESS;
 
-	for (size_t i = 0; i < n; i++)
-		mean += y[order[i]];
+	for (size_t i = 0; i < n; i++) {
+		y[i] = g->data->y[order[i]];
+		mean += y[i];
+	}
 	mean /= (double)n;
 	for (size_t i = 1; i + c->min_bucket <= n && i < n; i++) {
 		double left = (double)i, right = (double)(n - i), here, next, gain;
 
-		sum += y[order[i - 1]] - mean;
+		sum += y[i - 1] - mean;
 		if (sum * sum * (double)n < least * left * right || i < c->min_bucket)
 			continue;
 		here = x[order[i - 1]];

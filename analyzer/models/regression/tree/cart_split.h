@@ -28,9 +28,10 @@ struct cart_split {
 	struct cart_level *levels;
 	size_t *sorted;
 	uint8_t *left;
+	double *y; /* scratch memory for numbers: the node's responses in the order of one */
 };
 
-int cart_split_init(struct cart_split *c, const struct schema *s);
+int cart_split_init(struct cart_split *c, const struct schema *s, size_t nr_rows);
 void cart_split_release(struct cart_split *c);
 /* Fills in g->split. */
 void cart_split_best(struct cart_split *c, struct tree_growth *g, const struct cart_node *node);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/models/regression/curve/mars_candidate.h"
+#include "analyzer/models/regression/table/row_order.h"
 #include "analyzer/models/regression/tree/tree_grow.h"
 
 /* This struct is a node whose rows are divided, while its orders may still wait for that. */
@@ -17,12 +17,9 @@ uint32_t *tree_order(const struct schema *s, const struct dataset *d)
 {
 	uint32_t *order = reallocarray(NULL, s->nr * d->nr_rows + 1, sizeof(*order));
 
-	for (size_t v = 0; order && v < s->nr; v++) {
-		if (forward_candidate_order(d->x + v * d->nr_rows, d->nr_rows,
-					    order + v * d->nr_rows)) {
-			free(order);
-			return NULL;
-		}
+	if (order && row_order(d->x, s->nr, d->nr_rows, order)) {
+		free(order);
+		return NULL;
 	}
 	return order;
 }
