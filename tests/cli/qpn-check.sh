@@ -12,13 +12,30 @@ finds() { # NAME LINE YAML
 	is "$(cat "$T/out")" "$T/net.yaml:$2" "$1 is named"
 }
 finds "an unreachable place" '3: no token ever gets to place "q" (a)' \
-	'colours: [a]\nplaces:\n  {p: {queue: is, tokens: {a: 1}, service: {a: {exponential: {mean: 1}}}}, q: {colours: [a]}}\ntransitions: {t: {take: {p: a}, put: {p: a}}, u: {take: {p: a}, put: {p: a}}, v: {time: {exponential: {mean: 1}}, take: {p: a}, put: {p: a}}}\n'
+	'colours: [a]\nplaces:\n  {p: {queue: is, tokens: {a: 1}, service: {a: {exponential: {mean: 1}}}}, q: {colours: [a]}}\ntransitions: {t: {take: {p: a}, put: {p: a}}, u: {take: {p: a}, put: {p: a}}}\n'
 finds "a trap" '2: tokens that get there never leave: place "q" (a)' \
 	'colours: [a]\nplaces: {p: {tokens: {a: 1}}, q: {colours: [a]}}\ntransitions: {t: {take: {p: a}, put: {q: a}}}\n'
 printf '%b' 'colours: [a, b]\nplaces: {p: {queue: is, tokens: {a: 1}, service: {a: {exponential: {mean: 1}}}}, q: {queue: is, tokens: {b: 1}, service: {b: {exponential: {mean: 1}}}}, r: {tokens: {a: 1}, colours: [b]}}\ntransitions:\n  t: {take: {p: a, r: b}, put: {p: a}}\n  u: {take: {p: a}, put: {p: a}}\n  v: {take: {q: b}, put: {q: b}}\n  w: {take: {p: a, r: a}, put: {p: a, r: a}}\n' >"$T/dead.yaml"
 exits 1 "a mode that cannot fire is found" "$blkcast" qpn check "$T/dead.yaml"
 is "$(tail -n 1 "$T/out")" "$T/dead.yaml:4: what it takes never comes together: transition \"t\" (only)" \
 	"it is named"
+# The place with too much work gets no token, since a transition of a higher priority takes them all.
+outranked() { # MEAN-OF-A MEAN-OF-B
+	printf '%s\n' 'colours: [r]' 'places:' '  cpu: {colours: [r]}' \
+		"  a: {queue: fcfs, service: {r: {exponential: {mean: $1}}}}" \
+		"  b: {queue: fcfs, service: {r: {exponential: {mean: $2}}}}" 'transitions:' \
+		'  come: {time: {exponential: {rate: 0.5}}, put: {cpu: r}}' \
+		'  toa: {priority: 2, take: {cpu: r}, put: {a: r}}' '  tob: {take: {cpu: r}, put: {b: r}}' \
+		'  goa: {take: {a: r}}' '  gob: {take: {b: r}}' >"$T/ranks.yaml"
+}
+outranked 1 50
+exits 1 "a transition that never gets a token is found" "$blkcast" qpn check "$T/ranks.yaml"
+like "$(cat "$T/out")" 'ranks.yaml:9: one of a higher priority takes its tokens first: transition "tob" \(only\)' "and named"
+is "$(grep -c unstable "$T/out")" 0 "and does not overload what it feeds"
+exits 0 "the net is solved" "$blkcast" qpn solve "$T/ranks.yaml" --quiet
+outranked 3 1
+exits 1 "all the work goes to the other one" "$blkcast" qpn check "$T/ranks.yaml"
+like "$(cat "$T/out")" 'unstable, .* place "a" \(load 1.5 on 1 server\)' "which is overloaded"
 finds "an unstable queue" '2: unstable, more work comes than can be done: place "q" (load 2.4 on 2 servers)' \
 	'colours: [a]\nplaces: {q: {queue: {strategy: ps, servers: 2}, service: {a: {exponential: {mean: 2}}}}}\ntransitions: {in: {time: {exponential: {rate: 1.2}}, put: {q: a}}, out: {take: {q: a}}}\n'
 exits 1 "and not simulated" "$blkcast" qpn solve "$T/net.yaml"

@@ -22,6 +22,7 @@ struct checker {
 	void *ctx;
 	bool *reachable; /* by slot */
 	bool *fires;	 /* by mode, in the order of transitions */
+	bool *outranked; /* by mode: another one of a higher priority takes its tokens */
 	bool *keeps;	 /* by mode: may be part of an endless loop */
 	const struct net_mode **modes;
 	const struct net_transition **of; /* by mode */
@@ -53,6 +54,16 @@ static const char *colour_name(const struct checker *c, uint32_t slot)
 	return c->n->colours[c->n->slots[slot].colour];
 }
 
+static bool check_outranked(const struct checker *c, uint32_t mode)
+{
+	const struct net_mode *x = c->modes[mode];
+
+	for (uint32_t i = 0; i < x->nr_take; i++)
+		if (net_is_outranked(c->n, c->of[mode], x->take[i].slot))
+			return true;
+	return false;
+}
+
 /*
  * Computes a least fixed point: a mode can fire if tokens can reach all slots from which it takes.
  */
@@ -66,7 +77,7 @@ static void find_reachable(struct checker *c)
 		more = false;
 		for (uint32_t m = 0; m < c->nr_modes; m++) {
 			const struct net_mode *x = c->modes[m];
-			bool can = !c->fires[m];
+			bool can = !c->fires[m] && !c->outranked[m];
 
 			for (uint32_t i = 0; can && i < x->nr_take; i++)
 				can = c->reachable[x->take[i].slot];
@@ -89,7 +100,10 @@ static void check_reachable(const struct checker *c)
 	for (uint32_t m = 0; m < c->nr_modes; m++)
 		if (!c->fires[m])
 			check_report(c, FINDING_DEAD_MODE, c->modes[m]->line,
-				     "what it takes never comes together: transition",
+				     c->outranked[m] ? "one of a higher priority takes its tokens "
+						       "first: transition"
+						     : "what it takes never comes together: "
+						       "transition",
 				     c->of[m]->name, c->modes[m]->name);
 }
 
@@ -169,7 +183,7 @@ static double check_share(const struct checker *c, uint32_t mode, uint32_t slot)
 
 		for (uint32_t k = 0; k < u->nr_modes; k++)
 			takes |= u->modes[k].nr_take && u->modes[k].take[0].slot == slot;
-		all += takes ? u->weight : 0;
+		all += takes && !net_is_outranked(c->n, u, slot) ? u->weight : 0;
 	}
 	for (uint32_t k = 0; k < t->nr_modes; k++)
 		if (t->modes[k].nr_take && t->modes[k].take[0].slot == slot)
@@ -220,7 +234,7 @@ static int solve_flows(const struct checker *c, double *a, double *rate, lapack_
 	for (uint32_t m = 0; m < c->nr_modes; m++) {
 		const struct net_mode *x = c->modes[m];
 
-		for (uint32_t i = 0; i < x->nr_put; i++) {
+		for (uint32_t i = 0; !c->outranked[m] && i < x->nr_put; i++) {
 			if (!x->nr_take)
 				rate[x->put[i].slot] += x->put[i].count * source_rate(c, m);
 			else
@@ -420,15 +434,18 @@ int net_check(const struct net *n, void (*say)(void *ctx, const struct finding *
 		nr += n->transitions[i].nr_modes;
 	c.reachable = calloc((size_t)n->nr_slots + 1, sizeof(*c.reachable));
 	c.fires = calloc((size_t)nr + 1, sizeof(*c.fires));
+	c.outranked = calloc((size_t)nr + 1, sizeof(*c.outranked));
 	c.keeps = calloc((size_t)nr + 1, sizeof(*c.keeps));
 	c.modes = calloc((size_t)nr + 1, sizeof(*c.modes));
 	c.of = calloc((size_t)nr + 1, sizeof(*c.of));
-	if (c.reachable && c.fires && c.keeps && c.modes && c.of) {
+	if (c.reachable && c.fires && c.outranked && c.keeps && c.modes && c.of) {
 		for (uint32_t i = 0; i < n->nr_transitions; i++)
 			for (uint32_t m = 0; m < n->transitions[i].nr_modes; m++) {
 				c.of[c.nr_modes] = &n->transitions[i];
 				c.modes[c.nr_modes++] = &n->transitions[i].modes[m];
 			}
+		for (uint32_t m = 0; m < c.nr_modes; m++)
+			c.outranked[m] = check_outranked(&c, m);
 		find_reachable(&c);
 		check_reachable(&c);
 		check_traps(&c);
@@ -438,6 +455,7 @@ int net_check(const struct net *n, void (*say)(void *ctx, const struct finding *
 	}
 	free(c.reachable);
 	free(c.fires);
+	free(c.outranked);
 	free(c.keeps);
 	free(c.modes);
 	free(c.of);

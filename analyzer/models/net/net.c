@@ -223,6 +223,34 @@ uint32_t net_find_slot(const struct net *n, uint32_t place, uint32_t colour)
 	return NET_NONE;
 }
 
+/* Returns true if a mode takes one token of the slot, and nothing else keeps it from that. */
+static bool net_takes_alone(const struct net *n, const struct net_mode *m, uint32_t slot)
+{
+	if (m->nr_take != 1 || m->take[0].count != 1 || m->take[0].slot != slot)
+		return false;
+	for (uint32_t i = 0; i < m->nr_put; i++) {
+		const struct net_slot *to = &n->slots[m->put[i].slot];
+
+		if (to->capacity || n->places[to->place].capacity)
+			return false;
+	}
+	return true;
+}
+
+bool net_is_outranked(const struct net *n, const struct net_transition *t, uint32_t slot)
+{
+	for (uint32_t i = 0; i < n->nr_transitions; i++) {
+		const struct net_transition *other = &n->transitions[i];
+
+		if (other->timed || (!t->timed && other->priority <= t->priority))
+			continue;
+		for (uint32_t m = 0; m < other->nr_modes; m++)
+			if (net_takes_alone(n, &other->modes[m], slot))
+				return true;
+	}
+	return false;
+}
+
 static int fail_slot(const struct net *n, const struct net_slot *s, struct err *err,
 		     const char *what)
 {

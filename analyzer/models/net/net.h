@@ -143,6 +143,11 @@ uint32_t net_find_place(const struct net *n, const char *name);
 uint32_t net_find_colour(const struct net *n, const char *name);
 uint32_t net_find_queue(const struct net *n, const char *name);
 uint32_t net_find_slot(const struct net *n, uint32_t place, uint32_t colour);
+/*
+ * Returns true if the transition never takes a token of the slot, because an immediate mode of a
+ * higher priority takes one token there and nothing else, and finds room wherever it puts tokens.
+ */
+bool net_is_outranked(const struct net *n, const struct net_transition *t, uint32_t slot);
 
 /*
  * Readers of model files use these functions. The functions take over nothing and copy names; they

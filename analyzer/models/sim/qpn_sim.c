@@ -147,10 +147,9 @@ static void room_made(struct qpn_sim *s, struct watch_range r, int64_t now)
 			qpn_mode_enable(s, s->watches[i].mode);
 }
 
-/* Puts a token into a depository or an ordinary place. */
-static void lie_down(struct qpn_sim *s, uint32_t token, struct slot_state *x)
+/* Lets transitions see a token that is in a depository or an ordinary place. */
+static void lie_visible(struct qpn_sim *s, uint32_t token, struct slot_state *x)
 {
-	x->nr_lying++;
 	if (x->fifo) {
 		struct place_state *p = &s->places[x->place];
 		bool first = p->lying.head == NO_TOKEN;
@@ -162,6 +161,13 @@ static void lie_down(struct qpn_sim *s, uint32_t token, struct slot_state *x)
 		token_append(s, &x->lying, token);
 		more_visible(s, x);
 	}
+}
+
+/* Puts a token into a depository or an ordinary place. */
+static void lie_down(struct qpn_sim *s, uint32_t token, struct slot_state *x)
+{
+	x->nr_lying++;
+	lie_visible(s, token, x);
 }
 
 static inline void send_on(struct qpn_sim *s, uint32_t token)
@@ -372,22 +378,29 @@ static void start_clocks(struct qpn_sim *s)
 	}
 }
 
+/*
+ * Tokens that were sent on are routed at once only where one of them is all that can move.
+ * Otherwise priorities and weights decide between what moves them and what else is enabled.
+ */
+static void qpn_sim_compete(struct qpn_sim *s)
+{
+	for (uint32_t i = 0; i < s->nr_sent; i++)
+		lie_visible(s, s->sent[i], &s->slots[s->tokens[s->sent[i]].slot]);
+	s->nr_sent = 0;
+}
+
 /* Fires immediate transitions until none is enabled; the marking is then tangible. */
 static int qpn_sim_settle(struct qpn_sim *s)
 {
 	uint64_t limit = QPN_SIM_MAX_FIRINGS + 16 * (uint64_t)s->nr_live;
 
 	while (s->nr_sent || s->nr_enabled) {
-		if (s->nr_sent) {
-			/*
-			 * Tokens are handled in the order of their arrival; usually there is one.
-			 */
-			uint32_t t = s->sent[s->sent_at++];
+		if (s->nr_sent == 1 && !s->nr_enabled) {
+			uint32_t t = s->sent[--s->nr_sent];
 
-			if (s->sent_at == s->nr_sent)
-				s->sent_at = s->nr_sent = 0;
 			qpn_sim_route(s, t, &s->slots[s->tokens[t].slot]);
 		} else {
+			qpn_sim_compete(s);
 			qpn_sim_fire(s, choose_mode(s, choose_transition(s)));
 		}
 		if (s->error)

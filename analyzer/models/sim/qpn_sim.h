@@ -3,8 +3,7 @@
  * qpn_sim: discrete-event simulation of a queueing Petri net.
  *
  * Immediate transitions fire before time goes on: among those enabled, the highest priority; there
- * by transition weight, then by the weight of the enabled modes. A token whose every way onward
- * takes it alone is sent on as it arrives, by the same weights. Timed transitions race; one that is
+ * by transition weight, then by the weight of the enabled modes. Timed transitions race; one that is
  * disabled at the end of an instant forgets its time. Of several tokens of a colour in a
  * depository the one that came first leaves.
  *

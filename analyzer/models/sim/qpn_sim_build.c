@@ -372,8 +372,7 @@ static int build_watches(struct qpn_sim *s)
 			if (!count)
 				continue;
 			s->modes[m].missing++;
-			if (!x->nr_routes)
-				add_watch(s, &x->visible, m, count);
+			add_watch(s, &x->visible, m, count);
 		}
 		x->room.begin = x->room.end = x->visible.end;
 		watch_room(s, &x->room, i, NET_NONE, n->slots[i].capacity);

@@ -61,7 +61,7 @@ struct slot_state {
 	double drawn[SLOT_DRAWS]; /* exponential times of service; the last one is used next */
 	uint32_t place, queue;	  /* queue NET_NONE: there is none, or its service takes no time */
 	uint32_t level;		  /* level of priority within its queue */
-	uint32_t nr_routes;	  /* above 0: tokens do not stay here but are sent on */
+	uint32_t nr_routes;	  /* above 0: a token that moves alone is sent on from here */
 	const struct route *routes;
 	bool fifo, capped, probed;
 	struct watch_range visible, room; /* indexes in sim->watches */
@@ -180,8 +180,7 @@ struct qpn_sim {
 	struct watch *watches;
 	struct route *routes;
 	size_t cap_sent;
-	uint32_t *sent, nr_sent; /* tokens under way, to be routed ... */
-	uint32_t sent_at;	 /* ... from here on */
+	uint32_t *sent, nr_sent; /* tokens under way, in the order of their arrival */
 	uint32_t *taken;	 /* scratch of a firing */
 	double *kept;		 /* marks of the tokens taken, likewise */
 	struct rng choice;

@@ -120,6 +120,8 @@ static int routing_row(const struct net *n, uint32_t slot, double *row, struct e
 			const struct net_transition *t = &n->transitions[i];
 			double modes = 0;
 
+			if (net_is_outranked(n, t, slot))
+				continue;
 			for (uint32_t m = 0; m < t->nr_modes; m++)
 				if (t->modes[m].take[0].slot == slot)
 					modes += t->modes[m].weight;
@@ -155,6 +157,8 @@ static uint32_t find_chains(const struct net *n, uint32_t *chain, uint32_t *pare
 		for (uint32_t m = 0; m < n->transitions[i].nr_modes; m++) {
 			const struct net_mode *x = &n->transitions[i].modes[m];
 
+			if (net_is_outranked(n, &n->transitions[i], x->take[0].slot))
+				continue;
 			parent[root_of(parent, x->take[0].slot)] = root_of(parent, x->put[0].slot);
 		}
 	for (uint32_t i = 0; i < n->nr_slots; i++)
@@ -163,6 +167,73 @@ static uint32_t find_chains(const struct net *n, uint32_t *chain, uint32_t *pare
 	for (uint32_t i = 0; i < n->nr_slots; i++)
 		chain[i] = chain[root_of(parent, i)];
 	return nr;
+}
+
+/*
+ * Marks the slots of a chain from which tokens can get to this one. a is P transposed, with the
+ * identity taken off. Returns the number of slots that were not marked before.
+ */
+static uint32_t mark_origins(const double *a, uint32_t nr, uint32_t slot, bool *marked,
+			     uint32_t *stack)
+{
+	uint32_t depth = 0, found = 0;
+
+	if (marked[slot])
+		return 0;
+	marked[slot] = true;
+	stack[depth++] = slot;
+	while (depth) {
+		uint32_t to = stack[--depth];
+
+		found++;
+		for (uint32_t from = 0; from < nr; from++) {
+			if (marked[from] || from == to || !(a[(size_t)to * nr + from] > 0))
+				continue;
+			marked[from] = true;
+			stack[depth++] = from;
+		}
+	}
+	return found;
+}
+
+/*
+ * Returns true if all tokens of a chain end in one and the same cycle of places: then there is a
+ * slot to which they can get from every other one. Where there is one, the last slot that was not
+ * marked yet by those before it is such a slot.
+ */
+static bool ends_in_one_cycle(const struct product_form *p, const double *a, uint32_t nr,
+			      uint32_t chain, bool *marked, uint32_t *stack)
+{
+	uint32_t last = 0, size = 0;
+
+	memset(marked, 0, nr * sizeof(*marked));
+	for (uint32_t i = 0; i < nr; i++) {
+		if (p->chain[i] != chain)
+			continue;
+		size++;
+		if (mark_origins(a, nr, i, marked, stack))
+			last = i;
+	}
+	memset(marked, 0, nr * sizeof(*marked));
+	return mark_origins(a, nr, last, marked, stack) == size;
+}
+
+static int check_cycles(const struct product_form *p, const struct net *n, const double *a,
+			struct err *err)
+{
+	uint32_t nr = n->nr_slots, *stack = calloc(nr, sizeof(*stack));
+	bool *marked = calloc(nr, sizeof(*marked));
+	int ret = stack && marked ? 0 : err_set(err, ENOMEM, "%s: out of memory", n->file);
+
+	for (uint32_t c = 0; !ret && c < p->nr_chains; c++)
+		if (!ends_in_one_cycle(p, a, nr, c, marked, stack))
+			ret = err_set(err, EINVAL,
+				      "%s: not product-form: tokens can end in more than one "
+				      "cycle of places",
+				      n->file);
+	free(stack);
+	free(marked);
+	return ret;
 }
 
 /*
@@ -186,6 +257,9 @@ static int find_visits(struct product_form *p, const struct net *n, struct err *
 		if (ret)
 			goto out;
 	}
+	ret = check_cycles(p, n, a, err);
+	if (ret)
+		goto out;
 	for (uint32_t c = 0; c < p->nr_chains; c++) {
 		uint32_t first = 0;
 
@@ -197,10 +271,11 @@ static int find_visits(struct product_form *p, const struct net *n, struct err *
 	}
 	if (LAPACKE_dgesv(LAPACK_ROW_MAJOR, (lapack_int)nr, 1, a, (lapack_int)nr, pivots, p->visits,
 			  1))
-		ret = err_set(err, EINVAL,
-			      "%s: not product-form: tokens can end in more than one cycle of "
-			      "places",
+		ret = err_set(err, EINVAL, "%s: the equations of the visits have no solution",
 			      n->file);
+	for (uint32_t i = 0; !ret && i < nr; i++)
+		if (!(p->visits[i] > 0)) /* no token comes back, which rounding makes -0 or less */
+			p->visits[i] = 0;
 out:
 	free(a);
 	free(row);

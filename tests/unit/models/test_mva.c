@@ -174,6 +174,31 @@ static void pepsy(void)
 	net_free(n);
 }
 
+/* Two equal servers: the third place gets no token, since a transition of a higher priority does. */
+static void follows_priorities(void)
+{
+	struct estimate e;
+	bool exact;
+
+	if (!ok(solve(&e,
+		      "colours: [c]\nplaces:\n"
+		      "  cpu: {queue: fcfs, tokens: {c: 3}, service: {c: {exponential: {mean: 1}}}}\n"
+		      "  a: {queue: fcfs, service: {c: {exponential: {mean: 1}}}}\n"
+		      "  b: {queue: fcfs, service: {c: {exponential: {mean: 5}}}}\n"
+		      "transitions:\n"
+		      "  a: {priority: 2, take: {cpu: c}, put: {a: c}}\n"
+		      "  b: {priority: 1, take: {cpu: c}, put: {b: c}}\n"
+		      "  back: {modes: {a: {take: {a: c}, put: {cpu: c}}, b: {take: {b: c}, put: {cpu: c}}}}\n",
+		      false, &exact)))
+		return;
+	ok(exact);
+	ok_ratio(e.slots[0].throughput.mean, 0.75, 1e-9);
+	ok_ratio(e.slots[1].population.mean, 1.5, 1e-9);
+	ok_eq(e.slots[2].throughput.mean > 0, 0);
+	ok_eq(signbit(e.slots[2].throughput.mean), 0);
+	estimate_release(&e);
+}
+
 static void refuses(void)
 {
 	static const char *const cases[][2] = {
@@ -195,6 +220,14 @@ static void refuses(void)
 		{ "colours: [c]\nplaces:\n  q: {queue: ps, tokens: {c: 1}, service: {c: {exponential: {mean: 1}}}}\n"
 		  "  r: {colours: [c]}\ntransitions: {t: {take: {q: c}, put: {r: c}}}\n",
 		  "t.yaml:4: not product-form: place \"r\": its tokens never leave it" },
+		/* shares of 0.3 and 0.7, of which no rounded equation is singular */
+		{ "colours: [c]\nplaces:\n  s: {queue: fcfs, tokens: {c: 2}, service: {c: {exponential: {mean: 1}}}}\n"
+		  "  a: {queue: fcfs, service: {c: {exponential: {mean: 1}}}}\n"
+		  "  b: {queue: fcfs, service: {c: {exponential: {mean: 2}}}}\n"
+		  "transitions:\n  s: {modes: {a: {weight: 0.3, take: {s: c}, put: {a: c}},\n"
+		  "              b: {weight: 0.7, take: {s: c}, put: {b: c}}}}\n"
+		  "  a: {take: {a: c}, put: {a: c}}\n  b: {take: {b: c}, put: {b: c}}\n",
+		  "t.yaml: not product-form: tokens can end in more than one cycle of places" },
 	};
 	struct estimate e;
 	bool exact;
@@ -212,6 +245,7 @@ static const struct tap_test tests[] = {
 	{ "colours that change are one chain", changing_colours },
 	{ "the approximation is within its error and says what it is", approximates },
 	{ "pepsy-bcmp2 is met to ten digits", pepsy },
+	{ "a transition of a higher priority takes all tokens", follows_priorities },
 	{ "what is not product-form is refused with the place", refuses },
 };
 

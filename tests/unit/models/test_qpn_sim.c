@@ -270,6 +270,40 @@ static void weighted_modes(void)
 	solution_release(&s);
 }
 
+/*
+ * Two tokens arrive at once; one becomes what would join the other, which may leave first. A mode
+ * that takes a token alone must compete with all that is enabled: with equal priorities the tokens
+ * join with probability 1/2 x 1/3, and not at all where the second may leave at a higher one.
+ */
+static void immediate_races(void)
+{
+	static const char *const priorities[][3] = { { "1", "1", "1" }, { "1", "3", "3" } };
+	static const double joined[] = { 1.0 / 6, 0 };
+
+	for (size_t i = 0; i < TAP_NR(joined); i++) {
+		const char *const *p = priorities[i];
+		struct solution s;
+		char text[1000];
+
+		snprintf(text, sizeof(text),
+			 "colours: [r]\n"
+			 "places: {a: {colours: [r]}, e: {colours: [r]}, d: {colours: [r]},\n"
+			 "  f: {queue: is, service: {r: {deterministic: {value: .1}}}}}\n"
+			 "transitions:\n"
+			 "  come: {time: {deterministic: {value: 1}}, put: {a: r, e: r}}\n"
+			 "  low: {priority: %s, take: {a: r}, put: {d: r}}\n"
+			 "  high: {priority: %s, take: {e: r}}\n"
+			 "  pair: {priority: %s, take: {d: r, e: r}, put: {f: r}}\n"
+			 "  drop: {priority: %s, take: {d: r}}\n"
+			 "  gone: {take: {f: r}}\n",
+			 p[0], p[1], p[2], p[0]);
+		if (!solve(&s, text, 1e5))
+			return;
+		ok_near(s.estimate.slots[3].throughput.mean, joined[i], 0.005);
+		solution_release(&s);
+	}
+}
+
 /* M/M/1/5: a source that may only put while there is room is a loss system by memorylessness. */
 static void capacities(void)
 {
@@ -432,6 +466,7 @@ static const struct tap_test tests[] = {
 	{ "closed nets of two classes follow exact MVA", two_classes },
 	{ "priorities follow Cobham, and preemption its own form", priorities },
 	{ "weights of transitions and modes give their shares", weighted_modes },
+	{ "what moves a token alone competes by priority and weight", immediate_races },
 	{ "a capacity makes a loss system", capacities },
 	{ "a markovian arrival process that is Poisson acts so", markovian_arrivals },
 	{ "tokens leave a fifo place in their order", fifo_departure },
