@@ -3,8 +3,8 @@
  * qpn_sim: discrete-event simulation of a queueing Petri net.
  *
  * Immediate transitions fire before time goes on: among those enabled, the highest priority; there
- * by transition weight, then by the weight of the enabled modes. Timed transitions race; one that is
- * disabled at the end of an instant forgets its time. Of several tokens of a colour in a
+ * by transition weight, then by the weight of the enabled modes. Timed transitions race; one that
+ * is disabled at the end of an instant forgets its time. Of several tokens of a colour in a
  * depository the one that came first leaves.
  *
  * Each slot's services, each timed transition and the choice of modes draw from streams of their

@@ -174,22 +174,23 @@ static void pepsy(void)
 	net_free(n);
 }
 
-/* Two equal servers: the third place gets no token, since a transition of a higher priority does. */
+/* Two equal servers; a transition of a higher priority keeps all tokens from the third place. */
 static void follows_priorities(void)
 {
 	struct estimate e;
 	bool exact;
 
-	if (!ok(solve(&e,
-		      "colours: [c]\nplaces:\n"
-		      "  cpu: {queue: fcfs, tokens: {c: 3}, service: {c: {exponential: {mean: 1}}}}\n"
-		      "  a: {queue: fcfs, service: {c: {exponential: {mean: 1}}}}\n"
-		      "  b: {queue: fcfs, service: {c: {exponential: {mean: 5}}}}\n"
-		      "transitions:\n"
-		      "  a: {priority: 2, take: {cpu: c}, put: {a: c}}\n"
-		      "  b: {priority: 1, take: {cpu: c}, put: {b: c}}\n"
-		      "  back: {modes: {a: {take: {a: c}, put: {cpu: c}}, b: {take: {b: c}, put: {cpu: c}}}}\n",
-		      false, &exact)))
+	if (!ok(solve(
+		    &e,
+		    "colours: [c]\nplaces:\n"
+		    "  cpu: {queue: fcfs, tokens: {c: 3}, service: {c: {exponential: {mean: 1}}}}\n"
+		    "  a: {queue: fcfs, service: {c: {exponential: {mean: 1}}}}\n"
+		    "  b: {queue: fcfs, service: {c: {exponential: {mean: 5}}}}\n"
+		    "transitions:\n"
+		    "  a: {priority: 2, take: {cpu: c}, put: {a: c}}\n"
+		    "  b: {priority: 1, take: {cpu: c}, put: {b: c}}\n"
+		    "  back: {modes: {a: {take: {a: c}, put: {cpu: c}}, b: {take: {b: c}, put: {cpu: c}}}}\n",
+		    false, &exact)))
 		return;
 	ok(exact);
 	ok_ratio(e.slots[0].throughput.mean, 0.75, 1e-9);
