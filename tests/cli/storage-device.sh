@@ -251,7 +251,7 @@ like "$("$blkcast" study migrate "$demo" --storage "$T/three.json" -q)" "in time
 excess() { awk -v p="$1" '$1 == "read" && $2 == p { print $4 }' "$T/coverage"; }
 for point in mean p99; do
 	half=$(jq "[.results[] | select(.type == \"read\" and .point == \"$point\") | (.ci[1] / .target_s | log)][0]" "$T/out")
-	number "($half) ^ 2 - $(excess $point) ^ 2 > 0.0899 && ($half) ^ 2 - $(excess $point) ^ 2 < 0.0935" \
+	number "($half) ^ 2 - $(excess $point) ^ 2 > 0.0899 && ($half) ^ 2 - $(excess $point) ^ 2 < 0.105" \
 		"the interval of $point is that of configurations, the excess, and a little by chance"
 done
 

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/whatif/predict/verdict.h"
+#include "analyzer/whatif/simulate/device_chance.h"
 #include "analyzer/whatif/simulate/stored_runs.h"
 #include "base/text/units.h"
 
 #define WHY_BYTES 256
-/* A relative change of a response time below this share is not noticeable. */
-#define SAME_RATIO 0.05
 /* A target that serves less than this share of the offered requests cannot carry the load. */
 #define CARRIES_RATIO 0.95
 /* Requests that are fewer than this share of the load are ignored. */
@@ -107,12 +107,13 @@ static double device_before(const struct causal_plan *plan, int type, int point)
  * Computes the time on the target with its interval, relative to the old storage if there is one.
  */
 static void device_study_row(const struct device_study *s, struct device_study_row *row,
-			     const struct device_times *now, const struct device_times *old)
+			     double chance, const struct device_times *now,
+			     const struct device_times *old)
 {
 	double half = s->target->errors[row->type][row->point].log_half;
 	double now_s = device_times_at(now, row->type, row->point);
 
-	half = hypot(half, device_times_chance(now, row->type, row->point));
+	half = hypot(half, chance);
 	row->target_s = now_s;
 	if (s->old) {
 		double old_s = device_times_at(old, row->type, row->point);
@@ -132,7 +133,8 @@ static bool device_point_known(const struct histogram *h, int point)
 				    : (double)h->nr * (1 - device_quantiles[point]) >= BEYOND_LEAST;
 }
 
-static void device_study_rows(struct device_study *s, size_t load, const struct device_times *old)
+static void device_study_rows(struct device_study *s, size_t load,
+			      const struct device_chance *chance, const struct device_times *old)
 {
 	const struct device_study_load *l = &s->loads[load];
 	const struct device_times *now = &s->results[load].times;
@@ -152,25 +154,31 @@ static void device_study_rows(struct device_study *s, size_t load, const struct 
 						      ? l->measured_s[t]
 						      : NAN,
 			};
-			device_study_row(s, row, now, old);
+			device_study_row(s, row, chance->half[t][p], now, old);
 			s->nr_rows++;
 		}
 }
 
-/* Takes what was simulated of a load, on the target and on the old storage. */
+/*
+ * Takes what was simulated of a load, on the target, on the old storage, and on the target again
+ * with other random numbers.
+ */
 static void device_study_take(struct device_study *s, size_t load, struct stored_result *now,
-			      const struct stored_result *old)
+			      const struct stored_result *old, const struct stored_result *again,
+			      size_t nr_again)
 {
 	const struct causal_plan *plan = s->loads[load].plan;
 	struct device_study_result *r = &s->results[load];
+	struct device_chance chance;
 
-	r->times = now->times;
-	memset(&now->times, 0, sizeof(now->times));
 	r->offered_per_s = s->loads[load].rate_per_s > 0 ? s->loads[load].rate_per_s
 							 : (double)plan->nr / plan->window_s;
 	r->target_per_s = r->offered_per_s * stored_rate_ratio(plan, now);
 	if (s->old)
 		r->target_per_s /= stored_rate_ratio(plan, old);
+	device_chance_of(&chance, now, again, nr_again);
+	r->times = now->times;
+	memset(&now->times, 0, sizeof(now->times));
 	if (!device_study_outside(plan, s->target, r->why) &&
 	    (!s->old || !device_study_outside(plan, s->old, r->why)) &&
 	    device_matters(now->nr_beyond, plan->nr))
@@ -178,29 +186,56 @@ static void device_study_take(struct device_study *s, size_t load, struct stored
 			 "the load has more requests under way than %.0f, the most that the "
 			 "campaign measured",
 			 s->target->domain.concurrency);
-	device_study_rows(s, load, &old->times);
+	device_study_rows(s, load, &chance, &old->times);
+}
+
+/*
+ * Fills in the simulations of all loads: on the target and, if there is one, on the old storage,
+ * and behind these on the target again. Returns their number; runs may be NULL.
+ */
+static size_t device_study_runs(const struct device_study *s, struct stored_run *runs,
+				struct stored_result *results)
+{
+	const size_t per_load = s->old ? 2 : 1;
+	size_t nr = per_load * s->nr;
+
+	for (size_t i = 0; runs && i < nr; i++)
+		runs[i] = (struct stored_run){ &s->loads[i / per_load].plan, 1,
+					       i % per_load ? s->old : s->target, &results[i], 0 };
+	for (size_t i = 0; i < s->nr; i++) {
+		size_t turns = device_chance_turns(s->loads[i].plan->nr);
+
+		for (size_t k = 0; runs && k < turns; k++)
+			runs[nr + k] = (struct stored_run){ &s->loads[i].plan, 1, s->target,
+							    &results[nr + k], k + 1 };
+		nr += turns;
+	}
+	return nr;
 }
 
 /* Simulates every load on the target and, if there is one, on the old storage. */
 static int device_study_simulate(struct device_study *s, struct err *err)
 {
-	const size_t per_load = s->old ? 2 : 1, nr = per_load * s->nr;
+	const size_t per_load = s->old ? 2 : 1, nr = device_study_runs(s, NULL, NULL);
 	struct stored_run *runs = calloc(nr + 1, sizeof(*runs));
 	/* The entry behind the last is empty: it stands for an old storage that there is not. */
 	struct stored_result *results = calloc(nr + 1, sizeof(*results));
+	size_t again = per_load * s->nr;
 	int ret = -ENOMEM;
 
 	if (!runs || !results)
 		goto out;
-	for (size_t i = 0; i < nr; i++)
-		runs[i] = (struct stored_run){ &s->loads[i / per_load].plan, 1,
-					       i % per_load ? s->old : s->target, &results[i] };
+	device_study_runs(s, runs, results);
 	ret = stored_sim_run_all(runs, nr, s->seed, err);
 	if (ret)
 		goto out;
-	for (size_t i = 0; i < s->nr; i++)
+	for (size_t i = 0; i < s->nr; i++) {
+		size_t turns = device_chance_turns(s->loads[i].plan->nr);
+
 		device_study_take(s, i, &results[per_load * i],
-				  &results[s->old ? per_load * i + 1 : nr]);
+				  &results[s->old ? per_load * i + 1 : nr], &results[again], turns);
+		again += turns;
+	}
 out:
 	for (size_t i = 0; i < nr && results; i++)
 		stored_result_release(&results[i]);
@@ -221,24 +256,9 @@ void device_study_release(struct device_study *s)
 
 /* ---- the conclusion ---- */
 
-enum device_verdict {
-	VERDICT_SAME,
-	VERDICT_FASTER,
-	VERDICT_CANNOT_TELL,
-	VERDICT_SLOWER,
-};
-
-static enum device_verdict device_verdict_of(const struct device_study_row *row)
+static enum verdict device_verdict_of(const struct device_study_row *row)
 {
-	double change = row->target_s / row->before_s - 1;
-	double low = isnan(row->low) ? change : row->low / row->before_s - 1;
-	double high = isnan(row->high) ? change : row->high / row->before_s - 1;
-
-	if (low >= -SAME_RATIO && high <= SAME_RATIO)
-		return VERDICT_SAME;
-	if (low <= 0 && high >= 0)
-		return VERDICT_CANNOT_TELL;
-	return low > 0 ? VERDICT_SLOWER : VERDICT_FASTER;
+	return verdict_of(row->before_s, row->target_s, row->low, row->high);
 }
 
 /*
@@ -248,11 +268,11 @@ static enum device_verdict device_verdict_of(const struct device_study_row *row)
 static const struct device_study_row *device_study_worst(const struct device_study *s)
 {
 	const struct device_study_row *worst = NULL;
-	enum device_verdict of = VERDICT_SAME;
+	enum verdict of = VERDICT_SAME;
 
 	for (size_t i = 0; i < s->nr_rows; i++) {
 		const struct device_study_row *row = &s->rows[i];
-		enum device_verdict v = device_verdict_of(row);
+		enum verdict v = device_verdict_of(row);
 
 		if (row->point != DEVICE_MEAN || !isfinite(row->before_s))
 			continue;
@@ -269,10 +289,8 @@ static const struct device_study_row *device_study_worst(const struct device_stu
 static void device_study_say(struct device_study *s, const struct device_study_row *row, char *out,
 			     size_t size)
 {
-	static const char *const words[] = { "stay as they are", "become faster", "",
-					     "become slower" };
 	char before[UNITS_BYTES], now[UNITS_BYTES], low[UNITS_BYTES], high[UNITS_BYTES];
-	enum device_verdict v = device_verdict_of(row);
+	enum verdict v = device_verdict_of(row);
 	const char *name = s->loads[row->load].name, *type = device_type_names[row->type];
 	const char *plural = row->type == DEVICE_FLUSH ? "es" : "s";
 	double change = 100 * (row->target_s / row->before_s - 1);
@@ -291,7 +309,7 @@ static void device_study_say(struct device_study *s, const struct device_study_r
 		snprintf(out, size,
 			 "After the migration: the %s%s of %s %s, from %s to %s (%+.1f %%), as the "
 			 "simulated device answers the stored requests.",
-			 type, plural, name, words[v], before, now, change);
+			 type, plural, name, verdict_words(v), before, now, change);
 	s->cannot_tell |= v == VERDICT_CANNOT_TELL;
 }
 

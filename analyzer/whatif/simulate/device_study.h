@@ -11,8 +11,8 @@
  * storage gets the measured time.
  *
  * The 90 % intervals come from the errors of those configurations of the device that were held out
- * in its calibration, and from what few requests leave to chance (device_times_chance()). There is
- * no answer for a load whose requests lie outside what the campaign measured.
+ * in its calibration, and from what is left to chance (device_chance.h). There is no answer for a
+ * load whose requests lie outside what the campaign measured.
  *
  *	struct device_study s = { .target = &model, .loads = loads, .nr = 1 };
  *	int ret = device_study_solve(&s, &err);

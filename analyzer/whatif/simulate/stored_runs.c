@@ -26,7 +26,8 @@ static int stored_run_work(void *ctx, size_t chunk, size_t begin, size_t end)
 
 	(void)chunk;
 	(void)end;
-	return stored_sim_run(r->plans, r->nr_plans, r->model, w->seed, r->out, &w->errs[begin]);
+	return stored_sim_run(r->plans, r->nr_plans, r->model, w->seed + r->turn, r->out,
+			      &w->errs[begin]);
 }
 
 static int stored_run_pieces(void *ctx, size_t chunk, struct parallel_bytes *b)

@@ -14,6 +14,7 @@ struct stored_run {
 	size_t nr_plans;
 	const struct device_model *model;
 	struct stored_result *out; /* one entry per plan */
+	uint64_t turn;		   /* is added to the seed of the call */
 };
 
 /*

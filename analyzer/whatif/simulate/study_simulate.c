@@ -171,8 +171,9 @@ static void simulate_add_case(struct simulate_all *all, const struct study_simul
 		at->plans[1][c->nr - 1 - i] = at->plans[0][i];
 	}
 	for (size_t order = 0; order < (c->nr > 1 ? 2 : 1); order++)
-		all->runs[all->nr_runs++] = (struct stored_run){ at->plans[order], c->nr,
-								 sim->target, at->results[order] };
+		all->runs[all->nr_runs++] =
+			(struct stored_run){ at->plans[order], c->nr, sim->target,
+					     at->results[order], 0 };
 }
 
 /* Adds the loads of cases with several loads, alone, where no case and no earlier question has. */

@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/whatif/predict/verdict.h"
 #include "base/data/json.h"
 #include "base/memory/array.h"
 #include "base/text/units.h"
-
-/* A relative change of a response time below this share is not noticeable. */
-#define SAME_RATIO 0.05
 
 void study_name(const struct study *s, size_t load, char out[128])
 {
@@ -135,39 +133,19 @@ void study_result_release(struct study_result *r)
 	r->nr_rows = 0;
 }
 
-enum study_verdict {
-	VERDICT_SAME,
-	VERDICT_FASTER,
-	VERDICT_CANNOT_TELL,
-	VERDICT_SLOWER,
-};
-
-/*
- * Returns the verdict that the interval allows: if it includes "no change", a change can only be
- * called small.
- */
-static enum study_verdict study_verdict(const struct study_row *row)
+static enum verdict study_verdict(const struct study_row *row)
 {
-	double low = isnan(row->low) ? row->change_ratio : row->low / row->before_s - 1;
-	double high = isnan(row->high) ? row->change_ratio : row->high / row->before_s - 1;
-
-	if (low >= -SAME_RATIO && high <= SAME_RATIO)
-		return VERDICT_SAME;
-	if (low <= 0 && high >= 0)
-		return isnan(row->low) ? VERDICT_SAME : VERDICT_CANNOT_TELL;
-	if (fabs(row->change_ratio) <= SAME_RATIO)
-		return VERDICT_SAME;
-	return low > 0 ? VERDICT_SLOWER : VERDICT_FASTER;
+	return verdict_of(row->before_s, row->target_s, row->low, row->high);
 }
 
 static const struct study_row *study_find_worst(const struct study_result *r)
 {
 	const struct study_row *worst = NULL;
-	enum study_verdict of = VERDICT_SAME;
+	enum verdict of = VERDICT_SAME;
 
 	for (size_t i = 0; i < r->nr_rows; i++) {
 		const struct study_row *row = &r->rows[i];
-		enum study_verdict v;
+		enum verdict v;
 
 		if (!study_is_asked(r, row->case_index) || !isfinite(row->change_ratio) ||
 		    row->point != STUDY_MEAN)
@@ -192,10 +170,8 @@ static bool study_is_run(const struct study_result *r)
 static void study_say_worst(const struct study_result *r, const struct study_row *worst, char *out,
 			    size_t size)
 {
-	static const char *const words[] = { "stay as they are", "become faster", "",
-					     "become slower" };
 	char name[128], now[UNITS_BYTES], before[UNITS_BYTES], low[UNITS_BYTES], high[UNITS_BYTES];
-	enum study_verdict v = study_verdict(worst);
+	enum verdict v = study_verdict(worst);
 	const char *what = !strcmp(r->verb, "migrate")	     ? "After the migration"
 			   : !strcmp(r->verb, "consolidate") ? "Consolidated on one target"
 							     : "Beside a neighbour";
@@ -215,7 +191,7 @@ static void study_say_worst(const struct study_result *r, const struct study_row
 		return;
 	}
 	snprintf(out, size, "%s: the %s of %s %s, from %s to %s (%+.1f %%)%s, %s.", what,
-		 study_type_plural((unsigned int)worst->side), name, words[v], before, now,
+		 study_type_plural((unsigned int)worst->side), name, verdict_words(v), before, now,
 		 100 * worst->change_ratio,
 		 worst->change_ratio > 0 ? ", the most of all that is certain"
 					 : ", the least gain of all",

@@ -136,7 +136,7 @@ static void fails(void)
 	struct err err = { 0 };
 
 	for (size_t i = 0; i < 3; i++)
-		runs[i] = (struct stored_run){ plans, 1, &r->target, &results[i] };
+		runs[i] = (struct stored_run){ plans, 1, &r->target, &results[i], 0 };
 	ok_int(stored_sim_run_all(runs, 3, 3, &err), 0);
 	for (size_t i = 0; i < 3; i++) {
 		ok_eq(results[i].times.nr[DEVICE_READ] + results[i].times.nr[DEVICE_WRITE],
@@ -217,7 +217,8 @@ static void bounded_memory(void)
 	const struct causal_plan plans[] = { { .lanes = &few, .nr_lanes = 1 },
 					     { .lanes = &many, .nr_lanes = 1 } };
 	const struct causal_plan *small = &plans[0], *large = &plans[1];
-	const struct stored_run runs[] = { { &small, 1, NULL, NULL }, { &large, 1, NULL, NULL } };
+	const struct stored_run runs[] = { { &small, 1, NULL, NULL, 0 },
+					   { &large, 1, NULL, NULL, 0 } };
 
 	ok_eq(stored_sim_at_once(runs, 1), parallel_cpus());
 	ok_eq(stored_sim_at_once(runs, 2), 1);

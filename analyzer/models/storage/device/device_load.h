@@ -87,7 +87,8 @@ double device_times_at(const struct device_times *t, enum device_type type,
 /*
  * Returns how far two runs of this many requests differ in a statistic by chance alone: the bound
  * of |ln(one / other)| that nine in ten keep. Requests count as independent of each other, so that
- * the bound is too narrow if times come in long bursts. Returns 0 without a request of this type.
+ * the bound is too narrow where they wait for each other (device_chance.h).
+ * Returns 0 without a request of this type.
  */
 double device_times_chance(const struct device_times *t, enum device_type type,
 			   enum device_point point);
