@@ -14,7 +14,7 @@ void qhist_release(struct qhist *h)
 
 void qhist_add_slow(struct qhist *h, unsigned octave, unsigned bucket, double value)
 {
-	h->octaves[octave] = calloc(QHIST_BUCKETS, sizeof(uint32_t));
+	h->octaves[octave] = calloc(QHIST_BUCKETS, sizeof(uint64_t));
 	if (!h->octaves[octave]) {
 		h->lost++;
 		return;
@@ -32,13 +32,13 @@ int qhist_merge(struct qhist *dst, const struct qhist *src)
 	for (unsigned i = 0; i < QHIST_OCTAVES; i++) {
 		if (!src->octaves[i] || dst->octaves[i])
 			continue;
-		dst->octaves[i] = calloc(QHIST_BUCKETS, sizeof(uint32_t));
+		dst->octaves[i] = calloc(QHIST_BUCKETS, sizeof(uint64_t));
 		if (!dst->octaves[i])
 			return -ENOMEM;
 	}
 	for (unsigned i = 0; i < QHIST_OCTAVES; i++) {
-		uint32_t *restrict to = dst->octaves[i];
-		const uint32_t *restrict from = src->octaves[i];
+		uint64_t *restrict to = dst->octaves[i];
+		const uint64_t *restrict from = src->octaves[i];
 
 		for (unsigned b = 0; from && b < QHIST_BUCKETS; b++)
 			to[b] += from[b];
@@ -70,7 +70,7 @@ double qhist_quantile(const struct qhist *h, double p)
 
 	for (unsigned i = 0; i < QHIST_OCTAVES; i++) {
 		for (unsigned b = 0; h->octaves[i] && b < QHIST_BUCKETS; b++) {
-			double count = h->octaves[i][b];
+			double count = (double)h->octaves[i][b];
 
 			if (!count || below + count < want) {
 				below += count;
@@ -104,7 +104,7 @@ double qhist_share(const struct qhist *h, double x)
 		for (unsigned b = 0; h->octaves[i] && b < end; b++)
 			below += h->octaves[i][b];
 	}
-	count = h->octaves[octave] ? h->octaves[octave][bucket] : 0;
+	count = h->octaves[octave] ? (double)h->octaves[octave][bucket] : 0;
 	low = qhist_edge(octave, bucket);
 	/* The lowest bucket stands for 0, and the highest bucket ends below the largest values. */
 	if ((octave || bucket) && x < qhist_edge(octave, bucket + 1.0))

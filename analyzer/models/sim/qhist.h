@@ -5,7 +5,7 @@
  * It has 64 equal buckets per octave, from 2^-40 to 2^88; values beyond are counted at the ends. A
  * quantile, placed within its bucket by interpolation, has an error below 1.6 % in the worst case
  * and a far smaller one where the density is smooth. Adding a value reads its bucket from the bits
- * of the double, without a logarithm. Memory: 256 bytes per octave that has values. The least and
+ * of the double, without a logarithm. Memory: 512 bytes per octave that has values. The least and
  * the largest value are kept exactly, and no quantile lies outside of them: where every time is 50
  * s, so is every quantile.
  */
@@ -22,7 +22,7 @@
 #define QHIST_BUCKETS 64
 
 struct qhist {
-	uint32_t *octaves[QHIST_OCTAVES]; /* owned; NULL: no values there */
+	uint64_t *octaves[QHIST_OCTAVES]; /* owned; NULL: no values there */
 	uint64_t nr;
 	uint64_t lost;	 /* values that were not counted because memory was short */
 	double min, max; /* over all counted values; without meaning while nr is 0 */

@@ -423,7 +423,24 @@ static int solve_estimate(struct replications *d)
 	return 0;
 }
 
-/* Looks at some events, to plan replications by them. */
+/* Adds batches until there are enough of them, and of events, to plan replications by. */
+static int solve_look_on(struct run *r, struct err *err)
+{
+	int ret = solve_pilot(r, err);
+
+	while (!ret && (r->nr < BATCHES || r->events < REPLICATION_EVENTS)) {
+		if (r->nr == MAX_BATCHES && solve_halve(r))
+			ret = out_of_memory(r->n, err);
+		else
+			ret = add_batch(r, err);
+	}
+	return ret;
+}
+
+/*
+ * Looks at some events, to plan replications by them, or at one replication of a given length if
+ * that has fewer: what comes after its end does not matter, and may be no more than a deadlock.
+ */
 static int solve_look(struct solve_replicated *s, const struct solve_options *o, struct err *err)
 {
 	double most = (double)o->max_events / REPLICATION_EVENTS / fmax(2, o->nr_replications);
@@ -433,14 +450,15 @@ static int solve_look(struct solve_replicated *s, const struct solve_options *o,
 	if (!r)
 		return out_of_memory(s->n, err);
 	r->n = s->n;
+	r->length = s->length / BATCHES;
 	ret = qpn_sim_new(&r->sim, s->n, o->seed, err);
-	if (!ret)
-		ret = solve_pilot(r, err);
-	while (!ret && (r->nr < BATCHES || r->events < REPLICATION_EVENTS)) {
-		if (r->nr == MAX_BATCHES && solve_halve(r))
-			ret = out_of_memory(s->n, err);
-		else
-			ret = add_batch(r, err);
+	while (!ret && s->length > 0 && r->nr < BATCHES && r->events < REPLICATION_EVENTS)
+		ret = add_batch(r, err);
+	if (!ret && r->nr < BATCHES) {
+		release_run(r);
+		*r = (struct run){ .n = s->n };
+		ret = qpn_sim_new(&r->sim, s->n, o->seed, err);
+		ret = ret ? ret : solve_look_on(r, err);
 	}
 	if (!ret)
 		solve_plan(s, r, qpn_sim_now(r->sim), most * qpn_sim_now(r->sim));

@@ -98,12 +98,33 @@ static void quantiles_stay_within_what_was_seen(void)
 	qhist_release(&two);
 }
 
+/* Runs of 10^9 events and more, merged by doubling: 2^40 values, nearly all of them 0. */
+static void counts_do_not_overflow(void)
+{
+	struct qhist all = { 0 }, part = { 0 };
+
+	for (int i = 0; i < 1024; i++)
+		qhist_add(&all, i < 1014 ? 0 : 7);
+	for (int i = 0; i < 30; i++) {
+		ok_int(qhist_merge(&part, &all), 0);
+		ok_int(qhist_merge(&all, &part), 0);
+		qhist_release(&part);
+	}
+	ok(all.nr == 1024ull << 30);
+	ok_near(qhist_quantile(&all, 0.5), 0, 0);
+	ok_near(qhist_quantile(&all, 0.99), 0, 0);
+	ok_near(qhist_quantile(&all, 0.995), 7, 0.1);
+	ok_near(qhist_share(&all, 1), 1014 / 1024.0, 1e-12);
+	qhist_release(&all);
+}
+
 static const struct tap_test tests[] = {
 	{ "quantiles are those of the sorted values to a bucket", near_sorted_values },
 	{ "merged parts are the whole", merges_to_the_whole },
 	{ "no quantile lies outside the least and the largest value",
 	  quantiles_stay_within_what_was_seen },
 	{ "zero and values beyond the range are counted at the ends", extremes_are_counted },
+	{ "counts of long runs do not overflow", counts_do_not_overflow },
 };
 
 int main(void)

@@ -3,6 +3,7 @@
  * How a net is solved: threads, long runs, looks at a run that goes on, and the time that is left.
  * What the simulator answers is tested in test_qpn_sim.c.
  */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -280,7 +281,31 @@ static void looks_without_quantiles(void)
 	net_free(n);
 }
 
+/* 100 tokens that are served once: all is over at 100, but not before the given time. */
+static void replications_end_before_a_deadlock(void)
+{
+	struct solve_options o = SOLVE_DEFAULTS;
+	struct net *n = parse(
+		"colours: [c]\n"
+		"places:\n"
+		"  q: {queue: fcfs, tokens: {c: 100}, service: {c: {exponential: {mean: 1}}}}\n"
+		"  e: {colours: [c]}\n"
+		"transitions: {t: {take: {q: c}, put: {e: c}}}\n");
+	struct solution s;
+
+	o.method = SOLVE_REPLICATIONS;
+	o.model_time = 20;
+	ok_int(solve_net(&s, n, &o, &err), 0);
+	ok_near(s.estimate.slots[0].throughput.mean, 1, 0.2);
+	solution_release(&s);
+	o.model_time = 2000;
+	ok_int(solve_net(&s, n, &o, &err), -EDEADLK);
+	net_free(n);
+}
+
 static const struct tap_test tests[] = {
+	{ "replications of a given length end before what comes later",
+	  replications_end_before_a_deadlock },
 	{ "any number of threads gives the same bits", any_threads },
 	{ "long runs go on as replications", long_runs_go_on_as_replications },
 	{ "long runs hold the exact answer", long_runs_hold_the_exact_answer },
