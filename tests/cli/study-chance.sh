@@ -46,6 +46,23 @@ exits 1 "100 requests in one instant are more than the device serves" "$blkcast"
 	--storage "$T/dev.json" --json --quiet
 like "$(jq ".throughput[0].target_per_s" "$T/out")" '^[0-9]{3}\.' "and the answer says how many it serves in a second"
 
+# 999 requests in one second, each 0.1 ms after the one before, and one 98 s later. On a device that takes twice as long
+# the second takes two; the rest of the time stays.
+jq '.law = "lognormal" | .read.base_s = 0.0018' "$T/dev.json" >"$T/slow.json"
+for idle in before after; do
+	{
+		echo time,offset,size,op,response,tid,pid
+		[ $idle = after ] || echo "1000000000,4096,4096,R,900000,5,5"
+		for i in $(seq 999); do echo "$((100000000000 + i * 1000000)),$((i * 4096)),4096,R,900000,5,5"; done
+		[ $idle = before ] || echo "199000000000,4096,4096,R,900000,5,5"
+	} >"$T/idle.csv"
+	rm -rf "$T/idle"
+	"$blkcast" import --quiet --store "$T/idle" --host h --device d --map "$map" "$T/idle.csv" >/dev/null
+	exits 0 "a load that is idle $idle its work is carried" "$blkcast" study migrate "$T/idle" --storage "$T/slow.json" \
+		--json --quiet
+	like "$(jq '.throughput[0].target_per_s' "$T/out")" '^(9.9[0-2]|10.0)' "and does nearly as much in the time"
+done
+
 # A device of 1.04 ms, of which all is known to 2 %, for requests that took 1 ms.
 jq '.law = "lognormal" | .read.base_s = 0.00104 | .held_out_errors.read.mean.log_half = 0.001' "$T/dev.json" >"$T/near.json"
 {

@@ -173,9 +173,9 @@ static void device_study_take(struct device_study *s, size_t load, struct stored
 
 	r->offered_per_s = s->loads[load].rate_per_s > 0 ? s->loads[load].rate_per_s
 							 : (double)plan->nr / plan->window_s;
-	r->target_per_s = r->offered_per_s * stored_rate_ratio(plan, now);
+	r->target_per_s = r->offered_per_s * stored_rate_ratio(plan, now, r->offered_per_s);
 	if (s->old)
-		r->target_per_s /= stored_rate_ratio(plan, old);
+		r->target_per_s /= stored_rate_ratio(plan, old, r->offered_per_s);
 	device_chance_of(&chance, now, again, nr_again);
 	r->times = now->times;
 	memset(&now->times, 0, sizeof(now->times));

@@ -25,11 +25,18 @@
  */
 #define REPEATS_MAX 20000000
 
-double stored_rate_ratio(const struct causal_plan *plan, const struct stored_result *r)
+double stored_rate_ratio(const struct causal_plan *plan, const struct stored_result *r,
+			 double offered_per_s)
 {
+	uint64_t nr = causal_nr(plan);
 	bool middle = plan->middle_s > 0 && r->middle_s > 0;
+	double recorded_s = middle ? plan->middle_s : plan->window_s;
+	double simulated_s = middle ? r->middle_s : r->times.elapsed_s;
+	double share =
+		middle ? (double)(causal_middle_end(nr) - causal_middle_begin(nr)) / (double)nr : 1;
+	double watched_s = fmax((double)nr / offered_per_s, plan->window_s);
 
-	return middle ? plan->middle_s / r->middle_s : plan->window_s / r->times.elapsed_s;
+	return watched_s / fmax(watched_s + (simulated_s - recorded_s) / share, simulated_s);
 }
 
 void stored_result_release(struct stored_result *r)

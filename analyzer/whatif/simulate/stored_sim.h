@@ -51,12 +51,15 @@ struct stored_result {
 int stored_sim_run(const struct causal_plan *const *plans, size_t nr, const struct device_model *m,
 		   uint64_t seed, struct stored_result *out, struct err *err);
 /*
- * Returns the requests per second of a load for each that it had where the plan was recorded. It is
- * 1 where the requests took as long as recorded. What happens before the first twentieth of the
- * requests and after the last one does not count: a recording often begins before the application
- * does, and threads that end early leave the storage to the others.
+ * Returns the requests per second of a load for each that it had where the plan was recorded, and
+ * where it offered offered_per_s over the time that was watched. It is 1 where the requests took as
+ * long as recorded. The watched time becomes longer by as much as the requests did; what passed
+ * before and after them stays. By how much they did is taken from the middle of them: a recording
+ * often begins before the application does, and threads that end early leave the storage to the
+ * others.
  */
-double stored_rate_ratio(const struct causal_plan *plan, const struct stored_result *r);
+double stored_rate_ratio(const struct causal_plan *plan, const struct stored_result *r,
+			 double offered_per_s);
 void stored_result_release(struct stored_result *r);
 
 #endif

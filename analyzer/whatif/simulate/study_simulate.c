@@ -28,7 +28,8 @@ static void simulate_take(const struct study_simulate *sim, const struct load_fa
 	*a = (struct study_answer){ .s = { NAN, NAN },
 				    .low = { NAN, NAN },
 				    .high = { NAN, NAN },
-				    .rate_per_s = f->rate_per_s * stored_rate_ratio(plan, r) *
+				    .rate_per_s = f->rate_per_s *
+						  stored_rate_ratio(plan, r, f->rate_per_s) *
 						  (1 - (double)r->nr_covered / (double)plan->nr),
 				    .rate_low_per_s = NAN,
 				    .rate_high_per_s = NAN,
