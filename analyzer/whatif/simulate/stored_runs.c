@@ -10,7 +10,7 @@
 /* Simulations at the same time may take this much memory; one alone takes what it needs. */
 #define AT_ONCE_BYTES (1ull << 30)
 /* A simulation takes this much memory for a request in its struct stored_lane. */
-#define STORED_BYTES (2 * sizeof(double) + sizeof(bool))
+#define STORED_BYTES (2 * sizeof(double) + sizeof(uint32_t))
 
 /* This struct holds the simulations of one call, which parallel_run() executes. */
 struct stored_work {

@@ -10,6 +10,7 @@
 #include "analyzer/whatif/simulate/stored_lock.h"
 #include "analyzer/whatif/simulate/stored_state.h"
 #include "analyzer/whatif/simulate/stored_throttle.h"
+#include "analyzer/whatif/simulate/stored_wait.h"
 #include "base/memory/array.h"
 
 #define NEVER	    INFINITY
@@ -145,26 +146,6 @@ static double stored_burst_due_s(const struct stored_sim *s, const struct stored
 	return strict_s < spaced_s ? strict_s : spaced_s;
 }
 
-/*
- * Notes what a lane waits for: the completion from which its gap counts, or a number of completions
- * of others. No other completion is looked at, since thousands of threads that begin late may wait.
- */
-static void stored_wait(struct stored_sim *s, struct stored_lane *l, bool after, bool others)
-{
-	const struct causal_request *r = &l->plan->requests[l->nr_sent];
-	struct stored_load *load = &s->loads[l->load];
-	uint64_t need = r->others + l->nr_done;
-	bool waits = after || others;
-
-	if (after)
-		s->lanes[load->first + r->after_lane].awaited[r->after] = true;
-	if (others && need < load->next_need)
-		load->next_need = need;
-	if (waits != l->waits)
-		load->nr_waiting += waits ? 1 : -(size_t)1;
-	l->waits = waits;
-}
-
 /* Sends what the lane may send now, and sets a timer for what it may send later. */
 static int stored_look(struct stored_sim *s, uint32_t lane)
 {
@@ -174,12 +155,11 @@ static int stored_look(struct stored_sim *s, uint32_t lane)
 		const struct causal_request *r = &l->plan->requests[l->nr_sent];
 		double due_s = l->nr_done < r->room ? NEVER : stored_burst_due_s(s, l);
 		bool others = s->loads[l->load].nr_done - l->nr_done < r->others;
-		int ret;
+		int ret = stored_wait_for(s, lane, isnan(due_s), others);
 
-		stored_wait(s, l, isnan(due_s), others);
-		if (l->waits || due_s == NEVER) {
+		if (ret || isnan(due_s) || others || due_s == NEVER) {
 			eventq_cancel(&s->events, lane);
-			return 0;
+			return ret;
 		}
 		if (due_s > s->now_s)
 			return eventq_set(&s->events, lane, due_s);
@@ -212,15 +192,14 @@ static int stored_wake(struct stored_sim *s, uint32_t machine)
 	return ret ? ret : stored_throttle_wind(s, machine);
 }
 
-/* Checks again all lanes of a load that wait for others. */
-static int stored_look_waiting(struct stored_sim *s, struct stored_load *load)
+/* Looks at those lanes of a load for which the others have come for which they waited. */
+static int stored_look_ready(struct stored_sim *s, struct stored_load *load)
 {
-	int ret = 0;
+	int ret = stored_wait_take(s, load);
 
-	load->next_need = UINT64_MAX;
-	for (size_t i = load->first; i < load->first + load->nr && !ret; i++)
-		if (s->lanes[i].waits)
-			ret = stored_look(s, (uint32_t)i);
+	for (size_t i = 0; i < s->nr_ready && !ret; i++)
+		ret = stored_look(s, s->ready[i]);
+	s->nr_ready = 0;
 	return ret;
 }
 
@@ -246,6 +225,7 @@ static int stored_load_ended(struct stored_sim *s, struct stored_load *load)
 	}
 	s->nr_repeats -= load->nr_requests;
 	load->nr_done = 0;
+	stored_wait_clear(s, load);
 	memset(load->locks, 0, load->nr_locks * sizeof(*load->locks));
 	for (size_t i = load->first; i < load->first + load->nr; i++) {
 		struct stored_lane *l = &s->lanes[i];
@@ -255,6 +235,7 @@ static int stored_load_ended(struct stored_sim *s, struct stored_load *load)
 		l->covered = l->skipped = l->wants_lock = false;
 		for (size_t k = 0; k < l->plan->nr; k++)
 			l->ended_s[k] = NAN;
+		memset(l->awaited, 0xff, l->plan->nr * sizeof(*l->awaited));
 	}
 	for (size_t i = load->first; i < load->first + load->nr && !ret; i++)
 		ret = stored_look(s, (uint32_t)i);
@@ -279,26 +260,28 @@ static bool stored_count(struct stored_sim *s, struct stored_load *load)
 
 /*
  * A section ended, and so do those that it has covered: their requests count as completed, and were
- * not sent. Returns whether one of them was the load's last.
+ * not sent. Sets *ended if one of them was the load's last.
  */
-static bool stored_skip_covered(struct stored_sim *s, struct stored_load *load, uint32_t lock)
+static int stored_skip_covered(struct stored_sim *s, struct stored_load *load, uint32_t lock,
+			       bool *ended)
 {
-	bool ended = false;
+	int ret = 0;
 
-	for (size_t i = load->first; i < load->first + load->nr; i++) {
+	for (size_t i = load->first; i < load->first + load->nr && !ret; i++) {
 		struct stored_lane *l = &s->lanes[i];
 		bool last = !l->covered || l->plan->lock != lock;
 
 		l->skipped = !last;
-		while (!last) {
+		while (!last && !ret) {
 			last = l->plan->requests[l->nr_sent].gives_lock;
 			l->done_s[l->nr_done++] = s->now_s;
-			l->ended_s[l->nr_sent++] = s->now_s;
+			l->ended_s[l->nr_sent] = s->now_s;
+			ret = stored_wait_ended(s, l, l->nr_sent++);
 			s->out[l->load].nr_covered += !load->again;
-			ended |= stored_count(s, load);
+			*ended |= stored_count(s, load);
 		}
 	}
-	return ended;
+	return ret;
 }
 
 /* Gives the lock of a section that ended to the next lane, and goes on with what it covered. */
@@ -323,7 +306,7 @@ static int stored_section_ended(struct stored_sim *s, struct stored_load *load, 
 		l->last_s = s->now_s;
 		ret = stored_look(s, (uint32_t)i);
 	}
-	return ret || !skipped ? ret : stored_look_waiting(s, load);
+	return ret || !skipped ? ret : stored_look_ready(s, load);
 }
 
 static int stored_complete(struct stored_sim *s, uint32_t slot)
@@ -342,21 +325,21 @@ static int stored_complete(struct stored_sim *s, uint32_t slot)
 	s->nr_under_way -= !s->slots[slot].cached;
 	l->done_s[l->nr_done++] = s->now_s;
 	l->ended_s[index] = s->now_s;
+	ret = stored_wait_ended(s, l, index);
 	wakes = stored_throttle_done(s, slot);
 	gives_lock = l->plan->requests[index].gives_lock;
 	ended = stored_count(s, load);
-	if (gives_lock && load->shares)
-		ended |= stored_skip_covered(s, load, l->plan->lock);
-	if (ended)
-		return stored_load_ended(s, load);
-	ret = gives_lock ? stored_section_ended(s, load, l->plan->lock) : 0;
+	if (!ret && gives_lock && load->shares)
+		ret = stored_skip_covered(s, load, l->plan->lock, &ended);
+	if (ret || ended)
+		return ret ? ret : stored_load_ended(s, load);
+	if (gives_lock)
+		ret = stored_section_ended(s, load, l->plan->lock);
 	if (!ret && wakes)
 		ret = stored_wake(s, l->machine);
 	if (!ret)
 		ret = stored_look(s, lane);
-	if (!ret && load->nr_waiting && (load->nr_done >= load->next_need || l->awaited[index]))
-		ret = stored_look_waiting(s, load);
-	return ret;
+	return ret ? ret : stored_look_ready(s, load);
 }
 
 static int stored_lane_begin(struct stored_lane *l, const struct causal_lane *plan, size_t load,
@@ -367,9 +350,10 @@ static int stored_lane_begin(struct stored_lane *l, const struct causal_lane *pl
 	l->machine = machine;
 	l->done_s = calloc(plan->nr, sizeof(*l->done_s));
 	l->ended_s = malloc(plan->nr * sizeof(*l->ended_s));
-	l->awaited = calloc(plan->nr, sizeof(*l->awaited));
+	l->awaited = malloc(plan->nr * sizeof(*l->awaited));
 	if (!l->done_s || !l->ended_s || !l->awaited)
 		return -ENOMEM;
+	memset(l->awaited, 0xff, plan->nr * sizeof(*l->awaited)); /* STORED_NO_LANE */
 	for (size_t i = 0; i < plan->nr; i++)
 		l->ended_s[i] = NAN;
 	return 0;
@@ -395,8 +379,7 @@ static int stored_begin(struct stored_sim *s, const struct causal_plan *const *p
 	if (!ret)
 		ret = eventq_init(&s->events, (uint32_t)(s->nr_lanes + s->nr_machines));
 	for (size_t i = 0; i < s->nr_loads && !ret; i++) {
-		s->loads[i] = (struct stored_load){ .next_need = UINT64_MAX,
-						    .nr_requests = causal_nr(plans[i]),
+		s->loads[i] = (struct stored_load){ .nr_requests = causal_nr(plans[i]),
 						    .cached_s = plans[i]->cached_s,
 						    .nr_locks = plans[i]->nr_locks,
 						    .first = lane,
@@ -404,7 +387,7 @@ static int stored_begin(struct stored_sim *s, const struct causal_plan *const *p
 		s->loads[i].again = !s->loads[i].nr_requests;
 		s->nr_ended += s->loads[i].again;
 		s->loads[i].locks = calloc(plans[i]->nr_locks + 1, sizeof(*s->loads[i].locks));
-		ret = s->loads[i].locks ? 0 : -ENOMEM;
+		ret = s->loads[i].locks ? stored_wait_init(&s->loads[i]) : -ENOMEM;
 		for (size_t k = 0; k < plans[i]->nr_lanes; k++)
 			s->loads[i].shares |= plans[i]->lanes[k].copy > 0;
 		for (size_t k = 0; k < plans[i]->nr_lanes && !ret; k++)
@@ -425,8 +408,11 @@ static void stored_release(struct stored_sim *s)
 		free(s->lanes[i].ended_s);
 		free(s->lanes[i].awaited);
 	}
-	for (size_t i = 0; i < s->nr_loads && s->loads; i++)
+	for (size_t i = 0; i < s->nr_loads && s->loads; i++) {
 		free(s->loads[i].locks);
+		stored_wait_release(&s->loads[i]);
+	}
+	free(s->ready);
 	free(s->lanes);
 	free(s->machines);
 	free(s->loads);

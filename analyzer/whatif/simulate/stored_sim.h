@@ -19,7 +19,7 @@
  *	p95_s = device_times_at(&result.times, DEVICE_READ, DEVICE_P95);
  *	stored_result_release(&result);
  *
- * The same plans, model and random seed give the same result. O(n log n) for n requests; memory: 16
+ * The same plans, model and random seed give the same result. O(n log n) for n requests; memory: 20
  * bytes per request beside the plan.
  */
 #ifndef ANALYZER_WHATIF_SIMULATE_STORED_SIM_H

@@ -16,10 +16,12 @@ struct stored_lane {
 	double last_s;	 /* when the last request was sent */
 	double *done_s;	 /* owned: time of the n-th completion */
 	double *ended_s; /* owned: completion time by request; NaN: not yet completed */
-	bool waits;	 /* the lane waits for other lanes */
-	bool *awaited;	 /* owned: by request, another lane waits for its completion */
-	bool wants_lock; /* its next request is due, and another lane holds the lock */
-	double wants_s;	 /* since when */
+	/* owned: by request, the last lane that began to wait for it, or STORED_NO_LANE */
+	uint32_t *awaited;
+	bool awaits;		/* the lane waits for a completion ... */
+	uint32_t next_awaiting; /* ... as this one does that began to wait for it before */
+	bool wants_lock;	/* its next request is due, and another lane holds the lock */
+	double wants_s;		/* since when */
 	bool covered;	 /* the holder's section makes what this lane would write durable too */
 	bool skipped;	 /* that section has just ended */
 	bool has_lock;	 /* its next request has taken the lock, and is not sent yet */
@@ -44,11 +46,13 @@ struct stored_lock {
 };
 
 struct stored_load {
-	uint64_t nr_done, next_need;
+	uint64_t nr_done;
 	uint64_t nr_requests; /* of the plan */
 	size_t first, nr;     /* lanes */
-	size_t nr_waiting, nr_locks;
-	double cached_s;	   /* of the plan */
+	size_t nr_locks;
+	struct eventq
+		needs;	 /* owned: lanes that wait for others, by when they go on (stored_wait.h) */
+	double cached_s; /* of the plan */
 	struct stored_lock *locks; /* owned */
 	bool again;  /* the load has completed once, and its further requests do not count */
 	bool shares; /* it has copies, between which a section may cover others */
@@ -77,6 +81,8 @@ struct stored_sim {
 	size_t nr_ended;     /* loads that have completed once */
 	uint64_t nr_repeats; /* requests that repeated loads may still send */
 	uint32_t free_slot;  /* UINT32_MAX: none */
+	uint32_t *ready;     /* owned: lanes that may go on */
+	size_t nr_ready, cap_ready;
 	double now_s;
 	struct stored_result *out;
 };
