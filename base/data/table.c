@@ -300,6 +300,8 @@ static const char *number_fault(const char *cell, double *out)
 		return "expected a finite number";
 	if (fabs(v) > TABLE_VALUE_MAX)
 		return "expected a magnitude of at most 1e100";
+	if (v != 0 && fabs(v) < TABLE_VALUE_MIN)
+		return "expected 0 or a magnitude of at least 1e-100";
 	*out = v;
 	return NULL;
 }

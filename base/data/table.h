@@ -21,6 +21,7 @@
  * wrong.
  */
 #define TABLE_VALUE_MAX 1e100
+#define TABLE_VALUE_MIN 1e-100 /* of values that are not 0 */
 
 struct table_column {
 	const char *name;   /* borrowed from the table's text */

@@ -70,7 +70,7 @@ like "$(cat "$T/err")" "column 'id' has a different text in each of 40 rows" "by
 exits 0 "without it" "$blkcast" fit "$T/rows.csv" -r y -p size,kind -t lrm --standard -q -o "$T/m.json"
 like "$(cat "$T/out")" '^size +number +4096 to 163840$' "numbers are shown with their range"
 like "$(cat "$T/out")" '^kind +factor of 2 levels +a b$' "factors with their levels"
-for cell in 1,001 4k 1e400 '?'; do
+for cell in 1,001 4k 1e400 1e150 1e-200 '?'; do
 	cut -d, -f2- "$T/rows.csv" | awk -F, -v c="\"$cell\"" 'BEGIN { OFS = "," } NR == 8 { $1 = c } 1' >"$T/cell.csv"
 	exits 2 "a cell '$cell' among numbers is refused" "$blkcast" fit "$T/cell.csv" -r y -t lrm --standard -q
 	like "$(cat "$T/err")" "cell.csv:8: .*declare 'size' a factor .*--factors" "with its line"

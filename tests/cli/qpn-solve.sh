@@ -210,4 +210,20 @@ sed -i 's/rare: 1}/rare: 0}/' "$T/rare.yaml"
 "$blkcast" qpn solve "$T/rare.yaml" --of disk.rare --max-events 1500000 --json >"$T/never" 2>"$T/err"
 like "$(head -n 1 "$T/err")" '"disk\.rare" limits the precision: it was observed too rarely in [0-9]+ events' \
 	"a colour that is asked for and never moves is said to be unknown"
+
+# What the precision of a run does not tell is said.
+printf '%s\n' 'colours: [c]' 'places: {a: {colours: [c]}}' 'transitions:' \
+	'  in: {time: {exponential: {rate: 0.8}}, put: {a: c}}' '  out: {time: {exponential: {rate: 1}}, take: {a: c}}' \
+	>"$T/plain.yaml"
+"$blkcast" qpn solve "$T/plain.yaml" --json >"$T/out" 2>"$T/err"
+like "$(cat "$T/err")" 'less precise, .* the population of "a\.c", by 0\.0[0-9]+; --of a\.c runs until it is known' \
+	"the population of a place without a queue does not count, which is said"
+"$blkcast" qpn solve "$T/plain.yaml" --of a.c --json >"$T/out" 2>"$T/err"
+is "$(grep -c 'less precise' "$T/err")" 0 "it counts where it is named"
+"$blkcast" qpn solve docs/examples/mm1.yaml --set rate=0.9 --model-time 500 --seed 3 >"$T/out" 2>"$T/err"
+like "$(cat "$T/err")" 'parts of this run depend on each other .*intervals are too narrow' "a run that is too short is called so"
+"$blkcast" qpn solve docs/examples/mm1.yaml --model-time 1e-9 >"$T/out" 2>"$T/err"
+like "$(cat "$T/err")" 'no token left any place in this time: nothing is known' "and one that shows nothing"
+exits 2 "a parameter has one value or a sweep" "$blkcast" qpn solve docs/examples/mm1.yaml --set rate=0.5 --sweep rate=0.1:0.2:0.1
+like "$(cat "$T/err")" 'sweep: rate has a value by --set already' "and the line names it"
 done_testing

@@ -255,6 +255,27 @@ struct estimate_limit estimate_limit(const struct estimate *e, const struct net 
 	return l;
 }
 
+struct estimate_limit estimate_limit_of_all(const struct estimate *e, const struct net *n)
+{
+	struct estimate_limit l = { 0 };
+	bool left = false;
+
+	for (uint32_t i = 0; i < e->nr_slots; i++) {
+		const struct estimate_limit slot = {
+			.place = n->places[n->slots[i].place].name,
+			.colour = n->colours[n->slots[i].colour],
+		};
+
+		if (!(e->slots[i].throughput.mean > 0))
+			continue;
+		left = true;
+		limit_take_slot(&l, &e->slots[i], &slot, true, false);
+	}
+	if (!left)
+		l.width = INFINITY;
+	return l;
+}
+
 size_t sample_warm_up(const struct qpn_sample *x, size_t nr)
 {
 	struct samples s = { .items = x, .nr = nr };

@@ -82,6 +82,11 @@ struct estimate_limit {
  */
 struct estimate_limit estimate_limit(const struct estimate *e, const struct net *n,
 				     const char *const *wanted, size_t nr_wanted, bool quantiles);
+/*
+ * Does the same for all results, population and residence of ordinary places among them. place is
+ * NULL and the width infinite if no token left any place.
+ */
+struct estimate_limit estimate_limit_of_all(const struct estimate *e, const struct net *n);
 /* Returns whether a place, a colour of a place as PLACE.COLOUR, or a probe has this name. */
 bool estimate_has_name(const struct net *n, const char *name);
 

@@ -210,6 +210,29 @@ static void net_solve_take_unsteady(struct net_solve *o, const struct net *n)
 	estimate_release(&e);
 }
 
+/*
+ * Says what the precision of a run does not tell: that samples depend on each other, so that
+ * intervals are too narrow, and that results are less precise which did not count.
+ */
+static void net_solve_warn(const struct net_solve *o, const struct net *n, const struct solution *s)
+{
+	struct estimate_limit l = estimate_limit_of_all(&s->estimate, n);
+
+	if (isinf(l.width) && !l.place)
+		teller_note(o->teller, "no token left any place in this time: nothing is known");
+	else if (s->method == SOLVE_BATCH_MEANS && s->correlation > SOLVE_MAX_CORRELATION)
+		teller_note(o->teller,
+			    "parts of this run depend on each other (correlation %.2g): it is too "
+			    "short, and the intervals are too narrow",
+			    s->correlation);
+	if (l.place && !o->wanted.nr && l.width > fmax(s->precision, o->run.precision))
+		teller_note(
+			o->teller,
+			"less precise, since only throughputs count of places without a "
+			"queue: the %s of \"%s.%s\", by %.3g; --of %s.%s runs until it is known",
+			l.what, l.place, l.colour, l.width, l.place, l.colour);
+}
+
 static int net_solve_simulate(struct net_solve *o, const struct net *n, double model_time,
 			      struct err *err)
 {
@@ -253,6 +276,7 @@ static int net_solve_simulate(struct net_solve *o, const struct net *n, double m
 			    "relative precision %.3g, seed %llu",
 			    (unsigned long long)s.events, facts.seconds, s.model_time, s.warm_up,
 			    s.precision, (unsigned long long)o->run.seed);
+	net_solve_warn(o, n, &s);
 	if (so.model_time > 0 && isinf(s.precision) && *s.limit)
 		teller_note(o->teller, "the %s is not known: expected a model time of more than %g",
 			    s.limit, so.model_time);
@@ -412,7 +436,7 @@ static int net_solve_sweep(struct net_solve *o, struct err *err)
 
 int net_solve(struct net_solve *o, struct err *err)
 {
-	int ret = sweeps_read(&o->values, &o->sweep, err);
+	int ret = sweeps_read(&o->values, &o->sweep, &o->set, err);
 
 	if (ret) {
 		err_prefix(err, "sweep");

@@ -67,12 +67,18 @@ static int check_transitions(const struct net *n, struct err *err)
 	return 0;
 }
 
-/* Checks that an FCFS queue is exponential and has the same mean for all colours and places. */
+/*
+ * Checks that service times are independent, and that an FCFS queue is exponential and has the same
+ * mean for all colours and places.
+ */
 static int check_queue(const struct net *n, uint32_t slot, struct err *err)
 {
 	const struct net_slot *s = &n->slots[slot];
 	const struct net_queue *q = &n->queues[n->places[s->place].queue];
 
+	if (s->service.kind == DIST_MAP && s->service.nr > 1)
+		return refuse_place(n, s->place, err,
+				    "its service times depend on each other (map or mmpp)");
 	if (q->strategy == NET_PS || q->strategy == NET_IS)
 		return 0;
 	if (q->strategy == NET_PRIORITY || q->strategy == NET_PREEMPTIVE)
@@ -107,6 +113,18 @@ static int check_slots(const struct net *n, struct err *err)
 	return e;
 }
 
+/* Returns true if the net has no token there, and never will. */
+static bool never_holds(const struct net *n, uint32_t slot)
+{
+	if (n->slots[slot].tokens)
+		return false;
+	for (uint32_t i = 0; i < n->nr_transitions; i++)
+		for (uint32_t m = 0; m < n->transitions[i].nr_modes; m++)
+			if (n->transitions[i].modes[m].put[0].slot == slot)
+				return false;
+	return true;
+}
+
 /*
  * Computes the weights of moves from a slot to each other slot in one firing, which are a row of
  * P.
@@ -132,7 +150,7 @@ static int routing_row(const struct net *n, uint32_t slot, double *row, struct e
 					row[t->modes[m].put[0].slot] +=
 						t->weight / total * t->modes[m].weight / modes;
 		}
-		if (!(total > 0))
+		if (!(total > 0) && !never_holds(n, slot))
 			return refuse_place(n, n->slots[slot].place, err,
 					    "its tokens never leave it");
 	}

@@ -14,8 +14,6 @@
 #define LOOK_EVERY   16
 #define GROUPS	     20
 #define PILOT_EVENTS 4096
-/* Groups whose correlation is higher would make intervals too short by about 20 %. */
-#define MAX_CORRELATION 0.4
 /* 60 to 128 uncorrelated samples rarely have a higher correlation than this. */
 #define FINE_CORRELATION   0.15
 #define REPLICATION_EVENTS 1000000
@@ -334,7 +332,7 @@ static int batch_means(struct solve_replicated *s, struct run *r, const struct s
 						    out->limit });
 		if (o->model_time > 0 || r->events >= o->max_events)
 			break;
-		if (out->precision <= o->precision && out->correlation <= MAX_CORRELATION)
+		if (out->precision <= o->precision && out->correlation <= SOLVE_MAX_CORRELATION)
 			break;
 		*is_long = solve_is_long(s, r, o);
 		if (*is_long)

@@ -65,6 +65,8 @@ struct solve_options {
 
 #define SOLVE_LONG_EVENTS 32000000
 #define SOLVE_LIMIT_BYTES 256
+/* Samples whose correlation is higher would make intervals too short by about 20 %. */
+#define SOLVE_MAX_CORRELATION 0.4
 
 struct solution {
 	struct estimate estimate;

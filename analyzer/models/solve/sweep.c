@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,19 @@ static int sweep_parse(struct sweep *s, const char *text, struct err *err)
 	return s->name ? 0 : err_set(err, ENOMEM, "out of memory");
 }
 
-int sweeps_read(struct sweeps *s, const struct word_list *words, struct err *err)
+/* Returns whether one of the words NAME=VALUE gives a value to a parameter. */
+static bool sweep_is_set(const struct word_list *set, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < set->nr; i++)
+		if (!strncmp(set->items[i], name, length) && set->items[i][length] == '=')
+			return true;
+	return false;
+}
+
+int sweeps_read(struct sweeps *s, const struct word_list *words, const struct word_list *set,
+		struct err *err)
 {
 	*s = (struct sweeps){ .nr_points = 1 };
 	for (size_t i = 0; i < words->nr; i++) {
@@ -55,6 +68,8 @@ int sweeps_read(struct sweeps *s, const struct word_list *words, struct err *err
 		for (size_t k = 0; k < i; k++)
 			if (!strcmp(s->items[k].name, x->name))
 				return err_set(err, EINVAL, "%s twice", x->name);
+		if (sweep_is_set(set, x->name))
+			return err_set(err, EINVAL, "%s has a value by --set already", x->name);
 		if (x->nr > SWEEP_POINTS / s->nr_points)
 			return err_set(err, EINVAL, "more than %d points", SWEEP_POINTS);
 		s->nr_points *= x->nr;

@@ -3,7 +3,7 @@
  * sweep: values of parameters for which a model is solved, in every combination. The last parameter
  * varies fastest.
  *
- *	ret = sweeps_read(&s, &words, &err);
+ *	ret = sweeps_read(&s, &words, &set, &err);
  *	for (point = 0; point < s.nr_points; point++)
  *		... sweep_value(&s, parameter, point) ...
  *	sweeps_release(&s);
@@ -32,10 +32,11 @@ struct sweeps {
 };
 
 /*
- * Parses NAME=FROM:TO[:STEP] of each word. Returns 0, -EINVAL with the invalid word, or
- * -ENOMEM.
+ * Parses NAME=FROM:TO[:STEP] of each word. Returns 0, -EINVAL with the invalid word or with a
+ * parameter that has a value by set (NAME=VALUE), or -ENOMEM.
  */
-int sweeps_read(struct sweeps *s, const struct word_list *words, struct err *err);
+int sweeps_read(struct sweeps *s, const struct word_list *words, const struct word_list *set,
+		struct err *err);
 void sweeps_release(struct sweeps *s);
 /* Returns the value of a parameter at a point (0 to nr_points - 1). */
 double sweep_value(const struct sweeps *s, size_t parameter, size_t point);

@@ -221,6 +221,10 @@ static void refuses(void)
 		{ "colours: [c]\nplaces:\n  q: {queue: ps, tokens: {c: 1}, service: {c: {exponential: {mean: 1}}}}\n"
 		  "  r: {colours: [c]}\ntransitions: {t: {take: {q: c}, put: {r: c}}}\n",
 		  "t.yaml:4: not product-form: place \"r\": its tokens never leave it" },
+		{ "colours: [c]\nplaces:\n  q: {queue: ps, tokens: {c: 1}, service: {c: {mmpp: {rates: [10, 1],\n"
+		  "      switching: [[0, 1], [1, 0]]}}}}\ntransitions: {t: {take: {q: c}, put: {q: c}}}\n",
+		  "t.yaml:3: not product-form: place \"q\": its service times depend on each other "
+		  "(map or mmpp)" },
 		/* shares of 0.3 and 0.7, of which no rounded equation is singular */
 		{ "colours: [c]\nplaces:\n  s: {queue: fcfs, tokens: {c: 2}, service: {c: {exponential: {mean: 1}}}}\n"
 		  "  a: {queue: fcfs, service: {c: {exponential: {mean: 1}}}}\n"

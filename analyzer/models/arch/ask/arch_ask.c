@@ -170,7 +170,7 @@ static struct answer_table *arch_ask_table(struct answer *a, const struct sweeps
 
 int arch_ask_solve(struct arch_ask *q, struct err *err)
 {
-	int ret = sweeps_read(&q->sweeps, &q->sweep, err);
+	int ret = sweeps_read(&q->sweeps, &q->sweep, &q->set, err);
 
 	if (ret) {
 		err_prefix(err, "sweep");

@@ -80,7 +80,7 @@ out:
 #define LEAST_ROWS_OF_IDS 10
 
 /*
- * Returns true for "4k", "1,001", "1e400" or "50%": texts that look like numbers but cannot be
+ * Returns true for "4k", "1,001", "1e150" or "50%": texts that look like numbers but cannot be
  * read as numbers as they are.
  */
 static bool is_like_number(const char *cell)
@@ -93,7 +93,7 @@ static bool is_like_number(const char *cell)
 		return false;
 	if (isinf(v))
 		return *cell >= '0' && *cell <= '9';
-	return (*end == ',' && end[1] >= '0' && end[1] <= '9') || !strcmp(end, "%") ||
+	return !*end || (*end == ',' && end[1] >= '0' && end[1] <= '9') || !strcmp(end, "%") ||
 	       !units_parse_bytes(cell, &unused, NULL) || !units_parse_time(cell, &unused, NULL);
 }
 

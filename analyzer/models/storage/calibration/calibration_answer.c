@@ -107,11 +107,20 @@ static struct answer_table *calibration_terms(struct answer *a, const char *firs
 	return answer_table(a, NULL, NULL, NULL, ANSWER_COLUMNS(columns));
 }
 
+/* Writes a coefficient of determination, or "-" where all measured values are equal. */
+static const char *calibration_r2(double r2, char text[16])
+{
+	if (!isfinite(r2))
+		return "-";
+	snprintf(text, 16, "%.4f", r2);
+	return text;
+}
+
 /* Says below the terms of a class what they are made of, and how well they fit. */
 static void calibration_class_line(struct answer *a, const struct storage_class_model *c,
 				   enum storage_class class)
 {
-	char text[UNITS_BYTES];
+	char text[UNITS_BYTES], r2[16];
 	struct buf words;
 
 	buf_init(&words);
@@ -130,9 +139,9 @@ static void calibration_class_line(struct answer *a, const struct storage_class_
 			buf_printf(&words, "%s; ", i ? "above" : "at any load");
 	}
 	if (c->cached.nr)
-		buf_printf(&words, "R2 cached %.4f; ", c->cached.r2);
+		buf_printf(&words, "R2 cached %s; ", calibration_r2(c->cached.r2, r2));
 	if (c->uncached.nr)
-		buf_printf(&words, "R2 beyond %.4f; ", c->uncached.r2);
+		buf_printf(&words, "R2 beyond %s; ", calibration_r2(c->uncached.r2, r2));
 	buf_printf(&words, "response times missed by %.2f %% on average, %.2f %% at most",
 		   100 * c->mean_error, 100 * c->max_error);
 	answer_fail(a, words.error);
@@ -160,7 +169,7 @@ static void calibration_delta(struct answer_table *t, const struct storage_servi
 static void calibration_parts(struct answer *a, const struct storage_parts *p)
 {
 	static const char *const types[] = { "reads", "writes" };
-	char label[128];
+	char label[128], r2[16];
 
 	answer_line(a, "parts",
 		    "%zu shared server%s, the busiest of all missed by %.2f %%; up to %g requests "
@@ -178,7 +187,8 @@ static void calibration_parts(struct answer *a, const struct storage_parts *p)
 		return;
 	snprintf(label, sizeof(label), "  phi of %zu mixes that wait, %.3g to %.3g", p->nr_phi,
 		 p->phi_low, p->phi_high);
-	answer_line(a, label, "R2 %.4f, error of held-out rows %.2f %%", p->phi.quality.r2,
+	answer_line(a, label, "R2 %s, error of held-out rows %.2f %%",
+		    calibration_r2(p->phi.quality.r2, r2),
 		    100 * p->phi.quality.mean_relative_error);
 }
 
@@ -272,7 +282,7 @@ struct answer *cache_model_answer(const struct cache_model *m, const char *path)
 		      { "max_relative_error", m->max_error } };
 	struct answer *a = answer_new("blkcast.calibration/1", "A cache as a net");
 	struct answer_table *t = answer_table(a, NULL, NULL, NULL, columns, 3);
-	char label[128];
+	char label[128], r2[16];
 
 	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++) {
 		answer_words(t, "%s", terms[i].name);
@@ -287,7 +297,7 @@ struct answer *cache_model_answer(const struct cache_model *m, const char *path)
 		answer_fact(a, facts[i].key, NULL, ANSWER_NONE, facts[i].value);
 	snprintf(label, sizeof(label), "service time from %zu runs of %g clients or more",
 		 m->nr_fitted, m->saturated);
-	answer_line(a, label, "R2 %.4f", m->r2);
+	answer_line(a, label, "R2 %s", calibration_r2(m->r2, r2));
 	answer_line(a, "response time over all runs of several clients",
 		    "error %.2f %% on average, %.2f %% at most", 100 * m->mean_error,
 		    100 * m->max_error);
