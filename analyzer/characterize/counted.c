@@ -14,6 +14,8 @@ struct sum {
 	uint64_t period;
 	uint32_t nr; /* number of profiles in the sum */
 	double in_flight_s;
+	double watched_s;   /* of its profiles */
+	double unscanned_s; /* the part of watched_s that the scan does not know */
 };
 
 struct counted {
@@ -104,11 +106,15 @@ static void direction_add(struct direction_profile *to, uint64_t nr,
 		joint_mean(to->response.total_mean_s, nr, from->response.total_mean_s, more);
 }
 
-static int sum_add(struct sum *s, const struct profile *p)
+/* unscanned_s: how much of the profile's time the scan does not know */
+static int sum_add(struct sum *s, const struct profile *p, double unscanned_s)
 {
 	struct profile *to = &s->p;
+	double watched_s = profile_rate_s(p);
 
-	s->in_flight_s += p->closed.in_flight_mean * (p->end_s - p->begin_s);
+	s->in_flight_s += p->closed.in_flight_mean * watched_s;
+	s->watched_s += watched_s;
+	s->unscanned_s += fmin(unscanned_s, watched_s);
 	if (!s->nr++)
 		return profile_copy(to, p);
 	direction_add(&to->read, to->requests[OPERATION_READ], &p->read,
@@ -128,14 +134,17 @@ static int sum_add(struct sum *s, const struct profile *p)
 	return 0;
 }
 
-int counted_add(struct counted *c, const struct profile *p)
+int counted_add(struct counted *c, const struct profile *p, bool is_summary)
 {
+	double scanned_s = (double)c->sel->filter.begin_real_ns / 1e9;
 	struct sum *s;
 
 	if (!is_wanted(c, p))
 		return 0;
 	s = sum_of(c, p);
-	return s ? sum_add(s, p) : -ENOMEM;
+	if (!s)
+		return -ENOMEM;
+	return sum_add(s, p, is_summary ? INFINITY : fmax(0, scanned_s - p->begin_s));
 }
 
 void counted_take(void *ctx, const struct scan_trace *trace, const char *json)
@@ -151,45 +160,82 @@ void counted_take(void *ctx, const struct scan_trace *trace, const char *json)
 		return;
 	profile_init(&p);
 	if (!profile_from_json(json, strlen(json), &p, NULL) && !strcmp(p.host, trace->host) &&
-	    counted_add(c, &p))
+	    counted_add(c, &p, false))
 		c->error = -ENOMEM;
 	profile_release(&p);
 }
 
-/*
- * Returns the share of the period in which the host was observed. It comes from the scan, because
- * idle windows leave no profile behind.
- */
-static double coverage_ratio(const struct scan *scan, const struct profile *p)
+/* The time in which the counters of a device were read, as far as it lies in one period. */
+struct span {
+	double from_s, until_s;	      /* the period */
+	double begin_s, end_s, sum_s; /* the result: first begin, last end, length of all */
+};
+
+static void span_add(struct span *span, const struct scan_trace *trace)
 {
-	double watched_s = 0, all_s = p->end_s - p->begin_s;
+	for (size_t i = 0; i < trace->nr_covered; i++) {
+		const struct scan_interval *c = &trace->covered[i];
+		double begin_s = fmax((double)c->begin_real_ns / 1e9, span->from_s);
+		double end_s = fmin((double)c->end_real_ns / 1e9, span->until_s);
 
-	for (uint32_t t = 0; t < scan_nr_traces(scan); t++) {
-		const struct scan_trace *trace = scan_trace(scan, t);
-
-		for (size_t i = 0; !strcmp(trace->host, p->host) && i < trace->nr_covered; i++) {
-			double begin_s = (double)trace->covered[i].begin_real_ns / 1e9;
-			double end_s = (double)trace->covered[i].end_real_ns / 1e9;
-
-			watched_s += fmax(0, fmin(end_s, p->end_s) - fmax(begin_s, p->begin_s));
-		}
+		if (end_s <= begin_s)
+			continue;
+		span->begin_s = fmin(span->begin_s, begin_s);
+		span->end_s = fmax(span->end_s, end_s);
+		span->sum_s += end_s - begin_s;
 	}
-	return watched_s < all_s ? watched_s / all_s : 1;
 }
 
-static void counted_finish(struct sum *s, const struct scan *scan)
+/* Adds the traces in which the counters of the profile's device were read. */
+static void span_find(struct span *span, const struct scan *scan, const struct profile *p)
+{
+	unsigned int major = 0, minor = 0;
+	uint32_t device;
+
+	sscanf(p->device, "%u:%u", &major, &minor);
+	device = device_make(major, minor);
+	for (uint32_t i = 0; i < scan_nr_streams(scan); i++) {
+		const struct scan_stream *stream = scan_stream(scan, i);
+
+		if (stream->source == SOURCE_DISKSTATS && stream->device == device &&
+		    !strcmp(stream->host, p->host) && !strcmp(stream->device_name, p->device_name))
+			span_add(span, scan_trace(scan, stream->trace));
+	}
+}
+
+/*
+ * Extends the sum to all the time of its period in which the counters were read, because idle
+ * windows leave no profile behind. The agent's windows need not begin with a period, so that a sum
+ * may stick out of it, but none becomes longer than a period by this. Returns the seconds that were
+ * watched.
+ */
+static double sum_extend(struct sum *s, double window_s, const struct scan *scan)
+{
+	struct profile *p = &s->p;
+	struct span span = { .until_s = INFINITY, .begin_s = p->begin_s, .end_s = p->end_s };
+	double most_s = window_s > 0 ? fmax(window_s, p->end_s - p->begin_s) : INFINITY;
+
+	if (window_s > 0) {
+		span.from_s = fmin((double)s->period * window_s, p->begin_s);
+		span.until_s = fmax((double)(s->period + 1) * window_s, p->end_s);
+	}
+	span_find(&span, scan, p);
+	p->end_s = fmin(span.end_s, p->begin_s + most_s);
+	p->begin_s = fmax(span.begin_s, p->end_s - most_s);
+	return fmin(fmax(span.sum_s + s->unscanned_s, s->watched_s), p->end_s - p->begin_s);
+}
+
+static void counted_finish(struct sum *s, double window_s, const struct scan *scan)
 {
 	struct profile *p = &s->p;
 	uint64_t nr = p->requests[OPERATION_READ] + p->requests[OPERATION_WRITE] +
 		      p->requests[OPERATION_DISCARD];
-	double seconds = p->end_s - p->begin_s;
+	double watched_s = sum_extend(s, window_s, scan);
 
-	if (s->nr > 1) {
-		p->closed.in_flight_mean = s->in_flight_s / seconds;
-		p->open.rate_per_s = (double)nr / seconds;
-		p->open.interarrival_mean_s = nr ? seconds / (double)nr : NAN;
-		p->quality.coverage_ratio = coverage_ratio(scan, p);
-	}
+	p->closed.in_flight_mean = s->in_flight_s / watched_s;
+	p->open.rate_per_s = (double)nr / watched_s;
+	p->open.interarrival_mean_s = nr ? watched_s / (double)nr : NAN;
+	p->quality.coverage_ratio = watched_s / (p->end_s - p->begin_s);
 	profile_grade(p);
 }
 
@@ -215,7 +261,7 @@ int counted_emit(struct counted *c, const struct scan *scan,
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < c->nr; i++) {
-		counted_finish(&c->sums[i], scan);
+		counted_finish(&c->sums[i], c->window_s, scan);
 		ret = each(ctx, &c->sums[i].p);
 		if (ret)
 			return ret;

@@ -2,12 +2,14 @@
 /*
  * counted: collects the profiles that a trace holds in place of requests. They come from a source
  * that only counts (diskstats). The hook of the scan hands them over while the scan is read. The
- * profiles of one device and one period are summed. Values that a sum cannot give (details, the
- * quality of its parts) are left out.
+ * profiles of one device and one period are summed. The rest of the time in which the counters were
+ * read counts as idle. Values that a sum cannot give (details, the quality of its parts) are left
+ * out.
  */
 #ifndef ANALYZER_COUNTED_H
 #define ANALYZER_COUNTED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analyzer/store/scan/selection.h"
@@ -30,10 +32,11 @@ void counted_free(struct counted *c);
 void counted_take(void *ctx, const struct scan_trace *trace, const char *json);
 
 /*
- * Adds one profile that the caller has and keeps. Profiles of other sources are skipped. Returns 0
- * or -ENOMEM.
+ * Adds one profile that the caller has and keeps. Profiles of other sources are skipped.
+ * is_summary: the profile took the place of segments, so that the scan does not know its time.
+ * Returns 0 or -ENOMEM.
  */
-int counted_add(struct counted *c, const struct profile *p);
+int counted_add(struct counted *c, const struct profile *p, bool is_summary);
 
 /*
  * Hands over each profile after the scan, by period, host and device. scan tells which time was

@@ -242,7 +242,7 @@ static double retained_seen_s(const struct retained *r, uint64_t period, const s
 int retained_take_profile(struct retained *r, const struct profile *p)
 {
 	if (p->source == SOURCE_DISKSTATS)
-		return r->counted ? counted_add(r->counted, p) : 0;
+		return r->counted ? counted_add(r->counted, p, true) : 0;
 	if (!retained_wants(r, p))
 		return 0;
 	r->nr_taken += requests_of(p);
@@ -267,7 +267,7 @@ static int retained_window(struct retained *r, const struct scan_trace *trace,
 	int ret;
 
 	if (p->source == SOURCE_DISKSTATS)
-		return r->counted ? counted_add(r->counted, p) : 0;
+		return r->counted ? counted_add(r->counted, p, false) : 0;
 	if (period_of(r, p->end_s) - period_of(r, p->begin_s) > RETAINED_PERIODS)
 		return 0;
 	ret = retained_see(r, trace, p);
