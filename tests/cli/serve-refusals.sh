@@ -130,4 +130,8 @@ else
 fi
 exits 2 "another address than loopback needs --insecure" "$b" serve $serve_user --store "$T/s2" --listen 0.0.0.0:0
 exits 2 "a listen address without port" "$b" serve $serve_user --store "$T/s2" --listen localhost
+for option in listen page; do
+	exits 2 "a port of --$option above 65535" timeout 20 "$b" serve $serve_user --store "$T/s2" --$option 127.0.0.1:65536
+	like "$(cat "$T/err")" "^blkcast serve: $option: .* port up to 65535, got '127.0.0.1:65536'$" "is not taken modulo 65536"
+done
 done_testing

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,9 +31,12 @@ static int parse_listen(const char *what, const char *listen, struct addrinfo **
 	size_t len;
 	int code;
 
+	/* getaddrinfo() takes a larger port modulo 65536. */
 	if (!colon || colon == listen || strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
-	    !colon[1])
-		return err_set(err, EINVAL, "%s: expected ADDR:PORT, got '%s'", what, listen);
+	    !colon[1] || strtoul(colon + 1, NULL, 10) > 65535)
+		return err_set(err, EINVAL,
+			       "%s: expected ADDR:PORT with a port up to 65535, got '%s'", what,
+			       listen);
 	len = (size_t)(colon - listen);
 	if (listen[0] == '[' && colon[-1] == ']')
 		snprintf(host, sizeof(host), "%.*s", (int)len - 2, listen + 1);
