@@ -337,6 +337,7 @@ int hotspot_law(const struct hotspot *h, struct hotspot_law *out)
 	if (ret)
 		return ret;
 	out->nr = f.nr;
+	out->shift = f.shift;
 	out->mass = calloc(f.nr, sizeof(*out->mass));
 	if (out->mass) {
 		memcpy(out->mass, f.chosen, f.nr * sizeof(*out->mass));

@@ -45,6 +45,7 @@ int hotspot_fit(const struct hotspot *h, struct access_distribution *out);
 struct hotspot_law {
 	double *mass; /* owned by the caller; nr shares, which sum to 1 */
 	size_t nr;
+	unsigned int shift; /* log2 of the sectors of a region; at least that of the hotspot */
 };
 /* Returns 0, -ENODATA where the kind is unknown, or -ENOMEM. */
 int hotspot_law(const struct hotspot *h, struct hotspot_law *out);

@@ -103,6 +103,9 @@ is "$(figure seek | column_sum 2)" "$(($(figure requests | column_sum 2) - 1))" 
 is "$(figure interarrival | column_sum 2)" "$(figure seek | column_sum 2)" "and a time since the one before"
 is "$(figure outstanding | column_sum 2)" "$(figure heatmap | column_sum 2)" "each timed request finds some number of others under way"
 is "$(figure flush | column_sum 2)" "$("$blkcast" dump --json --operation flush "$T/one.seg" | wc -l)" "each flush has a bin"
+is "$("$blkcast" report docs/examples/demo.seg --figure regions | sed -n 's/.* over \([0-9]*\) equal regions.*/\1/p')" \
+	"$("$blkcast" characterize docs/examples/demo.seg --json | jq '.[0].locality.distribution.regions')" \
+	"the access distribution is over the regions of the fit"
 
 # Flushes: their times are told, and are those of the requests.
 flushes=$("$blkcast" dump --json --operation flush "$T/one.seg" | jq -cs \

@@ -11,9 +11,9 @@
 #include "workload/hotspot_fit.h"
 
 /*
- * counts are the accesses of each of nr equal regions; the kind of d may be
- * unknown. law is the fitted distribution over regions of its own; its nr is 0 where there is none.
- * Returns 0, -ENODATA without accesses, or -ENOMEM.
+ * counts are the accesses of each of nr equal regions; the kind of d may be unknown. law is the
+ * fitted distribution over the same regions; its nr is 0 where there is none. Returns 0, -ENODATA
+ * without accesses, or -ENOMEM.
  */
 int regions_draw(const uint64_t *counts, size_t nr, const struct access_distribution *d,
 		 const struct hotspot_law *law, const struct view *v, struct buf *out);

@@ -168,32 +168,35 @@ CSV(who)
 }
 
 /*
- * Finds the regions to which the distribution was fitted: from the first to the last touched one.
+ * Counts the accesses of the regions to which the law was fitted, from the first to the last
+ * touched one. Where no law was fitted they are the regions of h. The caller frees law->mass.
+ * Returns 0 or -ENOMEM.
  */
-static size_t region_counts(const struct hotspot *h, uint64_t counts[HOTSPOT_REGIONS])
+static int regions_count(const struct hotspot *h, uint64_t counts[HOTSPOT_REGIONS], size_t *nr,
+			 struct hotspot_law *law)
 {
 	uint64_t first = h->min_sector >> h->shift, last = h->max_sector >> h->shift;
-	size_t nr = 0;
+	int ret = hotspot_law(h, law);
+	unsigned int joined = ret == 0 ? law->shift - h->shift : 0;
 
-	if (!h->counts || !h->nr)
-		return 0;
-	for (uint64_t region = first; region <= last && nr < HOTSPOT_REGIONS; region++) {
+	*nr = 0;
+	memset(counts, 0, HOTSPOT_REGIONS * sizeof(*counts));
+	for (uint64_t region = first; h->counts && h->nr && region <= last; region++) {
 		size_t at = (size_t)(region - h->first);
 
-		counts[nr++] = h->counts[at][0] + h->counts[at][1];
+		*nr = (size_t)((region >> joined) - (first >> joined)) + 1;
+		counts[*nr - 1] += h->counts[at][0] + h->counts[at][1];
 	}
-	return nr;
+	return ret == -ENODATA ? 0 : ret;
 }
 DRAW(regions)
 {
 	uint64_t counts[HOTSPOT_REGIONS];
-	size_t nr = region_counts(&r->collect->devices[device]->hotspot, counts);
-
-	const struct hotspot *h = &r->collect->devices[device]->hotspot;
 	struct hotspot_law law = { 0 };
-	int ret = hotspot_law(h, &law);
+	size_t nr;
+	int ret = regions_count(&r->collect->devices[device]->hotspot, counts, &nr, &law);
 
-	if (ret == 0 || ret == -ENODATA)
+	if (ret == 0)
 		ret = regions_draw(counts, nr, &r->each[device].locality.distribution, &law, v,
 				   out);
 	free(law.mass);
@@ -202,13 +205,11 @@ DRAW(regions)
 CSV(regions)
 {
 	uint64_t counts[HOTSPOT_REGIONS];
-	size_t nr = region_counts(&r->collect->devices[device]->hotspot, counts);
-
-	const struct hotspot *h = &r->collect->devices[device]->hotspot;
 	struct hotspot_law law = { 0 };
-	int ret = hotspot_law(h, &law);
+	size_t nr;
+	int ret = regions_count(&r->collect->devices[device]->hotspot, counts, &nr, &law);
 
-	if (ret == 0 || ret == -ENODATA)
+	if (ret == 0)
 		ret = regions_csv(counts, nr, &law, out);
 	free(law.mass);
 	return ret;

@@ -46,6 +46,7 @@ static void the_law_drawn_is_the_law_fitted(void)
 	ok_int(d.kind, DISTRIBUTION_ZIPF);
 	ok_int(hotspot_law(&h, &law), 0);
 	ok_eq(law.nr, d.nr_regions);
+	ok_eq(SECTOR_BYTES << law.shift, d.region_bytes);
 	for (size_t i = 0; i < law.nr; i++) {
 		sum += law.mass[i];
 		top += i < law.nr / 10 ? law.mass[i] : 0;
@@ -65,7 +66,7 @@ static void the_table_is_cumulative(void)
 {
 	uint64_t counts[4] = { 10, 60, 0, 30 };
 	double even[2] = { 0.5, 0.5 };
-	struct hotspot_law d = { even, 2 };
+	struct hotspot_law d = { .mass = even, .nr = 2 };
 	struct buf csv;
 
 	buf_init(&csv);
