@@ -174,6 +174,9 @@ usage: {users: {clients: 1, think: 1, do: [{call: c.work}]}}
 YAML
 exits 0 "a list is handed over" "$blkcast" arch solve "$T/sizes.yaml" --json --quiet
 number "$(jq '.scenarios[0].response_time.mean - 0.091 | fabs' "$T/out") < 1e-9" "each of its elements weighs on the link, and each of theirs"
+exits 0 "nobody waits for connections" "$blkcast" arch solve "$shop" --sweep clients=100:200:100 --precision 0.05 --csv --quiet
+is "$(sed -n 's/^100,wait,shop#1.connections,\([^,]*,[^,]*,[^,]*\),.*/\1/p' "$T/out")" "0,0,0" "which is 0 seconds, not -0"
+is "$(grep -c -- ',-' "$T/out")" 0 "and nothing is below 0"
 exits 0 "a model is checked" "$blkcast" arch check "$shop"
 if command -v dot >/dev/null; then
 	exits 0 "a model is drawn" "$blkcast" arch draw "$shop"

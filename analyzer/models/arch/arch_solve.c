@@ -275,6 +275,17 @@ static size_t choose_controls(uint32_t chosen[MAX_CONTROLS], const struct arch_s
 	return used;
 }
 
+/* No time or rate is below 0, but a regression on controls may give less, or -0 where all are 0. */
+static void arch_solve_from_zero(struct interval *v)
+{
+	if (v->mean <= 0)
+		v->mean = 0;
+	if (v->low <= 0)
+		v->low = 0;
+	if (v->high <= 0)
+		v->high = 0;
+}
+
 static int arch_solve_estimate(struct arch_solution *out, const struct arch_model *m,
 			       const struct arch_sample *x, size_t nr, bool quantiles)
 {
@@ -305,6 +316,8 @@ static int arch_solve_estimate(struct arch_solution *out, const struct arch_mode
 		 */
 		if (out->nr[s.index] > 0 && s.index < m->nr_scenarios + m->nr_measures)
 			out->precision = fmax(out->precision, interval_time_width(t, quantiles));
+		arch_solve_from_zero(&t->mean);
+		arch_solve_from_zero(&out->throughput[s.index]);
 	}
 	out->nr_replications = nr;
 	return 0;
