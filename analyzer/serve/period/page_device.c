@@ -14,8 +14,11 @@
 #include "base/data/json.h"
 #include "base/system/clock.h"
 
-#define COVER_S	    0.1 /* less than this is rounding */
-#define READ_BLOCKS 8	/* blocks that are read together where there are segments */
+#define COVER_S	    0.1	 /* less than this is rounding */
+#define READ_BLOCKS 8	 /* blocks that are read together where there are segments */
+#define SETTLE_S    1	 /* An agent makes a window's profile within this time after its end. */
+#define UNKNOWN_S   60	 /* length that windows are taken to have before one was found */
+#define LONGEST_S   3600 /* An agent makes no longer windows. */
 #define LAST_S \
 	9.2e9 /* No time after the year 2261 is accepted, so that nanoseconds fit into 63 bits. */
 
@@ -28,6 +31,7 @@ struct page_period {
 	double first_s, step_s;	     /* first_s: begin of the first column */
 	struct page_column *columns; /* owned */
 	double *covered_s;	     /* owned: covered seconds of each column */
+	double covered_until_s;	     /* end of the newest segment */
 	size_t nr;
 	uint64_t nr_bad;
 	double nr_windows;
@@ -152,6 +156,26 @@ int page_device_check(const struct page_device_question *q, struct err *err)
 	return 0;
 }
 
+static double page_period_end_s(const struct page_period *t)
+{
+	return t->first_s + (double)t->nr * t->step_s;
+}
+
+/*
+ * Returns how long after its begin a window is at most in a segment. A segment has the windows that
+ * end while it is open, so that those from the end of the period are in segments that begin later.
+ */
+static double page_period_late_s(const struct page_period *t)
+{
+	return SETTLE_S + (t->longest_s > 0 ? fmin(t->longest_s, LONGEST_S) : UNKNOWN_S);
+}
+
+/* Returns the block behind the last one whose segments may have windows of the period. */
+static uint64_t page_period_end_block(const struct page_period *t)
+{
+	return (uint64_t)ceil((page_period_end_s(t) + page_period_late_s(t)) / PAGE_BLOCK_S);
+}
+
 /*
  * Time that segments of the host cover counts as watched, although an idle device has no window in
  * it.
@@ -159,9 +183,9 @@ int page_device_check(const struct page_device_question *q, struct err *err)
 static void page_period_cover(struct page_period *t, const struct page_segment *segment)
 {
 	double begin_s = fmax((double)segment->begin_real_ns / 1e9, t->first_s);
-	double end_s =
-		fmin((double)segment->end_real_ns / 1e9, t->first_s + (double)t->nr * t->step_s);
+	double end_s = fmin((double)segment->end_real_ns / 1e9, page_period_end_s(t));
 
+	t->covered_until_s = fmax(t->covered_until_s, (double)segment->end_real_ns / 1e9);
 	for (double s = begin_s; s < end_s;) {
 		size_t at = (size_t)((s - t->first_s) / t->step_s);
 		double next_s = t->first_s + (double)(at + 1) * t->step_s;
@@ -176,14 +200,16 @@ static void page_period_cover(struct page_period *t, const struct page_segment *
 
 /*
  * A column counts as watched for as long as its windows say, or as long as segments cover it if
- * that is longer.
+ * that is longer. The newest segments also cover time whose windows are not stored yet, which is
+ * that from known_until_s on.
  */
-static void page_period_watched(struct page_period *t)
+static void page_period_watched(struct page_period *t, double known_until_s)
 {
 	if (!(t->nr_windows > 0))
 		return; /* It is not known whether this device was watched. */
 	for (size_t i = 0; i < t->nr; i++) {
-		double covered_s = fmin(t->covered_s[i], t->step_s);
+		double known_s = fmin(known_until_s - t->columns[i].begin_s, t->step_s);
+		double covered_s = fmin(t->covered_s[i], known_s);
 
 		if (covered_s > t->columns[i].watched_s + COVER_S)
 			t->columns[i].watched_s = covered_s;
@@ -194,7 +220,7 @@ static void page_period_watched(struct page_period *t)
 struct page_reading {
 	struct page_store *store;
 	enum page_level level;
-	uint64_t first, block, end; /* blocks; end is behind the last one */
+	uint64_t first, block, end; /* blocks; end is behind the last one of the period */
 	uint64_t nr_blocks;	    /* number of blocks that are read together */
 	uint64_t deadline_ns;
 	double now_s, until_s; /* until_s: when reading stopped for lack of time, or NaN */
@@ -234,7 +260,6 @@ static int page_reading_block(struct page_reading *r, struct page_period *t,
 			      const struct page_segment *segments, size_t nr, bool whole,
 			      size_t *nr_read)
 {
-	const double end_s = t->first_s + (double)t->nr * t->step_s;
 	struct err why = { 0 };
 	int ret = -ENOENT;
 
@@ -248,7 +273,8 @@ static int page_reading_block(struct page_reading *r, struct page_period *t,
 	for (size_t i = 0; i < nr && ret != -ENOMEM; i++) {
 		/* A part of a block lies outside of the period. */
 		if ((double)segments[i].end_real_ns / 1e9 <= t->first_s ||
-		    (double)segments[i].begin_real_ns / 1e9 >= end_s)
+		    (double)segments[i].begin_real_ns / 1e9 >=
+			    page_period_end_s(t) + page_period_late_s(t))
 			continue;
 		if (clock_monotonic_ns() > r->deadline_ns) {
 			r->until_s = (double)segments[i].begin_real_ns / 1e9;
@@ -279,11 +305,11 @@ static int page_reading_add(struct page_reading *r, struct page_period *t,
 			next++;
 		/*
 		 * A block before the first is here only with the segments that reach into the
-		 * period.
+		 * period, and of a block behind it a few hold windows of the period.
 		 */
 		if (block >= r->block || r->block == r->first)
-			ret = page_reading_block(r, t, segments + i, next - i, block >= r->first,
-						 &nr_read);
+			ret = page_reading_block(r, t, segments + i, next - i,
+						 block >= r->first && block < r->end, &nr_read);
 		/* Time whose segments were not read does not count as idle. */
 		for (size_t k = i; k < i + nr_read; k++)
 			page_period_cover(t, &segments[k]);
@@ -298,7 +324,8 @@ static int page_reading_add(struct page_reading *r, struct page_period *t,
 static int page_reading_next(struct page_reading *r, struct page_period *t, struct err *err)
 {
 	const uint64_t block_ns = PAGE_BLOCK_S * CLOCK_NS_PER_S;
-	uint64_t left = r->end - r->block, nr_blocks = r->nr_blocks < left ? r->nr_blocks : left;
+	uint64_t left = page_period_end_block(t) - r->block;
+	uint64_t nr_blocks = r->nr_blocks < left ? r->nr_blocks : left;
 	struct page_question q = { .host = t->q->host,
 				   .begin_real_ns = r->block * block_ns,
 				   .end_real_ns = (r->block + nr_blocks) * block_ns,
@@ -327,8 +354,8 @@ static int page_reading_next(struct page_reading *r, struct page_period *t, stru
 /* Spreads a profile of retired requests over the columns of its period. */
 static int page_period_spread(struct page_period *t, const struct profile *p)
 {
-	double length_s = p->end_s - p->begin_s, end_s = t->first_s + (double)t->nr * t->step_s;
-	double at_s = fmax(p->begin_s, t->first_s), to_s = fmin(p->end_s, end_s);
+	double length_s = p->end_s - p->begin_s;
+	double at_s = fmax(p->begin_s, t->first_s), to_s = fmin(p->end_s, page_period_end_s(t));
 	size_t i = at_s < to_s ? (size_t)((at_s - t->first_s) / t->step_s) : t->nr;
 	int ret = 0;
 
@@ -376,7 +403,7 @@ static int page_period_retired(struct page_period *t, struct page_reading *r, st
 	struct page_question q = {
 		.host = t->q->host,
 		.begin_real_ns = (uint64_t)(t->first_s * 1e9),
-		.end_real_ns = (uint64_t)((t->first_s + (double)t->nr * t->step_s) * 1e9),
+		.end_real_ns = (uint64_t)(page_period_end_s(t) * 1e9),
 		.deadline_ns = r->deadline_ns,
 	};
 	bool whole = true;
@@ -399,22 +426,24 @@ static int page_period_read(struct page_period *t, struct page_store *store, dou
 		.store = store,
 		.level = page_block_level(t->step_s),
 		.first = (uint64_t)(t->first_s / PAGE_BLOCK_S),
-		.end = (uint64_t)ceil((t->first_s + (double)t->nr * t->step_s) / PAGE_BLOCK_S),
+		.end = (uint64_t)ceil(page_period_end_s(t) / PAGE_BLOCK_S),
 		.nr_blocks = READ_BLOCKS,
 		.deadline_ns = clock_monotonic_ns() + PAGE_DEVICE_S * CLOCK_NS_PER_S,
 		.now_s = (double)clock_real_ns() / 1e9,
 		.until_s = NAN,
 	};
+	double known_until_s;
 	int ret = 0;
 
 	buf_init(&r.columns);
-	for (r.block = r.first; r.block < r.end && ret == 0 && isnan(r.until_s);)
+	for (r.block = r.first; r.block < page_period_end_block(t) && ret == 0 && isnan(r.until_s);)
 		ret = page_reading_next(&r, t, err);
+	known_until_s = t->covered_until_s - page_period_late_s(t);
 	if (ret == 0)
 		ret = page_gather_end(&t->gather);
 	if (ret == 0)
 		ret = page_period_retired(t, &r, err);
-	page_period_watched(t);
+	page_period_watched(t, known_until_s);
 	buf_release(&r.columns);
 	*until_s = r.until_s;
 	return ret;
@@ -436,7 +465,7 @@ static json_t *page_period_json(const struct page_period *t, double until_s)
 	json_object_set_new(object, "layer",
 			    t->nr_windows > 0 ? json_string(layer_name(t->layer)) : json_null());
 	json_object_set_new(object, "begin_s", json_number(t->first_s));
-	json_object_set_new(object, "end_s", json_number(t->first_s + (double)t->nr * t->step_s));
+	json_object_set_new(object, "end_s", json_number(page_period_end_s(t)));
 	json_object_set_new(object, "step_s", json_number(t->step_s));
 	json_object_set_new(object, "window_s",
 			    json_number(t->nr_windows > 0 ? t->longest_s : NAN));
