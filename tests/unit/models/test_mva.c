@@ -110,6 +110,27 @@ static void several_servers(void)
 	estimate_release(&e);
 }
 
+/* The same with 400 machines and 5 repairers, near saturation; by rational numbers. */
+static void several_servers_near_saturation(void)
+{
+	struct estimate e;
+	bool exact;
+
+	if (!ok(solve(
+		    &e,
+		    "colours: [c]\n"
+		    "places:\n"
+		    "  up: {queue: is, tokens: {c: 400}, service: {c: {exponential: {mean: 86.55459544056046}}}}\n"
+		    "  down: {queue: {strategy: fcfs, servers: 5}, service: {c: {exponential: {mean: 1}}}}\n"
+		    "transitions: {x: {take: {up: c}, put: {down: c}}, y: {take: {down: c}, put: {up: c}}}\n",
+		    false, &exact)))
+		return;
+	ok(exact);
+	ok_ratio(e.slots[1].population.mean, 10.182478297135795, 1e-11);
+	ok_ratio(e.slots[1].throughput.mean, 4.503718372418056, 1e-11);
+	estimate_release(&e);
+}
+
 static void changing_colours(void)
 {
 	struct estimate e;
@@ -247,6 +268,7 @@ static const struct tap_test tests[] = {
 	{ "one class is exact", single_class },
 	{ "two classes are exact", two_classes },
 	{ "several servers follow the birth-death chain", several_servers },
+	{ "also near saturation", several_servers_near_saturation },
 	{ "colours that change are one chain", changing_colours },
 	{ "the approximation is within its error and says what it is", approximates },
 	{ "pepsy-bcmp2 is met to ten digits", pepsy },
