@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * convolution: solves closed product-form nets of one chain by their normalization constants (Buzen,
- * Computational algorithms for closed queueing networks with exponential servers, CACM 16, 1973).
+ * convolution: solves closed product-form nets of one chain by their normalization constants
+ * (Buzen, Computational algorithms for closed queueing networks with exponential servers, CACM 16,
+ * 1973).
  *
  * The recursion of mva.h takes the probability of an empty queue of several servers as what is left
  * to 1, and loses its precision where little is left. Here all terms are added, and none is

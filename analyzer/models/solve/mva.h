@@ -8,10 +8,10 @@
  * The exact method goes over all populations up to that of the net. Queues of several servers use
  * their marginal probabilities, or convolution (convolution.h) where one chain has all tokens.
  * Memory and time are proportional to the product of (population + 1) over the chains. The
- * approximate method is Schweitzer's fixed point. It treats a queue of k servers by Seidmann's split
- * into one server of k times the speed and a delay. Its results are about 5 % from the exact ones
- * in the nets that were measured, and farther if several classes share few tokens. The result says
- * which method was used.
+ * approximate method is Schweitzer's fixed point. It treats a queue of k servers by Seidmann's
+ * split into one server of k times the speed and a delay. Its results are about 5 % from the exact
+ * ones in the nets that were measured, and farther if several classes share few tokens. The result
+ * says which method was used.
  *
  * A chain is a set of colours and places through which tokens move; a token may change its colour
  * on the way.
