@@ -526,76 +526,7 @@ static void a_damaged_file_is_made_again(void)
 	sample_remove(dir);
 }
 
-/* Stores segment i of a second with the profile of the window that ended 80 ms after its begin. */
-static void test_late_segment(const char *dir, int i)
-{
-	struct buf json;
-	struct sample s = { .host = "h",
-			    .boot_id = "b",
-			    .epoch = 1,
-			    .sequence = (uint64_t)i,
-			    .real_offset_ns = (uint64_t)AT_S(i) * 1000000000ull,
-			    .end_ns = 1000000000ull,
-			    .nr_profiles = 1 };
-	struct profile p;
-
-	profile_init(&p);
-	snprintf(p.host, sizeof(p.host), "h");
-	snprintf(p.device, sizeof(p.device), "8:0");
-	p.source = SOURCE_BPF;
-	p.begin_s = AT_S(i) - 0.92;
-	p.end_s = AT_S(i) + 0.08;
-	p.requests[OPERATION_READ] = 7;
-	buf_init(&json);
-	profile_to_json(&p, PROFILE_JSON_LINE, &json);
-	buf_put_u8(&json, 0);
-	s.profiles = (const char *const[]){ (const char *)json.data };
-	sample_store(dir, &s, NULL, 0);
-	buf_release(&json);
-	profile_release(&p);
-}
-
-/* Asks for [from, to), and checks how many windows it has and how many columns were watched. */
-static void test_late(struct page_store *store, int from, int to, int nr_windows, int nr_watched)
-{
-	struct page_device_question q = {
-		.host = "h", .device = "8:0", .begin_s = AT_S(from), .end_s = AT_S(to)
-	};
-	struct err err = { 0 };
-	json_t *answer = NULL;
-	int nr = 0;
-
-	ok_int(page_device_json(store, &q, &answer, &err), 0);
-	ok_int((int)json_integer_value(json_object_get(answer, "windows")), nr_windows);
-	for (int i = 0; i < to - from; i++)
-		nr += test_item(answer, "watched_s", (size_t)i) > 0;
-	ok_int(nr, nr_watched);
-	json_decref(answer);
-}
-
-/* The profile of a window lies in the segment that is open when the window ends. */
-static void windows_of_later_segments_belong_to_the_period(void)
-{
-	const char *dir = sample_folder();
-	struct page_store *store;
-
-	for (int i = 0; i < 210; i++)
-		if (i != 50)
-			test_late_segment(dir, i);
-	store = test_store(dir);
-	test_late(store, 20, 30, 10, 10);
-	test_late(store, 190, 200, 10, 10); /* until the end of a block */
-	/* Window 49 is not there, but its time was watched. */
-	test_late(store, 45, 55, 9, 10);
-	/* The window that begins in the last second has not ended yet. */
-	test_late(store, 200, 210, 9, 9);
-	page_store_close(store);
-	sample_remove(dir);
-}
-
 static const struct tap_test tests[] = {
-	{ "a window belongs to the period in which it begins, whatever segment has it",
-	  windows_of_later_segments_belong_to_the_period },
 	{ "columns of every step are the sums of their windows",
 	  columns_are_the_sums_of_their_windows },
 	{ "what is kept needs no file", what_is_kept_needs_no_file },
