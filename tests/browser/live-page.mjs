@@ -60,6 +60,8 @@ ok(await until(page, () => ["outstanding", "interarrival", "seek"].map((kind) =>
   .every((e) => { e.querySelector("details").open = true; return !e.hidden && e.querySelectorAll(".bar-row").length > 0 && e.querySelectorAll("tbody tr").length > 0; })),
   "device: requests under way, times and distances between requests are drawn, with tables");
 await page.evaluate(() => { for (const e of document.querySelectorAll(".pictures details[open]")) e.open = false; });
+ok(await page.evaluate(() => [...document.querySelectorAll(".pictures .about")].some((e) => /of the same window of 1\.00 s ended/.test(e.textContent))),
+  "device: sequentiality says that it is within windows");
 // Pixels of the heat map's palette: something was drawn.
 ok(await page.evaluate(() => {
   const canvas = document.querySelector(".pictures canvas"), pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;

@@ -162,7 +162,7 @@ export function deviceView(main, values, tell) {
         heat: { cells: c.heat, begin: c.begin_s, end: c.end_s, firstOctave: data.heat_times.first_octave, perOctave: data.heat_times.per_octave } };
       draws.push(() => f.chart.update(drawn));
       const top = most(lists.flatMap((name) => c[name]));
-      const facts = { max: f.picture.axis(key === "heat" ? most(c.read_p99_s) : top), mean: ratio(d.sequential_ratio), count: count(d.flushes) };
+      const facts = { max: f.picture.axis(key === "heat" ? most(c.read_p99_s) : top), mean: ratio(d.sequential_ratio), window: seconds(data.window_s), count: count(d.flushes) };
       if (key === "rate") facts.max = count(top);
       if (key === "bytes") facts.max = bytesPerSecond(top);
       say(f.about, p[key].about(facts));

@@ -120,7 +120,7 @@ export const words = {
       bytes: { title: "Bytes a second", about: (v) => `Read and written; at most ${v.max} in one column.` },
       heat: { title: "Response times", about: (v) => `How many reads and writes took how long; darker is more. The lines are the median and the 99th percentile of reads. The slowest column of reads has a 99th percentile of ${v.max}.` },
       inFlight: { title: "In flight", about: (v) => `Requests under way at the same time, mean of each column; at most ${v.max}.` },
-      sequential: { title: "Sequentiality", about: (v) => `Share of reads and writes that go on where an earlier one ended; ${v.mean} over the period.` },
+      sequential: { title: "Sequentiality", about: (v) => `Share of reads and writes that go on where an earlier one of the same window of ${v.window} ended; ${v.mean} over the period. Over all requests together, as blkcast report counts them, it can be higher.` },
       flush: { title: "Flushes", about: (v) => `99th percentile of the response time of flushes, of which there were ${v.count}.` },
       sizes: { title: "Sizes", about: (v) => `Reads and writes by their size; ${v.most} is the most frequent class.` },
     },
