@@ -417,6 +417,11 @@ is "$(secure "$url/")" 200 "with TLS and tokens the page may be at any address"
 is "$(secure "$url/api/v1/fleet")" 401 "nobody sees nothing"
 is "$(secure -H "$(bearer "$T/all")x" "$url/api/v1/fleet")" 401 "nor does a token that is not in the file"
 is "$(secure -H "$(bearer "$T/all")" "$url/api/v1/fleet")" 200 "a token is enough for a script"
+is "$(jq .has_session "$T/body")" false "which has no session"
+secure -X POST -H 'X-Blkcast: 1' -H "$(bearer "$T/all")" -c "$T/cookies" "$url/api/v1/session" >/dev/null
+for path in fleet saved; do
+	is "$(secure -b "$T/cookies" "$url/api/v1/$path") $(jq .has_session "$T/body")" "200 true" "$path says that its reader has one"
+done
 loaded_closed() { secure -H "$(bearer "$T/all")" "$url/api/v1/fleet" >/dev/null; [ "$(jq .rows "$T/body")" = 1 ]; }
 holds "it sees every host" wait_until 20 loaded_closed
 secure -H "$(bearer "$T/other")" "$url/api/v1/fleet" >/dev/null

@@ -172,7 +172,8 @@ int page_login_who(struct page_login *l, struct MHD_Connection *c, struct page_r
 	pthread_mutex_unlock(&l->lock);
 	access_by_token(l->access, token[0] ? token : NULL, &out->hosts);
 	explicit_bzero(token, sizeof(token));
-	return page_reader_known(out) ? 0 : -EACCES;
+	out->has_session = page_reader_known(out);
+	return out->has_session ? 0 : -EACCES;
 }
 
 /*

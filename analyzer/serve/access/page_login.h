@@ -30,6 +30,7 @@ struct page_login;
 
 struct page_reader {
 	bool sees_all;
+	bool has_session; /* The cookie alone told who it is, so that the reader can log out. */
 	struct access_identity hosts;
 };
 

@@ -101,6 +101,7 @@ function login() {
   if (shown && shown.close) shown.close();
   shown = null;
   routed++;
+  out.hidden = true;
   const token = h("input", { id: "token", type: "password", autocomplete: "off", required: true });
   const wrong = h("p", { class: "bad", role: "alert" });
   reveal();
@@ -109,13 +110,14 @@ function login() {
       e.preventDefault();
       const reply = await session("POST", { Authorization: "Bearer " + token.value.trim() }).catch(() => null);
       if (!reply || !reply.ok) { say(wrong, reply ? words.login.wrong : words.error.unreachable); return; }
-      out.hidden = false;
       live.listen();
       route();
     } }, h("label", { for: "token" }, words.login.token), token, h("button", { type: "submit" }, words.login.button)), wrong);
   document.title = words.login.title + " · blkcast";
   token.focus();
 }
+// The answers say whether there is a session, which may be older than this page.
+addEventListener("session", (e) => { out.hidden = !e.detail; });
 addEventListener("login", () => { login(); tell(words.login.over, "old"); });
 
 // ---- views: "#/device?host=..." ----

@@ -103,6 +103,7 @@ enum MHD_Result page_answer_fleet(struct page_server *p, struct MHD_Connection *
 		return page_reply_error(c, MHD_HTTP_BAD_REQUEST, err.line);
 	object = page_fleet_json(p->fleet, &q);
 	json_object_set_new(object, "may_keep", json_boolean(page_reader_may_keep(reader)));
+	json_object_set_new(object, "has_session", json_boolean(reader->has_session));
 	return page_reply_json(c, object);
 }
 

@@ -105,6 +105,16 @@ static enum MHD_Result page_saved_begin(struct page_server *p, struct MHD_Connec
 	return page_reply_json_exact(c, page_saved_get(p->saved, who, id));
 }
 
+static enum MHD_Result page_saved_reply_list(struct page_server *p, struct MHD_Connection *c,
+					     const struct page_reader *reader,
+					     const struct page_saved_reader *who)
+{
+	json_t *list = page_saved_list(p->saved, who);
+
+	json_object_set_new(list, "has_session", json_boolean(reader->has_session));
+	return page_reply_json(c, list);
+}
+
 enum MHD_Result page_answer_saved(struct page_server *p, struct MHD_Connection *c,
 				  const struct page_reader *reader, const char *method)
 {
@@ -124,9 +134,9 @@ enum MHD_Result page_answer_saved(struct page_server *p, struct MHD_Connection *
 			return page_reply_error(c, MHD_HTTP_SERVICE_UNAVAILABLE,
 						"it cannot be deleted now; try again");
 		if (ret == 0)
-			return page_reply_json(c, page_saved_list(p->saved, &who));
+			return page_saved_reply_list(p, c, reader, &who);
 	} else if (!id) {
-		return page_reply_json(c, page_saved_list(p->saved, &who));
+		return page_saved_reply_list(p, c, reader, &who);
 	}
 	object = strcmp(method, "DELETE") == 0 ? NULL : page_saved_get(p->saved, &who, id);
 	if (!object)

@@ -109,6 +109,7 @@ export async function ask(path, values) {
     throw new ServerError(words.login.over);
   }
   if (!reply.ok || !body) throw new ServerError(body && body.error ? words.error.answer(body.error) : words.error.unreachable);
+  if ("has_session" in body) dispatchEvent(new CustomEvent("session", { detail: body.has_session }));
   return body;
 }
 
