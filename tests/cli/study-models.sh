@@ -40,6 +40,10 @@ jq -s '[.[0] as $p | range(10) | . as $i | $p | .begin_s = 1000 + $i | .end_s = 
 	.requests.read = (if $i == 7 then 300 else 100 end) | .request_size.read.histogram = [[4096, .requests.read]]] ' "$T/b.json" >"$T/bw.json"
 query='.peak | [.max_per_s, .max_begin_s, .own_peaks_sum_per_s, .makers[0].load]'
 is "$(get consolidate "$T/aw.json" "$T/bw.json")" '[2000,1003,2200,1]' "when the peaks coincided, and whose it was"
+jq -s '[.[0] as $p | range(8) | . as $i | $p | .begin_s = 1000 + $i * 18.75 | .end_s = .begin_s + 18.75 |
+	(.requests.read, .requests.write) = 750 | (.request_size.read.histogram, .request_size.write.histogram) = [[4096, 750]]]' "$T/a.json" >"$T/even.json"
+query='.peak | [.max_per_s, .own_peaks_sum_per_s]'
+is "$(get consolidate "$T/even.json" "$T/even.json")" '[160,160]' "an even load peaks at its rate, also in windows of no whole seconds"
 exits 3 "loads that the target cannot carry together" "$blkcast" study consolidate "$T/aw.json" "$T/bw.json" --model "$models"
 like "$(cat "$T/out")" '^Cannot tell: the target cannot carry this load: .* offered 680 requests/s, it gives 384/s\. With as many requests as it gives: ' "are refused by a sentence"
 exits 3 "nor beside each other" "$blkcast" study interference "$T/aw.json" "$T/bw.json" --model "$models"

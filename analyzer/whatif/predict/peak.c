@@ -5,25 +5,26 @@
 #include <math.h>
 #include <stdio.h>
 
+#define NS_PER_S 1000000000ull
+
+/* Gives each second of the clock its share of the window's requests, rounded to whole requests. */
 static int add_window(struct align *a, uint32_t stream, const struct profile *w, double factor)
 {
-	uint64_t requests = (uint64_t)llround(
+	double requests = round(
 		factor * (double)(w->requests[OPERATION_READ] + w->requests[OPERATION_WRITE]));
+	double second = floor(w->begin_s);
 	uint64_t put = 0;
-	double seconds = w->end_s - w->begin_s;
-	uint64_t parts = (uint64_t)fmax(1, ceil(seconds));
-	int ret = 0;
+	int ret;
 
-	for (uint64_t i = 0; i < parts; i++) {
-		uint64_t until = requests * (i + 1) / parts;
-		double at = w->begin_s + seconds * ((double)i + 0.5) / (double)parts;
+	do {
+		double past = (second + 1 - w->begin_s) / (w->end_s - w->begin_s);
+		uint64_t until = (uint64_t)llround(past < 1 ? requests * past : requests);
 
-		ret = align_add(a, stream, (uint64_t)(at * 1e9), until - put, 0);
+		ret = align_add(a, stream, (uint64_t)second * NS_PER_S, until - put, 0);
 		put = until;
-		if (ret)
-			return ret;
-	}
-	return 0;
+		second++;
+	} while (!ret && second < w->end_s);
+	return ret;
 }
 
 int peak_find(const struct peak_load *loads, size_t nr, struct align_sum *sum)

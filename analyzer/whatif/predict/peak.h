@@ -15,7 +15,8 @@ struct peak_load {
 };
 
 /*
- * The requests of a window are spread evenly over its seconds. sum->makers holds streams, which are
+ * The requests of a window are spread evenly over its time, so that each second of the clock gets
+ * them in proportion to the part of it that the window covers. sum->makers holds streams, which are
  * the numbers of the loads. Returns 0, -ENODATA if a load has no windows, or -ENOMEM.
  */
 int peak_find(const struct peak_load *loads, size_t nr, struct align_sum *sum);
