@@ -139,15 +139,16 @@ static int blkparse_request(struct exporter *e, const struct scan_request *q,
 	const struct request *r = &q->r;
 	uint64_t at = q->arrival_real_ns > e->begin_ns ? q->arrival_real_ns - e->begin_ns : 0;
 	struct lines *l = e->state;
+	size_t nr;
 	int ret = 0;
 
 	(void)st;
-	e->nr_rounded += r->bytes % SECTOR_BYTES != 0;
 	while (l->nr && l->heap[0].time_ns < at) {
 		struct line line = export_blkparse_pop(l);
 
 		print_line(e->out, l, &line);
 	}
+	nr = l->nr;
 	if (!(r->flags & REQUEST_NO_ARRIVAL)) {
 		ret = export_blkparse_push(l,
 					   (struct line){ .time_ns = at, .r = *r, .action = 'Q' });
@@ -165,6 +166,11 @@ static int blkparse_request(struct exporter *e, const struct scan_request *q,
 			l, (struct line){ .time_ns = at + r->completion_ns - r->arrival_ns,
 					  .r = *r,
 					  .action = 'C' });
+	if (l->nr == nr) {
+		e->nr_left_out++;
+		return ret;
+	}
+	e->nr_rounded += r->bytes % SECTOR_BYTES != 0;
 	e->nr_written++;
 	return ret;
 }
@@ -172,6 +178,7 @@ static int blkparse_request(struct exporter *e, const struct scan_request *q,
 const struct export_format export_blkparse = {
 	.name = "blkparse",
 	.title = "the text that blkparse prints: Q, G, D and C events",
+	.left_out = "none of their events has a known time",
 	.begin = blkparse_begin,
 	.request = blkparse_request,
 	.end = blkparse_end,

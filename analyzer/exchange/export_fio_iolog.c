@@ -108,6 +108,7 @@ static int iolog_request(struct exporter *e, const struct scan_request *q,
 const struct export_format export_fio_iolog = {
 	.name = "fio-iolog",
 	.title = "fio's I/O log version 3, for --read_iolog",
+	.left_out = "fio-iolog has no such operation",
 	.begin = iolog_begin,
 	.request = iolog_request,
 	.end = iolog_end,

@@ -107,8 +107,8 @@ int exporter_run(struct exporter *e, struct selection *sel, const char *path,
 			   : exporter_write_told(e, scan, teller, err);
 	scan_close(scan);
 	if (!ret && e->nr_left_out)
-		teller_note(teller, "%" PRIu64 " requests left out: %s has no such operation",
-			    e->nr_left_out, e->format->name);
+		teller_note(teller, "%" PRIu64 " requests left out: %s", e->nr_left_out,
+			    e->format->left_out);
 	if (!ret && e->nr_rounded)
 		teller_note(teller, "%" PRIu64 " lengths are no whole sector: rounded up",
 			    e->nr_rounded);

@@ -27,6 +27,7 @@ struct exporter {
 struct export_format {
 	const char *name;
 	const char *title;
+	const char *left_out; /* why requests are left out; NULL: the format holds every request */
 	/*
 	 * Each returns 0 or -ENOMEM. Requests come in order of arrival, except late ones. begin(),
 	 * finish() and end() may be NULL. finish() writes what comes after the last request, and

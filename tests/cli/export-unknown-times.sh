@@ -68,6 +68,15 @@ printf '  8,0 0 %d 0.00%d 1 C R %d + 8 [0]\n' 1 1 8 2 2 16 >"$T/ends.blkparse"
 exits 2 "completions alone: exit 2" "$b" import --store "$T/ends" "$T/ends.blkparse"
 like "$(cat "$T/err")" "ends.blkparse: expected requests, there is none: it has completions .C. but no issues .D. or queues .Q." \
 	"and says what is missing"
+cat >"$T/untimed.csv" <<'END'
+arrival_s,host,device,device_name,operation,sector,bytes,queue_s,device_s,tid,pid,flags,total_s
+1789000000.1,h,8:0,sda,read,8,4096,,,7,7,0x2e00,
+1789000000.2,h,8:0,sda,read,16,4096,0.001,0.002,7,7,0x2000,0.003
+END
+"$b" import --quiet --store "$T/untimed" "$T/untimed.csv" >/dev/null
+is "$("$b" export --json --store "$T/untimed" --format blkparse -o "$T/untimed.blkparse" 2>"$T/err" | jq -c '[.requests, .left_out]') $(wc -l <"$T/untimed.blkparse")" \
+	"[1,1] 4" "blkparse: a request none of whose times is known is left out and counted"
+like "$(cat "$T/err")" "1 requests left out: none of their events has a known time" "and export says so"
 for i in {1..300}; do echo "$((i * 37)) 8 0 $i"; done >"$T/order.lis"
 "$b" import --quiet --store "$T/order" "$T/order.lis" >/dev/null
 "$b" characterize --store "$T/order" >"$T/order.txt"
