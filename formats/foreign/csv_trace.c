@@ -5,6 +5,7 @@
  * unchanged.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "formats/foreign/csv_columns.h"
@@ -196,37 +197,74 @@ static uint32_t flags_of(const struct csv_state *s, const struct request *r, uin
 	return flags;
 }
 
-/*
- * Reads the columns that only some files have. The flags that dump writes say what is unknown and
- * replace the computed ones.
- */
-static void take_extras(const struct csv_state *s, struct request *r)
+/* The numbers that only some files have. pid comes before tid, which it stands in for. */
+static const struct {
+	enum csv_field field;
+	const char *name;
+	uint64_t max;
+} csv_trace_extras[] = {
+	{ CSV_PID, "pid", UINT32_MAX },		  { CSV_TID, "tid", UINT32_MAX },
+	{ CSV_CGROUP, "cgroup", UINT64_MAX },	  { CSV_DEPTH, "depth", UINT32_MAX },
+	{ CSV_REQUEUES, "requeues", UINT16_MAX }, { CSV_ERROR, "error", UINT16_MAX },
+};
+
+static void csv_trace_set_extra(struct request *r, enum csv_field field, uint64_t value)
 {
+	switch (field) {
+	case CSV_PID:
+		r->pid = r->tid = (uint32_t)value;
+		r->flags &= ~(uint32_t)REQUEST_NO_ISSUER;
+		break;
+	case CSV_TID:
+		r->tid = (uint32_t)value;
+		r->flags &= ~(uint32_t)REQUEST_NO_ISSUER;
+		break;
+	case CSV_CGROUP:
+		r->cgroup_id = value;
+		r->flags &= ~(uint32_t)REQUEST_NO_CGROUP;
+		break;
+	case CSV_DEPTH:
+		r->queue_depth = (uint32_t)value;
+		break;
+	case CSV_REQUEUES:
+		r->requeues = (uint16_t)value;
+		break;
+	default:
+		r->error = (uint16_t)value;
+		break;
+	}
+}
+
+/*
+ * Reads the columns that only some files have, in which a cell may be empty. The flags that dump
+ * writes say what is unknown and replace the computed ones. Returns FOREIGN_REQUEST, or
+ * FOREIGN_SKIP where a cell has a text that is no value of its column.
+ */
+static enum foreign_step csv_trace_take_extras(struct foreign *f, struct request *r)
+{
+	const struct csv_state *s = f->state;
 	uint64_t value;
 	struct text t;
 
-	if (number_of(s, CSV_PID, UINT32_MAX, &value)) {
-		r->pid = r->tid = (uint32_t)value;
-		r->flags &= ~(uint32_t)REQUEST_NO_ISSUER;
+	for (size_t i = 0; i < sizeof(csv_trace_extras) / sizeof(*csv_trace_extras); i++) {
+		if (!csv_trace_has(s, csv_trace_extras[i].field, &t))
+			continue;
+		if (!text_u64(t, &value) || value > csv_trace_extras[i].max)
+			return foreign_because(f, "%s: expected a whole number of at most %" PRIu64,
+					       csv_trace_extras[i].name, csv_trace_extras[i].max);
+		csv_trace_set_extra(r, csv_trace_extras[i].field, value);
 	}
-	if (number_of(s, CSV_TID, UINT32_MAX, &value)) {
-		r->tid = (uint32_t)value;
-		r->flags &= ~(uint32_t)REQUEST_NO_ISSUER;
-	}
-	if (number_of(s, CSV_CGROUP, UINT64_MAX, &value)) {
-		r->cgroup_id = value;
-		r->flags &= ~(uint32_t)REQUEST_NO_CGROUP;
-	}
-	if (number_of(s, CSV_DEPTH, UINT32_MAX, &value))
-		r->queue_depth = (uint32_t)value;
-	if (number_of(s, CSV_REQUEUES, UINT16_MAX, &value))
-		r->requeues = (uint16_t)value;
-	if (number_of(s, CSV_ERROR, UINT16_MAX, &value))
-		r->error = (uint16_t)value;
-	if (csv_trace_has(s, CSV_FLAGS, &t) && text_hex(t, &value) && value <= REQUEST_FLAGS_ALL)
+	if (csv_trace_has(s, CSV_FLAGS, &t)) {
+		if (!text_hex(t, &value) || value > REQUEST_FLAGS_ALL)
+			return foreign_because(f,
+					       "flags: expected a hexadecimal number of at "
+					       "most %#x",
+					       (unsigned int)REQUEST_FLAGS_ALL);
 		r->flags = flags_of(s, r, (uint32_t)value);
+	}
 	if (r->flags & REQUEST_NO_OPERATION)
 		r->operation = OPERATION_OTHER;
+	return FOREIGN_REQUEST;
 }
 
 static enum foreign_step csv_line(struct foreign *f, struct text line, struct request *r)
@@ -263,12 +301,13 @@ static enum foreign_step csv_line(struct foreign *f, struct text line, struct re
 	foreign_fill(r, ns, r->operation);
 	if (!times_of(s, r))
 		return foreign_because(f, "response time: expected a number");
+	if (csv_trace_take_extras(f, r) != FOREIGN_REQUEST)
+		return FOREIGN_SKIP;
 	device = device_of(f, s);
 	if (device < 0) {
 		f->failed = (int)device;
 		return FOREIGN_SKIP;
 	}
-	take_extras(s, r);
 	r->sector = foreign_sector(f, at);
 	r->bytes = (uint32_t)bytes;
 	r->device = (uint32_t)device;

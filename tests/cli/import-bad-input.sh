@@ -44,6 +44,27 @@ printf '0 0 1 1 1\n1 0 9 1 1\n' >"$T/relative"
 refused "times of day beside times from a start" ".*relative: expected times of day as in the files before" \
 	"$T/good" "$T/relative"
 
+# A cell of a CSV file that is no value of its column never counts as success or as unknown.
+{
+	echo time,op,offset,size,tid,pid,cgroup_id,queue_depth,requeues,error,flags
+	echo 1,R,0,4096,,,,,,,
+	echo 2,R,0,4096,,,,,,EIO,
+	echo 3,R,0,4096,,,,,,70000,
+	echo 4,R,0,4096,7,-1,,,,,
+	echo 5,R,0,4096,4294967296,7,,,,,
+	echo 6,R,0,4096,7,7,/system,,,,
+	echo 7,R,0,4096,7,7,1,many,,,
+	echo 8,R,0,4096,7,7,1,2,65536,,
+	echo 9,R,0,4096,7,7,1,2,65535,5,0x10000
+	echo 10,R,0,4096,7,7,1,2,65535,5,0
+} >"$T/cells.csv"
+refused "cells of CSV that are no values" \
+	"8 of 10 records make no sense.*cells.csv:3: error: expected a whole number of at most 65535" "$T/cells.csv" --format csv
+is "$("$b" import --lenient --format csv --json --store "$T/s" "$T/cells.csv" 2>"$T/err" | jq -c '[.requests, .skipped]')" "[2,8]" \
+	"an empty cell is unknown, a wrong one skips its record"
+is "$("$b" import --lenient --format csv --store "$T/s5" - < <(sed 2,9d "$T/cells.csv") 2>&1 | grep -o 'flags: .*')" \
+	"flags: expected a hexadecimal number of at most 0xffff" "also flags that there are not"
+
 # Three records and a half of vscsi, version 1
 record() { # SECONDS
 	printf '\001\000\000\000\000\020\000\000\001\000\000\000\052\000\000\001\010\000\000\000\000\000\000\000'
