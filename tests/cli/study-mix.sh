@@ -31,6 +31,13 @@ is "$(ask "$T/a.json" --most 5 --slo read.mean=10.2ms --model "$T/read.json")" '
 is "$(ask "$T/a.json" "$T/b.json=2" --measure 4k:read=1000,write=500)" '0 [true,[6],"110.0 % of the capacity"]' "by the capacity alone"
 is "$(ask "$T/a.json" "$T/b.json" --measure 4k:read=1000,write=500)" '0 [true,[10,8,6,4,2,0],""]' "the frontier of a capacity"
 is "$(ask "$T/a.json" "$T/b.json" --measure 4k:read=500,write=500 --slo read.mean=10.2ms --model "$T/read.json")" '0 [true,[5,3,1],""]' "by both the tighter counts"
+# 50 reads/s serve neither load; beside a counted load that fits, none of the free ones is an answer.
+is "$(ask "$T/a.json" --measure 4k:read=50,write=50)" '1 [false,[0],"200.0 % of the capacity"]' "where not one fits nothing does"
+is "$(ask "$T/a.json" "$T/b.json" --measure 4k:read=50,write=50)" '1 [false,[0],""]' "nor where not one of two loads fits"
+is "$(jq -r .conclusion "$T/out")" "Nothing fits." "in a sentence"
+is "$(ask "$T/a.json" "$T/b.json=0" --slo read.mean=1ms --model "$T/read.json" | cut -c1-11)" '1 [false,[0' "none of the other one is nothing as well"
+is "$(ask "$T/a.json" "$T/b.json=1" --measure 4k:read=250,write=50)" '0 [true,[0],"120.0 % of the capacity"]' "beside one that fits, none more is an answer"
+is "$(ask "$T/a.json" "$T/a.json" "$T/b.json=1" --measure 4k:read=250,write=50)" '0 [true,[0],""]' "and a frontier"
 jq '[., (.begin_s = 1 | .end_s = 2 | .requests.read = 300 | .request_size.read.histogram = [[4096, 300]])]' "$T/a.json" >"$T/windows.json"
 query='.most'
 is "$(ask "$T/windows.json" --measure 4k:read=1000,write=500)" '0 [5]' "windows of 100/s and 300/s are 200/s"

@@ -10,7 +10,15 @@
 
 bool mix_is_fit(const struct mix_result *r)
 {
-	return r->nr_free == 0 ? r->fits : r->nr_free == 1 ? !r->none : r->nr > 0;
+	size_t given = 0;
+
+	if (!r->nr_free)
+		return r->fits;
+	if (r->nr_free == 1 ? r->none : !r->nr)
+		return false;
+	for (size_t i = 0; i < r->mix.nr; i++)
+		given += r->mix.loads[i].free ? 0 : r->mix.loads[i].count;
+	return given || r->most[0] || r->nr > 1;
 }
 
 bool mix_cannot_tell(const struct mix_result *r)
@@ -99,7 +107,7 @@ static void mix_conclude(const struct mix_result *r, struct answer *a)
 				r->fits ? "" : ": ", r->why);
 	else if (r->nr_free == 1)
 		mix_conclude_one(r, lead, r->none ? given + strlen(" beside ") : given, a);
-	else if (!r->nr)
+	else if (!mix_is_fit(r))
 		answer_conclude(a, "%sNothing fits%s.", lead, given);
 	else
 		answer_conclude(

@@ -20,7 +20,7 @@ struct mix_result {
 	char why[MIX_WHY_BYTES];
 };
 
-/* Returns whether any mix fits. */
+/* Returns whether any mix of at least one load fits. */
 bool mix_is_fit(const struct mix_result *r);
 /*
  * Returns whether no conclusion is possible: a mix that is said to fit lies outside the models'
