@@ -245,6 +245,15 @@ await page.goto(MANY + "/#/device?host=gone&device=9:9&begin_s=5&end_s=50");
 ok(await until(page, () => /no window/.test(document.querySelector(".empty") ? document.querySelector(".empty").textContent : "")), "a link to a device that is gone says so");
 await page.goto(MANY + "/#/device?host=guest00001&device=8:0&begin_s=50&end_s=5");
 ok(await until(page, () => /end_s: expected/.test(document.querySelector(".empty") ? document.querySelector(".empty").textContent : "")), "a bad period says what is expected");
+ok((await page.evaluate(() => document.getElementById("state").dataset.kind)) === "refused" && /end_s: expected/.test(await text(page, "#state")), "refused: that is not taken for a lost connection", await text(page, "#state"));
+await page.goto(MANY + "/#/");
+await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 64);
+await page.getByLabel("Search hosts, devices and labels").fill("я".repeat(65));
+ok(await until(page, () => /No host and no device/.test(document.querySelector(".empty").textContent)), "refused: a search is as long as the server takes", await text(page, "#state"));
+ok((await page.getByLabel("Search hosts, devices and labels").inputValue()) === "я".repeat(64), "refused: and no longer");
+await page.goto(MANY + "/#/?sort=size");
+ok(await until(page, () => /sort: expected rate/.test((document.querySelector(".empty:not([hidden])") || {}).textContent)), "refused: a link with a wrong word says what is expected", await text(page, "main"));
+ok(await page.evaluate(() => document.querySelector("table.fleet").closest(".scroll").hidden), "refused: and no rows stand below");
 await page.context().close();
 
 // ---- more pages than may wait for events: the 65th asks every other second ----
@@ -273,7 +282,11 @@ await page.context().close();
 
 // ---- a login, and its end under the open page ----
 page = await open(CLOSED + "/", { ignoreHTTPSErrors: true });
-ok(await until(page, () => document.getElementById("token")), "login: the page asks for a token");
+for (const view of ["question", "saved", "objectives", ""]) {
+  await page.goto("about:blank");
+  await page.goto(CLOSED + "/#/" + view);
+  ok(await until(page, () => document.getElementById("token") && document.getElementById("state").textContent === "log in to go on"), `login: the page asks for a token at #/${view}`, await text(page, "#state"));
+}
 await page.getByLabel("Token").fill("wrong");
 await page.keyboard.press("Enter");
 ok(await until(page, () => /not known/.test(document.querySelector("[role=alert]").textContent)), "login: a wrong token is refused with a sentence");

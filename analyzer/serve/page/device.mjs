@@ -1,7 +1,7 @@
 // The view of one device over a period: pictures over time that share their cursor, request sizes, and the
 // command that prints the same numbers.
 import { words } from "./words.mjs";
-import { h, ask, hostQuestion, deviceQuestion, say, link, copyButton, count, perSecond, bytes, bytesPerSecond, seconds, duration, ratio, plain, time, iso, shell } from "./tools.mjs";
+import { h, ask, tellError, hostQuestion, deviceQuestion, say, link, copyButton, count, perSecond, bytes, bytesPerSecond, seconds, duration, ratio, plain, time, iso, shell } from "./tools.mjs";
 import { timeChart, bars, painted, idle } from "./charts.mjs";
 import { tellState, isAt } from "./fleet.mjs";
 import { accessSection } from "./access.mjs";
@@ -298,13 +298,13 @@ export function deviceView(main, values, tell) {
       }
     } catch (e) {
       if (asked !== where) return;
-      if (!data) {
+      if (!data || e.isRefusal) {
         say(title, words.error.title);
-        content.hidden = true;
+        content.hidden = whoSection.hidden = accessPart.hidden = compareSection.hidden = phasesSection.hidden = true;
         error.hidden = false;
         error.replaceChildren(h("p", {}, e.message));
       }
-      tell(words.state.lost, "lost");
+      tellError(e, tell);
       return;
     }
     tellState(fleet, tell);

@@ -1,11 +1,18 @@
 // The view of the fleet: a summary sentence, the sum of all devices over the last hour, and a table that the
 // server sorts and searches.
 import { words } from "./words.mjs";
-import { h, ask, say, link, count, perSecond, bytesPerSecond, seconds, duration, plain, time } from "./tools.mjs";
+import { h, ask, say, link, tellError, count, perSecond, bytesPerSecond, seconds, duration, plain, time } from "./tools.mjs";
 import { timeChart, spark, painted, idle } from "./charts.mjs";
 
-const ROWS = 64, SEARCH_MS = 40, ABOVE_PIXELS = 300, ROW_PIXELS = 30; // What is above the table and a row are at least as high.
+const ROWS = 64, SEARCH_MS = 40, SEARCH_BYTES = 128, ABOVE_PIXELS = 300, ROW_PIXELS = 30; // What is above the table and a row are at least as high.
 const columns = ["host", "device", "rate", "spark", "bytes", "p50", "p99", "in_flight", "lost", "gap", "age"];
+
+// Returns the begin of a text that the server takes, whose limit is of bytes.
+function searchable(text) {
+  const letters = [...text], encoder = new TextEncoder();
+  while (encoder.encode(letters.join("")).length > SEARCH_BYTES) letters.pop();
+  return letters.join("");
+}
 
 // A row of the table. Its cells are kept and filled again, so that nothing flickers and the keyboard focus stays. All rows
 // are copies of one, which takes a browser a third of the time that new elements take.
@@ -104,8 +111,8 @@ export function fleetView(main, values, tell) {
   const chartTable = h("details", { class: "data", ontoggle: () => fillChartTable() }, h("summary", {}, words.device.table),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": w.togetherTable }, h("table", {}, h("caption", { class: "hidden" }, w.togetherTable),
       h("thead", {}, h("tr", {}, [words.device.time, w.facts.rate, w.facts.bytes].map((t) => h("th", { scope: "col" }, t)))), chartRows)));
-  const search = h("input", { type: "search", id: "q", maxlength: 100, autocomplete: "off", spellcheck: "false", value: ask_.q,
-    oninput: () => { clearTimeout(timer); timer = setTimeout(() => { ask_.q = search.value; ask_.from = 0; go(); }, SEARCH_MS); } });
+  const search = h("input", { type: "search", id: "q", autocomplete: "off", spellcheck: "false", value: ask_.q,
+    oninput: () => { if (search.value !== searchable(search.value)) search.value = searchable(search.value); clearTimeout(timer); timer = setTimeout(() => { ask_.q = search.value; ask_.from = 0; go(); }, SEARCH_MS); } });
   const groupBy = h("select", { id: "group", onchange: () => { ask_.group = groupBy.value; ask_.from = 0; go(); } });
   const groupTools = h("span", { class: "group-by", hidden: true }, h("label", { for: "group" }, w.groupBy), groupBy);
   const groups = groupTable((value) => { ask_.q = search.value = `${ask_.group}=${value}`; ask_.from = 0; go(); search.focus(); });
@@ -213,6 +220,15 @@ export function fleetView(main, values, tell) {
     before.disabled = data.from === 0;
     next.disabled = data.from + data.devices.length >= data.rows;
   }
+  // Numbers of an earlier question do not stand below one that was refused.
+  function fillRefusal(message) {
+    say(lead, "");
+    remarks.replaceChildren();
+    delete remarks.dataset.said;
+    together.hidden = groups.element.hidden = table.hidden = pager.hidden = true;
+    empty.hidden = false;
+    empty.replaceChildren(message);
+  }
   async function refresh() {
     const mine = ++asked;
     try {
@@ -221,7 +237,9 @@ export function fleetView(main, values, tell) {
       if (mine !== asked) return; // The user has typed on, and a later question is under way.
       data = answer;
     } catch (e) {
-      if (mine === asked) tell(words.state.lost, "lost");
+      if (mine !== asked) return;
+      if (e.isRefusal) fillRefusal(e.message);
+      tellError(e, tell);
       return;
     }
     fillLead();

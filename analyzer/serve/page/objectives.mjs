@@ -1,6 +1,6 @@
 // The view of objectives: which device keeps which, and what is left of its error budget.
 import { words } from "./words.mjs";
-import { h, ask, say, link, count, ratio, seconds } from "./tools.mjs";
+import { h, ask, say, tellError, link, count, ratio, seconds } from "./tools.mjs";
 import { spark } from "./charts.mjs";
 import { tellState } from "./fleet.mjs";
 
@@ -41,7 +41,7 @@ export function objectivesView(main, values, tell) {
       }
       tellState(fleet, tell);
     } catch (e) {
-      tell(words.state.lost, "lost");
+      tellError(e, tell);
     }
   }
   return { refresh };

@@ -1,7 +1,7 @@
 // The view of questions: what a migration, a consolidation, more load, a cache or a plan would do. The address
 // holds the whole question, so that a link asks it again.
 import { words } from "./words.mjs";
-import { h, ask, say, link, copyButton, change, duration, seconds, time } from "./tools.mjs";
+import { h, ask, say, tellError, link, copyButton, change, duration, seconds, time } from "./tools.mjs";
 
 const w = words.question, POLL_MS = 400;
 const ASKS = ["migrate", "consolidate", "headroom", "cache", "scenario"];
@@ -158,7 +158,7 @@ export function questionView(main, values, tell) {
   if (where.run) run();
   return {
     async refresh() {
-      try { await fillChoices(); tell(); } catch (e) { say(error, e.message); tell(words.state.lost, "lost"); }
+      try { await fillChoices(); tell(); } catch (e) { say(error, e.message); tellError(e, tell); }
     },
     update(next) {
       where = { ask: "migrate", ...next };

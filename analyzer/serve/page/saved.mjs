@@ -1,6 +1,6 @@
 // The view of saved answers: a list, one of them as it was answered, or several side by side.
 import { words } from "./words.mjs";
-import { h, ask, change, say, link, seconds, ratio, bytes, plain, time } from "./tools.mjs";
+import { h, ask, change, say, tellError, link, seconds, ratio, bytes, plain, time } from "./tools.mjs";
 import { intervals } from "./charts.mjs";
 import { answerParts } from "./question.mjs";
 
@@ -141,7 +141,7 @@ export function savedView(main, first, tell) {
         tell();
       } catch (e) {
         say(error, e.message);
-        tell(words.state.lost, "lost");
+        tellError(e, tell);
       }
     },
     update(next) {

@@ -75,7 +75,16 @@ export const withQuery = (path, values) => { const q = query(values); return q ?
 export const hostQuestion = (where) => withQuery("/api/v1/fleet", { host: where.host, limit: 64 });
 export const deviceQuestion = (where, begin, end) => withQuery("/api/v1/device", { host: where.host, device: where.device, begin_s: begin, end_s: end });
 
-export class ServerError extends Error {}
+// status: that of the answer, or 0 where there was none.
+export class ServerError extends Error {
+  constructor(message, status) { super(message); this.status = status; }
+  get isRefusal() { return this.status >= 400 && this.status < 500; }
+}
+
+// Tells beside the title that a question has failed. Where a login is asked for, that has been told.
+export function tellError(e, tell) {
+  if (e.status) { if (e.status !== 401) tell(e.message, "refused"); } else tell(words.state.lost, "lost");
+}
 
 const ANSWER_MS = 60000;
 // Questions of a view whose script is still being read; ask() takes their replies.
@@ -99,27 +108,28 @@ export async function ask(path, values) {
     ahead.delete(url);
     reply = await (early || get(url));
   } catch (e) {
-    throw new ServerError(words.error.unreachable);
+    throw new ServerError(words.error.unreachable, 0);
   }
   try {
     body = await reply.json();
   } catch (e) { /* said below */ }
   if (reply.status === 401) {
     dispatchEvent(new Event("login"));
-    throw new ServerError(words.login.over);
+    throw new ServerError(words.login.over, reply.status);
   }
-  if (!reply.ok || !body) throw new ServerError(body && body.error ? words.error.answer(body.error) : words.error.unreachable);
+  if (!reply.ok && body && body.error) throw new ServerError(words.error.answer(body.error), reply.status);
+  if (!reply.ok || !body) throw new ServerError(words.error.unreachable, 0);
   if ("has_session" in body) dispatchEvent(new CustomEvent("session", { detail: body.has_session }));
   return body;
 }
 
-// Asks the server to change something. Throws an Error with a sentence.
+// Asks the server to change something. Throws a ServerError with a sentence.
 export async function change(method, path, values) {
   const reply = await fetch(path + "?" + new URLSearchParams(values), { method, headers: { "X-Blkcast": "1" }, signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => null);
   const body = reply ? await reply.json().catch(() => null) : null;
   if (reply && reply.status === 401) dispatchEvent(new Event("login"));
-  if (!reply || !body) throw new ServerError(words.error.unreachable);
-  if (!reply.ok) throw new ServerError(words.error.answer(body.error));
+  if (!reply || !body) throw new ServerError(words.error.unreachable, 0);
+  if (!reply.ok) throw new ServerError(words.error.answer(body.error), reply.status);
   return body;
 }
 
