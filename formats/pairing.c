@@ -121,7 +121,7 @@ static void on_backmerge(struct pairing *p, const struct block_event *e, uint64_
 
 	if (taken != HELD_NONE && held[taken].left != e->bytes)
 		taken = HELD_NONE;
-	into = held_table_ends(&p->table, e, taken);
+	into = held_table_ends(&p->table, e, HELD_MADE, taken);
 	if ((taken == HELD_NONE && (into == HELD_NONE || e->kind == BLOCK_RQ_MERGE)) ||
 	    (into != HELD_NONE && !can_grow(&held[into], e->bytes))) {
 		p->counts.unmatched++;
@@ -275,11 +275,31 @@ static void data_ended(struct pairing *p, uint32_t i, const struct block_event *
 		part_ended(p, i, e->bytes);
 	} else if (h->is_in_flush) {
 		h->completion_ns = e->time_ns;
-		held_table_change(&p->table, i, HELD_CLOSING, h->at + h->left / SECTOR_BYTES, 0);
+		held_table_change(&p->table, i, HELD_CLOSING, h->at, h->left);
 		p->counts.parts++;
 	} else {
 		pairing_finish(p, i, e->time_ns);
 	}
+}
+
+/*
+ * Finds the request that a completion without bytes ends. A write of which all data have ended
+ * comes first: kernels leave the sector of its second end at the begin of the data that ended last;
+ * those that take it back from the bio (commit 6f8fd758de63, Linux 6.10) may leave it at their end.
+ */
+static uint32_t find_emptied(const struct pairing *p, const struct block_event *e, uint64_t gap_ns)
+{
+	static const enum held_state without_data[] = { HELD_ISSUED, HELD_MADE };
+	uint32_t i = held_table_begins(&p->table, e, e->sector, HELD_CLOSING, gap_ns);
+
+	if (i == HELD_NONE)
+		i = held_table_ends(&p->table, e, HELD_CLOSING, HELD_NONE);
+	for (size_t k = 0; i == HELD_NONE && k < 2; k++) {
+		i = held_table_begins(&p->table, e, e->sector, without_data[k], gap_ns);
+		if (i != HELD_NONE && p->table.held[i].left)
+			i = HELD_NONE;
+	}
+	return i;
 }
 
 /*
@@ -288,23 +308,20 @@ static void data_ended(struct pairing *p, uint32_t i, const struct block_event *
  */
 static void on_empty_complete(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
 {
-	static const enum held_state order[] = { HELD_CLOSING, HELD_ISSUED, HELD_MADE };
+	uint32_t i;
 
 	if (e->operation == OPERATION_FLUSH) {
 		p->counts.flush_ends++;
 		return;
 	}
-	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++) {
-		uint32_t i = held_table_begins(&p->table, e, e->sector, order[k], gap_ns);
-
-		if (i == HELD_NONE || p->table.held[i].left)
-			continue;
-		if (e->error)
-			p->table.held[i].error = e->error;
-		pairing_finish(p, i, e->time_ns);
+	i = find_emptied(p, e, gap_ns);
+	if (i == HELD_NONE) {
+		p->counts.idle_ends++;
 		return;
 	}
-	p->counts.idle_ends++;
+	if (e->error)
+		p->table.held[i].error = e->error;
+	pairing_finish(p, i, e->time_ns);
 }
 
 static void on_complete(struct pairing *p, const struct block_event *e, uint64_t gap_ns)
@@ -434,6 +451,13 @@ void pairing_settle(struct pairing *p, uint32_t device, uint64_t before_ns)
 		else if (!h->is_told)
 			pairing_tell(p, i);
 	}
+}
+
+void pairing_tell_unclosed(struct pairing *p)
+{
+	for (uint32_t i = p->table.oldest; i != HELD_NONE; i = p->table.held[i].newer)
+		if (p->table.held[i].state == HELD_CLOSING && !p->table.held[i].is_told)
+			pairing_tell(p, i);
 }
 
 size_t pairing_held(const struct pairing *p, uint32_t device)

@@ -124,6 +124,12 @@ void pairing_gap(struct pairing *p, uint32_t device, uint64_t time_ns);
 void pairing_settle(struct pairing *p, uint32_t device, uint64_t before_ns);
 
 /*
+ * Hands over, as requests without an end, the writes of which all data have ended but not yet the
+ * flush after them. Call this at the end of a recording that leaves out what is in flight. O(held).
+ */
+void pairing_tell_unclosed(struct pairing *p);
+
+/*
  * Returns the number of requests of the device in flight; 0: of all devices. O(held) for one
  * device.
  */

@@ -58,7 +58,8 @@ static uint32_t *chain_of(const struct held_table *t, enum held_chain chain, con
 
 static bool is_in_chain(enum held_chain chain, const struct held *h)
 {
-	return chain == CHAIN_BEGIN || (h->state == HELD_MADE && h->left);
+	return chain == CHAIN_BEGIN ||
+	       ((h->state == HELD_MADE || h->state == HELD_CLOSING) && h->left);
 }
 
 static void chain_in(struct held_table *t, uint32_t i)
@@ -159,12 +160,16 @@ uint32_t held_table_begins(const struct held_table *t, const struct block_event 
 }
 
 uint32_t held_table_ends(const struct held_table *t, const struct block_event *e,
-			 uint32_t other_than)
+			 enum held_state state, uint32_t other_than)
 {
 	uint32_t best = HELD_NONE, i = *bucket_of(t, CHAIN_END, e->device, e->sector);
 
-	for (; i != HELD_NONE; i = t->held[i].next[CHAIN_END])
-		if (i != other_than && end_of(&t->held[i]) == e->sector && is_alike(&t->held[i], e))
+	for (; i != HELD_NONE; i = t->held[i].next[CHAIN_END]) {
+		const struct held *h = &t->held[i];
+
+		if (i != other_than && h->state == state && end_of(h) == e->sector &&
+		    is_alike(h, e))
 			best = i;
+	}
 	return best;
 }

@@ -4,8 +4,9 @@
  * except the test of the table.
  *
  * It is a fixed array with chains by age and two hash tables: by the sector at which the unfinished
- * part of a request begins, and, for requests that are not yet with the driver, by the sector at
- * which they end. A guest chooses the sectors; a secret keeps it from choosing them for one bucket.
+ * part of a request begins, and, for requests that are not or no longer with the driver, by the
+ * sector at which they end. A guest chooses the sectors; a secret keeps it from choosing them for
+ * one bucket.
  */
 #ifndef FORMATS_PAIRING_TABLE_H
 #define FORMATS_PAIRING_TABLE_H
@@ -32,8 +33,10 @@ struct held {
 	uint64_t completion_ns; /* end of its data; valid in state CLOSING only */
 	uint64_t alive_ns;	/* when it was last seen: begun, or handed back */
 	uint64_t sector;	/* first sector of the request */
-	uint64_t at;		/* first sector of the part that has not ended */
-	uint32_t bytes, left;	/* bytes in all, and bytes that have not ended */
+	/* first sector of the part that has not ended; in state CLOSING, of the last part */
+	uint64_t at;
+	/* bytes in all, and bytes that have not ended; in state CLOSING, bytes of the last part */
+	uint32_t bytes, left;
 	uint32_t device, tid, pid, flags;
 	uint32_t next[NR_CHAINS]; /* the next younger request in its bucket */
 	uint32_t older, newer;	  /* neighbours in age; the free entries are chained by newer */
@@ -77,9 +80,10 @@ void held_table_change(struct held_table *t, uint32_t i, enum held_state state, 
 uint32_t held_table_begins(const struct held_table *t, const struct block_event *e, uint64_t sector,
 			   enum held_state state, uint64_t gap_ns);
 /*
- * Finds the youngest request in state MADE, other than other_than, that ends at the event's sector.
+ * Finds the youngest request in this state (MADE or CLOSING), other than other_than, that ends at
+ * the event's sector.
  */
 uint32_t held_table_ends(const struct held_table *t, const struct block_event *e,
-			 uint32_t other_than);
+			 enum held_state state, uint32_t other_than);
 
 #endif

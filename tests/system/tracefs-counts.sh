@@ -73,6 +73,12 @@ both_stop
 balance "writes and flushes"
 alike "writes and flushes"
 
+both_start
+fio_run --rw=randwrite --bs=4k --ioengine=psync --sync=dsync --number_ios=200
+both_stop
+balance "durable writes"
+alike "durable writes"
+
 both_start --queue
 fio_run --rw=randrw --bs=4k --iodepth=32 --numjobs=2 --number_ios=20000
 both_stop

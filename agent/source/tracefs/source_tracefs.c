@@ -481,6 +481,7 @@ static void source_tracefs_close(struct source *s, const struct source_sink *sin
 	if (!source_tracefs_take(s, UINT64_MAX)) {
 		s->fed_ns = clock_monotonic_ns();
 		unseen_settle(s, s->fed_ns);
+		pairing_tell_unclosed(s->pairing);
 	}
 	kernel_tally_settle(&s->tally, UINT64_MAX, tell_missing, s);
 	source_free(s);

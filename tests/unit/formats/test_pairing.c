@@ -236,6 +236,66 @@ static void write_in_flush(void)
 	stop(&out);
 }
 
+/* Most kernels report the second end where the data that ended last began. */
+static void write_closed_at_begin(void)
+{
+	struct pairing_counts counts;
+	struct out out;
+
+	start(&out, LAYER_DEVICE, 0);
+	for (uint64_t i = 0; i < 2; i++) { /* each begins where the one before ends */
+		event(&out, 10 + i, BLOCK_GETRQ, "WFS", 64 + 8 * i, 8);
+		event(&out, 12 + i, BLOCK_ISSUE, "WS", 64 + 8 * i, 8);
+	}
+	event(&out, 20, BLOCK_COMPLETE, "WS", 64, 8);
+	event(&out, 21, BLOCK_COMPLETE, "WS", 72, 8);
+	event(&out, 30, BLOCK_COMPLETE, "WS", 72, 0);
+	event(&out, 31, BLOCK_COMPLETE, "WS", 64, 0);
+	ok_eq(out.nr, 2);
+	ok_eq(out.r[0].sector, 72);
+	ok_eq(out.r[0].completion_ns, 30);
+	ok_eq(out.r[1].sector, 64);
+	ok_eq(out.r[1].completion_ns, 31);
+
+	event(&out, 40, BLOCK_GETRQ, "WFS", 64, 8);
+	event(&out, 41, BLOCK_ISSUE, "WS", 64, 8);
+	event(&out, 42, BLOCK_COMPLETE, "WS", 64, 2);
+	event(&out, 43, BLOCK_COMPLETE, "WS", 66, 6);
+	event(&out, 50, BLOCK_COMPLETE, "WS", 66, 0);
+	ok_eq(out.nr, 3);
+	ok_eq(out.r[2].sector, 64);
+	ok_eq(out.r[2].bytes, 4096);
+	ok_eq(out.r[2].completion_ns, 50);
+	pairing_counts(out.p, &counts);
+	ok_eq(counts.idle_ends, 0);
+	stop(&out);
+}
+
+/* The recording ends between the two ends of a write, and before the end of another. */
+static void write_not_closed(void)
+{
+	struct pairing_counts counts;
+	struct out out;
+
+	start(&out, LAYER_DEVICE, 0);
+	event(&out, 10, BLOCK_GETRQ, "WFS", 64, 8);
+	event(&out, 11, BLOCK_ISSUE, "WS", 64, 8);
+	event(&out, 12, BLOCK_COMPLETE, "WS", 64, 8);
+	event(&out, 13, BLOCK_GETRQ, "WS", 800, 8);
+	pairing_tell_unclosed(out.p);
+	pairing_tell_unclosed(out.p);
+	ok_eq(out.nr, 1);
+	ok_eq(out.r[0].sector, 64);
+	ok_eq(out.r[0].bytes, 4096);
+	ok(out.r[0].flags & REQUEST_NO_COMPLETION);
+	ok_eq(pairing_held(out.p, DISK), 1);
+	event(&out, 20, BLOCK_COMPLETE, "WS", 64, 0);
+	ok_eq(out.nr, 1);
+	pairing_counts(out.p, &counts);
+	ok_eq(counts.late_ends, 1);
+	stop(&out);
+}
+
 /*
  * Merges and a length beyond what a request can have are counted and left out. The request that is
  * there ends as it began.
@@ -511,6 +571,8 @@ static const struct tap_test tests[] = {
 	{ "merged requests are one, told or not", request_merges },
 	{ "an fsync is one flush, the block layer's own are none", flushes },
 	{ "a write in a flush ends with the flush", write_in_flush },
+	{ "a write in a flush ends where its data began, too", write_closed_at_begin },
+	{ "a write whose flush has not ended is told without an end", write_not_closed },
 	{ "growth that no request has is counted and left out", impossible_growth },
 	{ "discards of several ranges and commands without data", discards_and_passthrough },
 	{ "the same sector several times at once", same_sector },
