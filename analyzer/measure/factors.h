@@ -19,7 +19,7 @@
 #include "analyzer/models/num/rng.h"
 #include "base/text/err.h"
 
-#define CONFIGURATIONS_MAX 1000000u
+#define CONFIGURATIONS_MAX 100000u /* which take more than a day at a second each */
 
 struct level_setting {
 	char *name, *text;
