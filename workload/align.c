@@ -416,7 +416,6 @@ int align_sum_watched(const struct align *a, enum align_quantity quantity, size_
 			       .max_begin_s = NAN };
 	size_t nr = (size_t)(a->last - a->first) + 1, at_max = 0, nr_left_out = 0;
 	uint64_t *sums;
-	double total = 0;
 
 	if (!a->nr_cells) {
 		*out = r;
@@ -427,7 +426,7 @@ int align_sum_watched(const struct align *a, enum align_quantity quantity, size_
 		return -ENOMEM;
 	add_up(a, quantity, sums, &r);
 	for (size_t i = 0; i < nr; i++) {
-		total += (double)sums[i];
+		r.total += (double)sums[i];
 		if (sums[i] > sums[at_max])
 			at_max = i;
 	}
@@ -441,7 +440,7 @@ int align_sum_watched(const struct align *a, enum align_quantity quantity, size_
 		nr_left_out++;
 	nr -= nr_left_out;
 	r.nr_intervals = nr;
-	r.mean_per_s = total / (double)nr / r.interval_s;
+	r.mean_per_s = r.total / (double)nr / r.interval_s;
 	r.p95_per_s = nearest_rank(sums + nr_left_out, nr, 0.95) / r.interval_s;
 	r.p99_per_s = nearest_rank(sums + nr_left_out, nr, 0.99) / r.interval_s;
 	free(sums);

@@ -50,6 +50,7 @@ struct align_sum {
 	double interval_s;
 	size_t nr_intervals;
 	double begin_s; /* begin of the first interval, CLOCK_REALTIME */
+	double total;	/* all load */
 	double mean_per_s, p95_per_s, p99_per_s;
 	double max_per_s;
 	double max_begin_s; /* begin of the maximum's interval, CLOCK_REALTIME; first of equals */

@@ -21,7 +21,7 @@
 
 #define NO_ID		  UINT32_MAX
 
-/* A time in which at least one host was watched. */
+/* A time in which at least one host with requests was watched. */
 struct together_time {
 	uint64_t begin_ns, end_ns;
 };
@@ -107,11 +107,21 @@ static void together_times_merge(struct together *t)
 	t->nr_watched = nr;
 }
 
+static bool together_has_host(const struct together *t, const char *host)
+{
+	for (uint32_t i = 0; i < together_nr(t); i++)
+		if (!strcmp(align_host(t->align, i), host))
+			return true;
+	return false;
+}
+
 int together_watch(struct together *t, const struct scan *scan)
 {
 	for (uint32_t i = 0; i < scan_nr_traces(scan); i++) {
 		const struct scan_trace *trace = scan_trace(scan, i);
 
+		if (!together_has_host(t, trace->host))
+			continue;
 		for (size_t k = 0; k < trace->nr_covered; k++)
 			if (together_time_add(t, trace->covered[k].begin_real_ns,
 					      trace->covered[k].end_real_ns))
@@ -216,8 +226,9 @@ uint32_t together_nr(const struct together *t)
 }
 
 /*
- * Returns in how many of the sum's intervals no host was watched; 0 where no trace tells. An import
- * is watched to the instant of its last request, so that the interval of this instant counts.
+ * Returns in how many of the sum's intervals no host with requests was watched; 0 where no trace
+ * tells. An import is watched to the instant of its last request, so that the interval of this
+ * instant counts.
  */
 static size_t together_unwatched(const struct together *t, const struct align_sum *sum)
 {
@@ -233,6 +244,25 @@ static size_t together_unwatched(const struct together *t, const struct align_su
 	return nr;
 }
 
+/*
+ * Returns the seconds in which at least one host with requests was watched; 0 where no trace tells.
+ */
+static double together_watched_s(const struct together *t)
+{
+	uint64_t sum_ns = 0;
+
+	for (size_t i = 0; i < t->nr_watched; i++)
+		sum_ns += t->watched[i].end_ns - t->watched[i].begin_ns;
+	return (double)sum_ns / 1e9;
+}
+
+/* Where less than an interval was watched the mean stays that over intervals. */
+static void together_mean(struct align_sum *sum, double watched_s)
+{
+	if (watched_s >= sum->interval_s)
+		sum->mean_per_s = sum->total / watched_s;
+}
+
 int together_sums(const struct together *t, struct align_sum *requests, struct align_sum *bytes)
 {
 	int ret = align_sum(t->align, ALIGN_REQUESTS, requests);
@@ -240,7 +270,15 @@ int together_sums(const struct together *t, struct align_sum *requests, struct a
 
 	if (nr_unwatched)
 		ret = align_sum_watched(t->align, ALIGN_REQUESTS, nr_unwatched, requests);
-	return ret ? ret : align_sum_watched(t->align, ALIGN_BYTES, nr_unwatched, bytes);
+	if (!ret)
+		ret = align_sum_watched(t->align, ALIGN_BYTES, nr_unwatched, bytes);
+	if (ret)
+		return ret;
+	if (requests->nr_intervals) {
+		together_mean(requests, together_watched_s(t));
+		together_mean(bytes, together_watched_s(t));
+	}
+	return 0;
 }
 
 const char *together_host(const struct together *t, uint32_t stream)

@@ -5,8 +5,10 @@
  * to it, beside the sum of each device's own maximum (workload/align.h).
  *
  * A request of any operation counts in the second in which it arrived. Bytes are those of reads and
- * writes. align bounds the memory. Mean, P95 and P99 are over the intervals from the first request
- * to the last in which at least one host was watched.
+ * writes. align bounds the memory. The mean is over the time in which at least one host was
+ * watched, P95 and P99 over the intervals from the first request to the last that were watched at
+ * least in part. A host without a request counts for nothing here, so that the values are the same
+ * whether it is read or not.
  */
 #ifndef ANALYZER_TOGETHER_H
 #define ANALYZER_TOGETHER_H
@@ -38,8 +40,8 @@ int together_join(struct together *t, uint64_t whole, struct cursor *in);
 /* Returns whether the sums would be the same in any order of the requests (workload/align.h). */
 bool together_has_room(const struct together *t);
 /*
- * Notes when the hosts of the scan were watched, at its end. Without it all time counts as watched.
- * Returns 0 or -ENOMEM.
+ * Notes when the hosts with requests were watched, at the end of the scan. Without it all time
+ * counts as watched. Returns 0 or -ENOMEM.
  */
 int together_watch(struct together *t, const struct scan *scan);
 /* Orders the devices by name. No batch may be added afterwards. */

@@ -63,11 +63,21 @@ is "$("$blkcast" report --utc --together --json --store "$T/store" |
 	"the rate of an hour is over the time in which any host was watched"
 is "$("$blkcast" report --utc --together --json --store "$T/store" | jq -c '.requests_per_s_mean * 1200 / 22 - 1 | fabs < 0.01')" true \
 	"and so is the mean of the sum"
-is "$("$blkcast" characterize --together --json --store "$T/store" | jq -c '[.intervals, .requests_per_s.mean * 1202]')" "[1202,22]" \
-	"it is over every second that was watched or has a request"
+is "$("$blkcast" characterize --together --json --store "$T/store" | jq -c '[.intervals, .requests_per_s.mean * 1200]')" "[1202,22]" \
+	"percentiles are over every second that was watched or has a request"
 is "$("$blkcast" characterize --together --json --store "$T/store" | jq -c '.requests_per_s | [.mean, .p95]')" \
 	"$("$blkcast" report --utc --together --json --store "$T/store" | jq -c '[.requests_per_s_mean, .requests_per_s_p95]')" \
 	"characterize --together takes it over the same time"
+# Both ends of a recording lie within a second.
+{
+	echo 'time,op,offset,size'
+	for i in $(seq 0 300); do echo "$((1789000000500 + 10 * i)),R,$((4096 * i)),4096"; done
+} >"$T/halves.csv"
+"$blkcast" import -q --store "$T/halves" --host h --map time=time:ms,op=op,offset=offset,size=size "$T/halves.csv" >/dev/null
+"$blkcast" report --utc --together --json --store "$T/halves" >"$T/halves.json"
+is "$(jq -c '(.requests_per_s_mean - 301 / 3 | fabs) < 1e-6' "$T/halves.json")" true "the mean is over the time that was watched of such seconds"
+is "$(jq -c '.requests_per_s_mean as $mean | [.hosts[0], .devices[0], (.week[] | select(.requests > 0)) | .requests_per_s / $mean - 1 | fabs < 1e-6]' \
+	"$T/halves.json")" "[true,true,true]" "as the rates of the host, the device and the hour are"
 exits 2 "an unknown table is refused" fleet --csv --figure pie
 exits 2 "so is a picture alone" fleet --figure week
 exits 2 "and objectives" fleet --slo read.p95=1ms
