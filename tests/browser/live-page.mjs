@@ -183,6 +183,16 @@ ok(await until(page, () => document.querySelectorAll("table.answer tbody tr").le
 ok(await page.evaluate(() => document.querySelectorAll("[name=model]:checked").length) === 2, "questions: with the same choices");
 await page.goto(PAGE + "/#/question?ask=migrate&host=nobody&model=disks-read.json&run=1");
 ok(await until(page, () => /Change what the sentence below names/.test((document.querySelector(".verdict") || {}).textContent)), "questions: a load that is not there is refused with a sentence");
+await page.goto(PAGE + "/#/question?ask=scenario");
+await page.getByLabel("today.yaml").check();
+await page.getByLabel("growth.yaml").check();
+await page.getByRole("button", { name: "Compare the scenarios" }).click();
+ok(await until(page, () => /scenario=today.yaml%2Cgrowth.yaml/.test(location.hash)), "questions: the scenario that is chosen first is the baseline", await page.evaluate(() => location.hash));
+await page.goto(PAGE + "/#/");
+await page.goto(PAGE + "/#/question?ask=scenario&scenario=today.yaml,growth.yaml");
+await until(page, () => document.querySelectorAll("[name=scenario]:checked").length === 2);
+await page.getByRole("button", { name: "Compare the scenarios" }).click();
+ok(await until(page, () => /scenario=today.yaml%2Cgrowth.yaml&run=1/.test(location.hash)), "questions: and that of a link stays so", await page.evaluate(() => location.hash));
 
 // ---- a server that starts again under the open page ----
 await page.goto(PAGE + "/#/");

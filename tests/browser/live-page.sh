@@ -33,7 +33,7 @@ cat >"$T/serve.sh" <<-SERVE
 SERVE
 printf '%s\n' '# hosts' 'guest1 role=<b>db</b> site=north' 'guest2 role=web' >"$T/labels"
 mkdir "$T/models"
-cp docs/examples/scenarios/disks-*.json "$T/models/"
+cp docs/examples/scenarios/disks-*.json docs/examples/scenarios/{growth,today}.yaml "$T/models/"
 serve_owns "$T/models" "$T/labels"
 stop_serve() { kill "$(cat "$T/serve.pid" 2>/dev/null)" 2>/dev/null; }
 at_exit stop_serve

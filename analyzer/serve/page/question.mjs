@@ -49,7 +49,7 @@ function saveForm(state) {
 
 export function questionView(main, values, tell) {
   let where = { ask: "migrate", ...values }, models = null, asked = null, closed = false;
-  const inputs = {};
+  const inputs = {}, chosen = { model: [], scenario: [] }; // chosen: in the order of choosing, or that of the address
   const field = (name, label, attributes, hint) => {
     inputs[name] = h("input", { id: "f-" + name, name, autocomplete: "off", spellcheck: "false", ...attributes, "aria-describedby": hint ? "h-" + name : null });
     return h("p", { class: "field" }, h("label", { for: "f-" + name }, label), inputs[name], hint ? h("span", { class: "hint", id: "h-" + name }, hint) : null);
@@ -90,9 +90,10 @@ export function questionView(main, values, tell) {
     show();
   }
   function choices(box, name, list) {
-    const chosen = (where[name] || "").split(",");
+    chosen[name] = (where[name] || "").split(",").filter((n) => list.some((m) => m.name === n));
+    const choose = (e) => { chosen[name] = [...chosen[name].filter((n) => n !== e.target.value), ...(e.target.checked ? [e.target.value] : [])]; };
     box.replaceChildren(...(list.length ? list.map((m) => h("label", { class: "check" },
-      h("input", { type: "checkbox", name, value: m.name, checked: chosen.includes(m.name) }), h("span", {}, m.name),
+      h("input", { type: "checkbox", name, value: m.name, checked: chosen[name].includes(m.name), onchange: choose }), h("span", {}, m.name),
       h("span", { class: "soft" }, w.modelAbout({ kind: w.kinds[m.kind] || w.kinds.none, response: m.response, at: time(m.changed_s) })))) :
       [h("p", { class: "about" }, models.has_folder ? w.folderEmpty : w.noFolder)]));
   }
@@ -109,7 +110,7 @@ export function questionView(main, values, tell) {
     const next = { ask: where.ask };
     for (const name of NAMES) {
       const elements = [...form.querySelectorAll(`[name="${name}"]`)].filter((e) => !e.closest("fieldset").disabled);
-      const text = elements.filter((e) => e.type !== "checkbox" || e.checked).map((e) => e.value.trim()).filter(Boolean).join(",");
+      const text = elements.length ? (chosen[name] || [elements[0].value.trim()]).join(",") : "";
       const value = name.endsWith("_s") ? fromField(text) : text;
       if (value) next[name] = value;
     }

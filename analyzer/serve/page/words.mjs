@@ -193,7 +193,7 @@ export const words = {
     loads: "Loads", loadsAbout: "These devices of these hosts, in this period. Separate several with commas.",
     host: "Hosts", device: "Devices", begin: "From", end: "To",
     models: "Models of the storage",
-    scenarios: "Scenarios", scenariosAbout: "The first one is what the others are compared with.",
+    scenarios: "Scenarios", scenariosAbout: "The one that is chosen first is what the others are compared with.",
     modelAbout: (f) => `${f.kind}${f.response ? " of " + f.response : ""}, ${f.at}`,
     kinds: { regression: "model", qpn: "calibrated net", device: "simulated device", store: "measurement store", scenario: "scenario", none: "not a model" },
     folderEmpty: "The folder of models holds none. Copy the files of blkcast fit, blkcast qpn calibrate, blkcast storage calibrate or blkcast measure into it.",
