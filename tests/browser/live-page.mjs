@@ -183,6 +183,14 @@ ok(await until(page, () => document.querySelectorAll("table.answer tbody tr").le
 ok(await page.evaluate(() => document.querySelectorAll("[name=model]:checked").length) === 2, "questions: with the same choices");
 await page.goto(PAGE + "/#/question?ask=migrate&host=nobody&model=disks-read.json&run=1");
 ok(await until(page, () => /Change what the sentence below names/.test((document.querySelector(".verdict") || {}).textContent)), "questions: a load that is not there is refused with a sentence");
+for (const ask of ["bogus", "constructor"]) {
+  await page.goto(PAGE + "/#/");
+  await page.goto(`${PAGE}/#/question?ask=${ask}`);
+  ok(await until(page, () => document.querySelector("[name=ask]:checked") && document.querySelector("[name=ask]:checked").value === "migrate"), `questions: ${ask} is no question, and the first one is shown`);
+}
+await page.goto(PAGE + "/#/question?ask=cache");
+await page.goto(PAGE + "/#/question?ask=bogus");
+ok(await until(page, () => document.querySelector("[name=ask]:checked").value === "migrate"), "questions: so it is where another one was shown");
 await page.goto(PAGE + "/#/question?ask=scenario");
 await page.getByLabel("today.yaml").check();
 await page.getByLabel("growth.yaml").check();

@@ -12,6 +12,9 @@ const FIELDS = {
 };
 const NAMES = ["host", "device", "begin_s", "end_s", "model", "scenario", "slo", "size", "hits", "hit_time", "miss_time"];
 
+// The words of an address, whose kind of question may be none that there is.
+const wordsOf = (values) => ({ ...values, ask: ASKS.includes(values.ask) ? values.ask : "migrate" });
+
 // A time for an input field, in the reader's zone, and back.
 const toField = (s) => s ? new Date(s * 1000 - new Date(s * 1000).getTimezoneOffset() * 60000).toISOString().slice(0, 19) : "";
 const fromField = (text) => text ? String(new Date(text).getTime() / 1000) : "";
@@ -48,7 +51,7 @@ function saveForm(state) {
 }
 
 export function questionView(main, values, tell) {
-  let where = { ask: "migrate", ...values }, models = null, asked = null, closed = false;
+  let where = wordsOf(values), models = null, asked = null, closed = false;
   const inputs = {}, chosen = { model: [], scenario: [] }; // chosen: in the order of choosing, or that of the address
   const field = (name, label, attributes, hint) => {
     inputs[name] = h("input", { id: "f-" + name, name, autocomplete: "off", spellcheck: "false", ...attributes, "aria-describedby": hint ? "h-" + name : null });
@@ -162,7 +165,7 @@ export function questionView(main, values, tell) {
       try { await fillChoices(); tell(); } catch (e) { say(error, e.message); tellError(e, tell); }
     },
     update(next) {
-      where = { ask: "migrate", ...next };
+      where = wordsOf(next);
       models = null;
       fillForm();
       if (where.run) run();
