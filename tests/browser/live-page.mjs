@@ -269,6 +269,9 @@ await until(page, () => document.querySelectorAll("table.fleet tbody tr").length
 await page.getByLabel("Search hosts, devices and labels").fill("я".repeat(65));
 ok(await until(page, () => /No host and no device/.test(document.querySelector(".empty").textContent)), "refused: a search is as long as the server takes", await text(page, "#state"));
 ok((await page.getByLabel("Search hosts, devices and labels").inputValue()) === "я".repeat(64), "refused: and no longer");
+await page.goto(MANY + "/#/?from=1024");
+ok(await until(page, () => /961 to 1000 of 1000/.test(document.querySelector(".place").textContent) && document.querySelectorAll("table.fleet tbody tr").length === 40), "many: beyond the last page is the last page", await text(page, ".place"));
+ok(/from=960/.test(await page.evaluate(() => location.hash)), "many: as the address says then");
 await page.goto(MANY + "/#/?sort=size");
 ok(await until(page, () => /sort: expected rate/.test((document.querySelector(".empty:not([hidden])") || {}).textContent)), "refused: a link with a wrong word says what is expected", await text(page, "main"));
 ok(await page.evaluate(() => document.querySelector("table.fleet").closest(".scroll").hidden), "refused: and no rows stand below");

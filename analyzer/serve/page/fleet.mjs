@@ -147,7 +147,7 @@ export function fleetView(main, values, tell) {
   // The address holds the state of the view, so that a user can send the address to somebody.
   function go() {
     history.replaceState(null, "", link("", { sort: ask_.sort === "rate" ? "" : ask_.sort, order: ask_.order, q: ask_.q, group: ask_.group, from: ask_.from || "" }));
-    refresh();
+    return refresh();
   }
   function fillChartTable() {
     if (!chartTable.open || !data || !data.together) return;
@@ -240,6 +240,11 @@ export function fleetView(main, values, tell) {
       if (mine !== asked) return;
       if (e.isRefusal) fillRefusal(e.message);
       tellError(e, tell);
+      return;
+    }
+    if (data.rows && data.from >= data.rows) { // There are fewer rows than when the address was made.
+      ask_.from = ROWS * Math.floor((data.rows - 1) / ROWS);
+      await go();
       return;
     }
     fillLead();
