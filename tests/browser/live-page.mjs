@@ -225,12 +225,17 @@ await check(page, "device dark 320");
 await page.goto(PAGE + "/" + asked);
 ok(await until(page, () => document.querySelectorAll("table.answer tbody tr").length > 1), "questions: the answer is there in a narrow window, too");
 await check(page, "questions dark 320");
+ok(await page.evaluate(() => [...document.querySelectorAll(".question fieldset:not([hidden]) .field input")].every((e) => e.getBoundingClientRect().right <= e.closest("fieldset").getBoundingClientRect().right - 14)),
+  "questions: fields stay within their frame");
 await page.goto(PAGE + "/#/objectives");
 await until(page, () => document.querySelectorAll("table.fleet tbody tr").length === 1);
 await check(page, "objectives dark 320");
 await page.goto(PAGE + "/#/?group=role");
 ok(await until(page, () => document.querySelectorAll("table.groups tbody tr").length === 1), "groups: they are there in a narrow window, too");
 await check(page, "groups dark 320");
+await page.goto(PAGE + "/#/?group=zone");
+ok(await until(page, () => { const b = document.querySelector("table.groups tbody button"); return b && b.title === b.textContent && b.scrollWidth > b.clientWidth && getComputedStyle(b).textOverflow === "ellipsis"; }),
+  "groups: a long label ends with an ellipsis, and is whole in its title");
 await page.locator("#theme").click();
 ok((await page.evaluate(() => getComputedStyle(document.body).backgroundColor)) === "rgb(255, 255, 255)", "the button changes to light");
 await page.context().close();

@@ -31,7 +31,7 @@ cat >"$T/serve.sh" <<-SERVE
 	setsid "$b" serve $serve_user --store "$T/store" --models "$T/models" --objectives docs/examples/objectives.yaml --labels "$T/labels" --listen 127.0.0.1:$port --page 127.0.0.1:$page >"$T/serve.out" 2>"$T/serve.err" &
 	echo \$! >"$T/serve.pid"
 SERVE
-printf '%s\n' '# hosts' 'guest1 role=<b>db</b> site=north' 'guest2 role=web' >"$T/labels"
+printf '%s\n' '# hosts' 'guest1 role=<b>db</b> site=north zone=a-name-of-a-zone-that-is-longer-than-a-column-of-a-table' 'guest2 role=web' >"$T/labels"
 mkdir "$T/models"
 cp docs/examples/scenarios/disks-*.json docs/examples/scenarios/{growth,today}.yaml "$T/models/"
 serve_owns "$T/models" "$T/labels"

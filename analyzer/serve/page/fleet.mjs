@@ -68,6 +68,7 @@ function groupTable(choose) {
     row.value = d.value;
     if (d.value !== null && c.value.firstChild !== row.button) c.value.replaceChildren(row.button);
     say(shown, d.value === null ? w.groupUnlabelled(key) : d.value);
+    row.button.title = d.value || "";
     say(c.hosts, count(d.hosts));
     say(c.devices, count(d.devices));
     say(c.rate, perSecond(d.requests_per_s));
