@@ -42,6 +42,12 @@ for scheduler in mq-deadline bfq kyber; do
 	fio_run --rw=randrw --bs=4k --blockalign=8k --iodepth=64 --numjobs=2 --number_ios=20000
 	capture_stop
 	balance "under $scheduler"
+	capture_start 60 "$loop_name" --queue
+	fio_run --rw=randrw --bs=4k --iodepth=8 --number_ios=1000
+	capture_stop 2.5 # ends that were not seen are told when a disk has been quiet for a second
+	balance "bios under $scheduler"
+	is "$(grep -c '^request .* flags=0x[0-9a-f]*[89a-f][0-9a-f]\{2\} ' "$T/capture")" 0 \
+		"bios under $scheduler: every end is seen"
 done
 echo none >/sys/block/"$loop_name"/queue/scheduler
 

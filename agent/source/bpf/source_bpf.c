@@ -184,6 +184,7 @@ static int bio_open(struct source *s, const struct source_config *config, uint32
 	if (ret)
 		return ret;
 	s->bio->rodata->queue_before_bio = s->kernel.queue_before_bio;
+	s->bio->rodata->request_masks = s->kernel.request_masks;
 	ret = bio_bpf__load(s->bio);
 	if (ret)
 		return load_failed(ret, err);
