@@ -32,7 +32,8 @@ mkdir -m 711 "$work" || {
 }
 memory=""
 poll=/sys/module/haltpoll/parameters/guest_halt_poll_ns
-polled=""
+polled="" grouped=""
+autogroup=/proc/sys/kernel/sched_autogroup_enabled
 declare -A device
 devices=() servers=() watching="" postmaster=""
 tidy() {
@@ -49,6 +50,7 @@ tidy() {
 	[ ${#servers[@]} = 0 ] || kill "${servers[@]}" 2>/dev/null || true
 	wait
 	[ -z "$polled" ] || echo "$polled" >"$poll"
+	[ -z "$grouped" ] || echo "$grouped" >"$autogroup"
 	rm -rf --one-file-system "$work"
 	[ -z "$memory" ] || rmdir "$memory" 2>/dev/null || true
 }
@@ -61,6 +63,21 @@ room() {
 	[ -n "${PIECE_S:-}" ] && [ $((SECONDS + $1)) -gt "$PIECE_S" ] || return 0
 	say "this piece ends here: call ${0##*/} again for the rest"
 	exit 4
+}
+
+# A storage elsewhere does not wait for the processors of its guest, and these volumes are served by threads on the same
+# processors. So applications, and what is started after "yields on", take only what the kernel's threads and the volume's
+# leave of them. A group of a session's processes would hide that from the kernel.
+yields() { # on|off
+	if [ "$1" = on ]; then
+		if [ -z "$grouped" ] && [ -w "$autogroup" ]; then
+			grouped=$(cat "$autogroup")
+			echo 0 >"$autogroup"
+		fi
+		chrt -i -p 0 $$
+	else
+		chrt -o -p 0 $$
+	fi
 }
 
 # ---- volumes ----
@@ -373,13 +390,14 @@ run_together() { # STORE APPLICATION@DISK...
 	say "${at##*/}"
 	for load; do setup "${load%@*}" "${load#*@}"; done
 	rm -rf "$at.part" "$at.devices"
+	yields on
 	for load; do
 		app=${load%@*}
 		! has "begin_$app" || "begin_$app" "$work/${load#*@}/$app"
 		names+=,${device[${load#*@}]#/dev/}
 		echo "${device[${load#*@}]#/dev/}" >>"$at.devices"
 	done
-	"$agent" --device "${names#,}" --sink "file:$at.part" 2>"$OUT/agent.log" &
+	chrt -o 0 "$agent" --device "${names#,}" --sink "file:$at.part" 2>"$OUT/agent.log" &
 	watching=$!
 	sleep 1
 	for load; do
@@ -401,6 +419,7 @@ run_together() { # STORE APPLICATION@DISK...
 		exit 1
 	}
 	for load; do ! has "end_${load%@*}" || "end_${load%@*}"; done
+	yields off
 	mv "$at.part" "$at.store"
 }
 
