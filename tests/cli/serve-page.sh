@@ -108,12 +108,17 @@ is "$(jq '.columns.begin_s | length <= 601' "$T/device")" true "there are at mos
 is "$(ask "$url/api/v1/device?host=web1&device=99:99&begin_s=1&end_s=2") $(jq .windows "$T/body")" "200 0" \
 	"a device that is not there has no window"
 
-for bad in 'sort=size' 'order=up' 'limit=65' 'limit=0' 'from=-1' "q=$(printf 'x%.0s' $(seq 200))"; do
+for bad in 'sort=size' 'order=up' 'limit=65' 'limit=0' 'limit=1.5' 'from=-1' 'from=1.5' 'foo=1' 'foo' 'q=%00a' 'ho%00st=a' "q=$(printf 'x%.0s' $(seq 200))"; do
 	is "$(ask "$url/api/v1/fleet?$bad")" 400 "refused: ${bad:0:12}"
 done
 is "$(jq -r .error "$T/body")" "q: expected at most 128 bytes" "with a line that says what is expected"
-for bad in 'device=8:0' 'host=web1' 'host=web1&device=8:0&begin_s=5&end_s=5' 'host=web1&device=8:0&end_s=1e5'; do
+is "$(ask "$url/api/v1/fleet?foo=1") $(jq -r .error "$T/body")" "400 a word of this request is unknown; expected sort,order,q,group,host,from,limit" \
+	"an unknown word is told with those that there are"
+for bad in 'device=8:0' 'host=web1' 'host=web1&device=sda' 'host=web1&device=8:0x' 'host=web1&device=8:' 'host=web1&device=%208:0' 'host=web1&device=8:0&begin=5' 'host=web1&device=8:0&begin_s=5&end_s=5' 'host=web1&device=8:0&end_s=1e5'; do
 	is "$(ask "$url/api/v1/device?$bad")" 400 "refused: $bad"
+done
+for path in "live?" "objectives?" "models?" "question?id=x&" "question/page?id=x&" "saved?" "who?host=web1&device=8:0&" "access?host=web1&device=8:0&"; do
+	is "$(ask "$url/api/v1/${path}foo=1")" 400 "refused: $path with a word that it has not"
 done
 is "$(ask -X POST "$url/api/v1/fleet")" 405 "nothing can be changed"
 is "$(ask "$url/v1/segments/x")" 404 "segments are taken by the other listener alone"

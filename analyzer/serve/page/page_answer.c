@@ -78,8 +78,11 @@ static int page_fleet_words(struct MHD_Connection *c, struct page_fleet_question
 	if (page_number(c, "from", 0, &from, err) < 0 ||
 	    page_number(c, "limit", PAGE_ROWS, &limit, err) < 0)
 		return -EINVAL;
-	if (limit < 1 || limit > PAGE_ROWS)
-		return err_set(err, EINVAL, "limit: expected 1 to %d", PAGE_ROWS);
+	if (from != floor(from))
+		return err_set(err, EINVAL, "from: expected a whole number");
+	if (limit < 1 || limit > PAGE_ROWS || limit != floor(limit))
+		return err_set(err, EINVAL, "limit: expected a whole number from 1 to %d",
+			       PAGE_ROWS);
 	q->from = page_count(from, PAGE_MAX_DEVICES);
 	q->limit = page_count(limit, PAGE_ROWS);
 	return 0;

@@ -69,26 +69,62 @@ static bool page_site_ok(struct MHD_Connection *c)
 	return mode && strcmp(mode, "navigate") == 0; /* A person follows a link. */
 }
 
-/* A path has one of the two; `change` takes POST and DELETE as well. */
+/*
+ * A path has one of the two functions; `change` takes POST and DELETE as well. words: the names of
+ * its arguments, with commas.
+ */
 static const struct page_path {
-	const char *path;
+	const char *path, *words;
 	enum MHD_Result (*answer)(struct page_server *p, struct MHD_Connection *c,
 				  const struct page_reader *reader);
 	enum MHD_Result (*change)(struct page_server *p, struct MHD_Connection *c,
 				  const struct page_reader *reader, const char *method);
 } page_paths[] = {
-	{ "/api/v1/fleet", page_answer_fleet, NULL },
-	{ "/api/v1/device", page_answer_device, NULL },
-	{ "/api/v1/who", page_answer_who, NULL },
-	{ "/api/v1/access", page_answer_access, NULL },
-	{ "/api/v1/live", page_answer_live, NULL },
-	{ "/api/v1/objectives", page_answer_objectives, NULL },
-	{ "/api/v1/models", page_answer_models, NULL },
-	{ "/api/v1/question/page", page_answer_question_page, NULL },
-	{ "/api/v1/question", NULL, page_answer_question },
-	{ "/api/v1/saved", NULL, page_answer_saved },
-	{ "/api/v1/keep", NULL, page_answer_keep },
+	{ "/api/v1/fleet", "sort,order,q,group,host,from,limit", page_answer_fleet, NULL },
+	{ "/api/v1/device", "host,device,begin_s,end_s,step_s", page_answer_device, NULL },
+	{ "/api/v1/who", "host,device,begin_s,end_s", page_answer_who, NULL },
+	{ "/api/v1/access", "host,device,begin_s,end_s", page_answer_access, NULL },
+	{ "/api/v1/live", "", page_answer_live, NULL },
+	{ "/api/v1/objectives", "", page_answer_objectives, NULL },
+	{ "/api/v1/models", "", page_answer_models, NULL },
+	{ "/api/v1/question/page", "id", page_answer_question_page, NULL },
+	{ "/api/v1/question",
+	  "id,ask,host,device,begin_s,end_s,model,scenario,slo,size,hits,hit_time,miss_time", NULL,
+	  page_answer_question },
+	{ "/api/v1/saved", "id,question,name", NULL, page_answer_saved },
+	{ "/api/v1/keep", "host,begin_s,end_s", NULL, page_answer_keep },
 };
+
+static bool page_path_has(const struct page_path *path, const char *word)
+{
+	const char *at = path->words;
+	size_t len = strlen(word);
+
+	for (; *at; at += strcspn(at, ","), at += *at == ',')
+		if (strcspn(at, ",") == len && strncmp(at, word, len) == 0)
+			return true;
+	return false;
+}
+
+struct page_words {
+	const struct page_path *path;
+	char wrong[160]; /* what is wrong with a word, or "" */
+};
+
+static enum MHD_Result page_word_check(void *ctx, enum MHD_ValueKind kind, const char *key,
+				       size_t key_size, const char *value, size_t value_size)
+{
+	struct page_words *w = ctx;
+
+	(void)kind;
+	if (strlen(key) != key_size || !page_path_has(w->path, key))
+		snprintf(w->wrong, sizeof(w->wrong),
+			 "a word of this request is unknown; expected %s",
+			 w->path->words[0] ? w->path->words : "none");
+	else if (value && strlen(value) != value_size)
+		snprintf(w->wrong, sizeof(w->wrong), "%s: expected text without a zero byte", key);
+	return w->wrong[0] ? MHD_NO : MHD_YES;
+}
 
 /*
  * Opens or ends a session. Only a script of this origin can send the field X-Blkcast; a form of
@@ -130,6 +166,7 @@ static enum MHD_Result page_answer_data(struct page_server *p, struct MHD_Connec
 					const char *url, const char *method)
 {
 	const struct page_path *path = page_path_find(url);
+	struct page_words words = { .path = path };
 	struct page_reader reader;
 	bool is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 	bool is_change = strcmp(method, "POST") == 0 || strcmp(method, "DELETE") == 0;
@@ -146,9 +183,13 @@ static enum MHD_Result page_answer_data(struct page_server *p, struct MHD_Connec
 			"Authorization: expected a login, a token or a certificate");
 	if (page_login_asks(p->login))
 		guard_know(p->guard, page_connection(c));
-	if (path)
+	if (path) {
+		MHD_get_connection_values_n(c, MHD_GET_ARGUMENT_KIND, page_word_check, &words);
+		if (words.wrong[0])
+			return page_reply_error(c, MHD_HTTP_BAD_REQUEST, words.wrong);
 		return path->change ? path->change(p, c, &reader, method)
 				    : path->answer(p, c, &reader);
+	}
 	return page_reply_error(
 		c, MHD_HTTP_NOT_FOUND,
 		"path: expected /, /assets/..., /api/v1/fleet, /api/v1/device, "

@@ -14,6 +14,7 @@
 #include "base/data/json.h"
 #include "base/system/clock.h"
 
+#define DIGITS	    "0123456789"
 #define COVER_S	    0.1	 /* less than this is rounding */
 #define READ_BLOCKS 8	 /* blocks that are read together where there are segments */
 #define SETTLE_S    1	 /* An agent makes a window's profile within this time after its end. */
@@ -138,13 +139,26 @@ static int page_period_add(struct page_period *t, const struct buf *windows)
 	return 0;
 }
 
+/* Returns whether the text is MAJOR:MINOR. */
+static bool page_device_is_number(const char *text)
+{
+	size_t len = strspn(text, DIGITS);
+
+	if (len == 0 || text[len] != ':')
+		return false;
+	text += len + 1;
+	len = strspn(text, DIGITS);
+	return len > 0 && !text[len];
+}
+
 int page_device_check(const struct page_device_question *q, struct err *err)
 {
 	struct segment_name n = { .epoch = 0 };
 
 	if (!q->host || !q->host[0] || strlen(q->host) >= sizeof(n.host))
 		return err_set(err, EINVAL, "host: expected the name of a host");
-	if (!q->device || !q->device[0] || strlen(q->device) >= PROFILE_NAME_BYTES)
+	if (!q->device || !page_device_is_number(q->device) ||
+	    strlen(q->device) >= PROFILE_NAME_BYTES)
 		return err_set(err, EINVAL, "device: expected a number such as 8:0");
 	if (!(q->begin_s >= 0 && q->end_s <= LAST_S))
 		return err_set(err, EINVAL,

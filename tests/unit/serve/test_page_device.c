@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A device over a period: which windows are counted in it, and what of it counts as watched. */
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 
@@ -82,9 +83,32 @@ static void windows_of_later_segments_belong_to_the_period(void)
 	sample_remove(dir);
 }
 
+static void a_device_is_named_by_its_number(void)
+{
+	static const struct {
+		const char *device;
+		int ret;
+	} cases[] = {
+		{ "8:0", 0 },	     { "259:12", 0 },	  { "", -EINVAL },	{ "sda", -EINVAL },
+		{ "8", -EINVAL },    { "8:", -EINVAL },	  { ":0", -EINVAL },	{ " 8:0", -EINVAL },
+		{ "8:+0", -EINVAL }, { "8:0 ", -EINVAL }, { "8:0:1", -EINVAL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct page_device_question q = {
+			.host = "h", .device = cases[i].device, .begin_s = 1, .end_s = 2
+		};
+		struct err err = { 0 };
+
+		if (!ok_int(page_device_check(&q, &err), cases[i].ret))
+			tap_note("%s", cases[i].device);
+	}
+}
+
 static const struct tap_test tests[] = {
 	{ "a window belongs to the period in which it begins, whatever segment has it",
 	  windows_of_later_segments_belong_to_the_period },
+	{ "a device is named by its number", a_device_is_named_by_its_number },
 };
 
 int main(void)
