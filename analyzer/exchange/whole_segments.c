@@ -41,7 +41,7 @@ static bool leave_out(const struct store *store, const struct scan_piece *p, int
 	if (status == -ENOMEM)
 		return false;
 	segment_name_path(&p->name, path);
-	damage_note(store_dir(store), path, err->line);
+	damage_note(store_dir(store), path, damage_is_unread(status), err->line);
 	*err = (struct err){ 0 };
 	return true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/store/damage.h"
 
-#include <stdbool.h>
+#include <errno.h>
 #include <string.h>
 
 #include "base/text/shown.h"
@@ -13,6 +13,8 @@ static struct {
 	char dir[PATH_BYTES];
 	char path[DAMAGE_KEPT][PATH_BYTES];
 	char why[DAMAGE_KEPT][WHY_BYTES];
+	bool is_unread[DAMAGE_KEPT];
+	bool has_damaged;
 	size_t nr;
 } damage;
 
@@ -24,18 +26,26 @@ static bool is_noted(const char *path)
 	return false;
 }
 
-void damage_note(const char *store_dir, const char *path, const char *why)
+bool damage_is_unread(int status)
+{
+	return status < 0 && status != -EBADMSG && status != -EPROTONOSUPPORT &&
+	       status != -EINVAL && status != -EFBIG;
+}
+
+void damage_note(const char *store_dir, const char *path, bool is_unread, const char *why)
 {
 	size_t at = damage.nr;
 
 	if (is_noted(path))
 		return;
 	damage.nr++;
+	damage.has_damaged |= !is_unread;
 	if (at >= DAMAGE_KEPT)
 		return;
 	snprintf(damage.dir, sizeof(damage.dir), "%s", store_dir);
 	snprintf(damage.path[at], PATH_BYTES, "%s", path);
 	snprintf(damage.why[at], WHY_BYTES, "%s", why);
+	damage.is_unread[at] = is_unread;
 }
 
 struct wanted {
@@ -45,7 +55,7 @@ struct wanted {
 };
 
 /* The host is the second part of a segment's path. A path without a host may belong to any host. */
-static int note_damaged(void *ctx, const char *path, const char *why)
+static int note_damaged(void *ctx, const char *path, bool is_unread, const char *why)
 {
 	const struct wanted *w = ctx;
 	const char *slash = strchr(path, '/'), *host = slash ? slash + 1 : "";
@@ -55,7 +65,7 @@ static int note_damaged(void *ctx, const char *path, const char *why)
 	for (size_t i = 0; i < w->nr_hosts && !is_wanted; i++)
 		is_wanted = strlen(w->hosts[i]) == len && memcmp(w->hosts[i], host, len) == 0;
 	if (is_wanted)
-		damage_note(store_dir(w->store), path, why);
+		damage_note(store_dir(w->store), path, is_unread, why);
 	return 0;
 }
 
@@ -72,17 +82,23 @@ size_t damage_count(void)
 	return damage.nr;
 }
 
+bool damage_has_damaged(void)
+{
+	return damage.has_damaged;
+}
+
 void damage_print(const char *command, FILE *out)
 {
 	for (size_t i = 0; i < damage.nr && i < DAMAGE_KEPT; i++) {
 		fprintf(out, "blkcast %s: ", command);
 		shown_print(damage.path[i], out);
-		fprintf(out, ": damaged, left out: ");
+		fprintf(out,
+			": %s, left out: ", damage.is_unread[i] ? "cannot be read" : "damaged");
 		shown_print(damage.why[i], out);
 		fputc('\n', out);
 	}
 	if (damage.nr > DAMAGE_KEPT)
-		fprintf(out, "blkcast %s: %zu damaged files more are left out\n", command,
+		fprintf(out, "blkcast %s: %zu files more are left out\n", command,
 			damage.nr - DAMAGE_KEPT);
 }
 

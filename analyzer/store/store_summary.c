@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyzer/store/damage.h"
 #include "analyzer/store/segment_place.h"
 #include "base/memory/array.h"
 
@@ -286,7 +287,9 @@ static int take_fresh(struct store *store, struct entry *e, const struct entry *
 		return ret == -ENOENT ? 0 : ret;
 	}
 	if (ret < 0)
-		return catalog_put_damaged(store_catalog(store), path, store_mtime_ns(&st),
+		return catalog_put_damaged(store_catalog(store), path,
+					   damage_is_unread(ret) ? CATALOG_UNREAD
+								 : store_mtime_ns(&st),
 					   (uint64_t)st.st_size, why.line, err);
 	e->good = true;
 	e->last = s.members[s.nr_members - 1].sequence;
@@ -295,6 +298,8 @@ static int take_fresh(struct store *store, struct entry *e, const struct entry *
 		ret = is_overtaken(store, e, err);
 	if (!e->by && ret == 0)
 		ret = put_in_catalog(store, &s, (uint64_t)st.st_size, err);
+	if (ret >= 0 && catalog_forget_damaged(store_catalog(store), path, err) < 0)
+		ret = -EIO;
 	summary_release(&s);
 	return ret < 0 ? ret : 0;
 }

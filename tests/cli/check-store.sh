@@ -3,7 +3,7 @@
 . tests/support/tap.sh
 b=$BUILD/blkcast
 "$BUILD/tests/system/sample_store" "$T/store"
-"$b" ls --store "$T/store" >/dev/null
+"$b" ls --quiet --store "$T/store" >/dev/null
 is "$("$b" check --store "$T/store" --json | jq -c '[.schema, .kind, .segments, .requests, (.findings | length)]')" \
 	'["blkcast.check/1","store",7,10500,0]' "a sound store has no findings"
 "$b" check --store "$T/store" >/dev/null
@@ -42,9 +42,34 @@ mkfifo "$web/0000000055.seg" "$web/0000000066.sum" "$T/store/journal-0000000001.
 timeout 20 "$b" check --store "$T/store" --json >"$T/found"
 is "$? $(jq -r '.findings[] | .problem + " " + (.path | split("/") | last) + " " + .why' "$T/found")" \
 "1 leftover journal-0000000001.log what a serve that was killed took and may not have put in place
-damaged 0000000055.seg type: expected a regular file
-damaged 0000000066.sum type: expected a regular file" "pipes in the place of files do not hold it"
+unreadable 0000000055.seg type: expected a regular file
+unreadable 0000000066.sum type: expected a regular file" "pipes in the place of files do not hold it"
 rm "$web/0000000055.seg" "$web/0000000066.sum" "$T/store/journal-0000000001.log"
+
+# A file that cannot be read may be whole: it is no damaged one. Root may read all, so nobody looks here.
+as=""
+if [ "$(id -u)" = 0 ]; then as="setpriv --reuid nobody --clear-groups"; fi
+cp -r "$T/store" "$T/closed"
+closed=$T/closed/segments/web1/b1/00000000000000000005
+ln -sf "$T/kept" "$closed/0000000001.seg"
+chmod 0 "$closed/0000000002.seg"
+serve_owns "$T/closed"
+$as "$b" check --store "$T/closed" --repair >"$T/text"
+is $? 1 "what cannot be read is a problem that is left"
+is "$(sed -n 's|.*/\([0-9]*\.seg\): |\1 |p; s/^ *not done/not done/p; s/.*; //p' "$T/text")" \
+"0000000001.seg unreadable: is a symbolic link, which is not followed
+not done: left where it is: it may be whole
+0000000002.seg unreadable: Permission denied
+not done: left where it is: it may be whole
+2 problems, 2 left" "it is left where it is, and named with the reason"
+is "$($as "$b" ls --quiet --store "$T/closed" --json 2>/dev/null | jq '[.hosts[].segments] | add')" 7 "the catalog knows it as before"
+rm -f "$T"/closed/catalog.sqlite*
+$as "$b" ls --store "$T/closed" >"$T/text" 2>/dev/null
+is $? 1 "a catalog made meanwhile lacks it"
+is "$(grep -c '^unreadable: segments/web1/.*/0000000002.seg: .*Permission denied$' "$T/text")" 1 "ls says that it cannot be read"
+chmod 600 "$closed/0000000002.seg"
+is "$($as "$b" ls --quiet --store "$T/closed" --json 2>/dev/null | jq -c '[([.hosts[].segments] | add), (.damaged | length)]')" '[6,1]' \
+	"and takes it once it can be read"
 
 mkdir "$T/spool"
 for i in 0 1 2 3; do cp "$web/000000000$i.seg" "$T/spool/00000000000000000005-000000000$i.seg"; done
@@ -59,6 +84,12 @@ is $? 1 "what is the agent's to do is left to it"
 is "$(grep -c 'done:' "$T/text") $(grep -c 'not done:' "$T/text")" "3 1" "the rest is done"
 like "$(cat "$T/text")" 'checksum' "and the reason is named"
 holds "the ledger is set aside" [ -e "$T/spool/ledger.bad" ]
+
+rm "$T"/spool/*.bad "$T/spool/00000000000000000005-0000000002.seg"
+ln -s "$T/kept" "$T/spool/00000000000000000005-0000000002.seg"
+ln -s "$T/kept" "$T/spool/ledger"
+is "$("$b" check --spool "$T/spool" --repair --json | jq -c '[.findings[] | [.problem, .repaired]]')" \
+	'[["unreadable",false],["unreadable",false]]' "a ledger or segment of a spool that cannot be read is left too"
 
 exec 9>"$T/spool/lock"
 flock 9

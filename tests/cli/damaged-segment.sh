@@ -48,4 +48,16 @@ cp -r "$s" "$T/known"
 exits 1 "retain of a store whose catalog knows it: exit 1" "$b" retain --store "$T/known" --retain-requests 1d
 is "$(grep -c "$damaged: damaged, left out" "$T/err")" 1 "retain: names the segment once"
 exits 0 "check --repair sets it aside" "$b" check --store "$s" --repair
+# One that cannot be read may be whole, and nobody is led to set it aside. Root may read all, so nobody looks here.
+as=""
+if [ "$(id -u)" = 0 ]; then as="setpriv --reuid nobody --clear-groups"; fi
+closed=segments/db1/b1/00000000000000000005/0000000000.seg
+chmod 0 "$s/$closed"
+serve_owns "$s"
+for command in characterize dump "export --format segments"; do
+	set -- ${command%% *} --store "$s" $(cut -s -d' ' -f2- <<<"$command")
+	exits 1 "$command of a store with one that cannot be read: exit 1" $as "$b" "$@"
+	is "$(grep -c "$closed: cannot be read, left out: .*Permission denied" "$T/err")" 1 "$command: says that it cannot be read"
+	is "$(grep -c -- "--repair" "$T/err")" 0 "$command: recommends no repair"
+done
 done_testing

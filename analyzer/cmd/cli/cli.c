@@ -216,10 +216,11 @@ static int cli_run(struct cli *cli)
 	if (damage_count() == 0)
 		return ret;
 	damage_print(cli->command->name, stderr);
-	fprintf(stderr,
-		"blkcast %s: the result is without them; blkcast check --store %s --repair sets "
-		"them aside\n",
-		cli->command->name, damage_store());
+	fprintf(stderr, "blkcast %s: the result is without them", cli->command->name);
+	if (damage_has_damaged())
+		fprintf(stderr, "; blkcast check --store %s --repair sets damaged ones aside",
+			damage_store());
+	fputc('\n', stderr);
 	return ret == CLI_DONE ? CLI_FAILED : ret;
 }
 

@@ -167,7 +167,8 @@ const struct command command_check = {
 		"Decodes every segment to its last request and says of each file what is wrong, why "
 		"and what\nthe cure is. Nothing is changed without --repair, and no segment is ever "
 		"deleted: damaged ones\nof a store move to its folder `damaged`; those of a spool are "
-		"left to the agent, which sets\nthem aside and notes the loss in its ledger.\n\n"
+		"left to the agent, which sets\nthem aside and notes the loss in its ledger. A file "
+		"that cannot be read stays, and is a problem\nthat is left.\n\n"
 		"Exit status: 0 all is sound or repaired, 1 some problem is left, 2 there is no such "
 		"folder.\n",
 	.example = "blkcast check --store /srv/traces\n"

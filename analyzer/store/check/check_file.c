@@ -14,7 +14,7 @@
 const char *check_problem_name(unsigned int problem)
 {
 	static const char *const names[NR_CHECK_PROBLEMS] = {
-		"damaged", "misplaced", "leftover", "foreign", "catalog", "ledger",
+		"damaged", "unreadable", "misplaced", "leftover", "foreign", "catalog", "ledger",
 	};
 
 	return problem < NR_CHECK_PROBLEMS ? names[problem] : NULL;
@@ -45,6 +45,13 @@ struct check_finding *check_note(struct check_report *r, const char *path,
 	return f;
 }
 
+int check_note_unreadable(struct check_report *r, const char *path, const char *why)
+{
+	return check_note(r, path, CHECK_UNREADABLE, why, "left where it is: it may be whole")
+		       ? 0
+		       : -ENOMEM;
+}
+
 int check_read(const char *path, size_t max_bytes, struct buf *out, struct err *err)
 {
 	/* A pipe that has taken the place of the file must not hold the reader. */
@@ -53,12 +60,14 @@ int check_read(const char *path, size_t max_bytes, struct buf *out, struct err *
 	int ret = 0;
 
 	buf_clear(out);
+	if (fd < 0 && errno == ELOOP)
+		return err_set(err, EIO, "is a symbolic link, which is not followed");
 	if (fd < 0)
-		return err_set(err, errno, "%s", strerror(errno));
+		return err_set(err, EIO, "%s", strerror(errno));
 	if (fstat(fd, &st))
-		ret = err_set(err, errno, "%s", strerror(errno));
+		ret = err_set(err, EIO, "%s", strerror(errno));
 	else if (!S_ISREG(st.st_mode))
-		ret = err_set(err, EINVAL, "type: expected a regular file");
+		ret = err_set(err, EIO, "type: expected a regular file");
 	else if (st.st_size > (off_t)max_bytes)
 		ret = err_set(err, EFBIG, "%s", strerror(EFBIG));
 	else if (buf_reserve(out, (size_t)st.st_size + 1) < 0)
@@ -71,7 +80,7 @@ int check_read(const char *path, size_t max_bytes, struct buf *out, struct err *
 		if (nr < 0 && errno == EINTR)
 			continue;
 		if (nr < 0)
-			ret = err_set(err, errno, "%s", strerror(errno));
+			ret = err_set(err, EIO, "%s", strerror(errno));
 		if (nr <= 0)
 			break;
 		out->len += (size_t)nr;

@@ -13,9 +13,17 @@
 /* Adds a finding, whose text the caller fills in. Returns NULL where memory is short. */
 struct check_finding *check_note(struct check_report *r, const char *path,
 				 enum check_problem problem, const char *why, const char *cure);
-/* Reads a regular file of at most max_bytes. Returns 0, or -errno with the reason. */
+/* Notes a file that cannot be read. Returns 0 or -ENOMEM. */
+int check_note_unreadable(struct check_report *r, const char *path, const char *why);
+/*
+ * Reads a regular file. Returns 0; -EFBIG where it is longer than max_bytes; -EIO with the reason
+ * where it cannot be read, whatever the cause; -ENOMEM.
+ */
 int check_read(const char *path, size_t max_bytes, struct buf *out, struct err *err);
-/* Reads and decodes a segment into f, which must be released on success, and counts it. */
+/*
+ * Reads and decodes a segment into f, which must be released on success, and counts it. Returns 0;
+ * -EIO and -ENOMEM as check_read() does; another -errno where the file is not a valid segment.
+ */
 int check_segment(struct check_report *r, const char *path, struct buf *data,
 		  struct segment_facts *f, struct err *err);
 bool check_ends_with(const char *text, const char *end);

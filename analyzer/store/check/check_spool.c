@@ -45,6 +45,8 @@ static int visit_segment(struct check *c, const char *path, const char *below, c
 	ret = check_segment(c->r, path, &c->data, &f, &why);
 	if (ret == -ENOMEM)
 		return ret;
+	if (ret == -EIO)
+		return check_note_unreadable(c->r, below, why.line);
 	if (ret)
 		return check_note(c->r, below, CHECK_DAMAGED, why.line,
 				  "left to the agent, which sets it aside and notes the loss")
@@ -79,6 +81,10 @@ static int visit_ledger(struct check *c, const char *path, const char *below)
 	char to[4096];
 	int ret = check_read(path, SEGMENT_MAX_BYTES, &c->data, &why);
 
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret == -EIO)
+		return check_note_unreadable(c->r, below, why.line);
 	if (!ret && c->data.len != sizeof(file))
 		ret = err_set(&why, EBADMSG, "length: expected %zu bytes, got %zu", sizeof(file),
 			      c->data.len);

@@ -31,6 +31,7 @@ struct check {
 	uint64_t nr_live_summaries;
 	/* valid segments that the catalog does not know, or knows with other content */
 	uint64_t nr_unlike;
+	uint64_t nr_unreadable; /* segments and summaries; the catalog may know them */
 	struct buf data;
 };
 
@@ -56,6 +57,18 @@ static int note_damaged(struct check *c, const char *path, const char *below, co
 	if (f)
 		f->is_repaired = c->repair && set_aside(c, path, below);
 	return f ? 0 : -ENOMEM;
+}
+
+/* Notes a file that is not what it should be, by the status of reading and decoding it. */
+static int note_failed(struct check *c, const char *path, const char *below, int status,
+		       const char *why)
+{
+	if (status == -ENOMEM)
+		return status;
+	if (status != -EIO)
+		return note_damaged(c, path, below, why);
+	c->nr_unreadable++;
+	return check_note_unreadable(c->r, below, why);
 }
 
 /* Moves a segment to where its header says, unless something is there. */
@@ -144,12 +157,13 @@ static void compare_summary(struct check *c, const struct checked_summary *m)
 /* Looks at a summary, which is what retention keeps of segments. */
 static int visit_summary(struct check *c, const char *path, const char *below)
 {
-	char why[256] = "", name[SEGMENT_PATH_MAX];
-	const struct checked_summary *m =
-		checked_summary_at(&c->summaries, path, below, why, sizeof(why));
+	char why[256], name[SEGMENT_PATH_MAX];
+	const struct checked_summary *m;
+	struct err err = { 0 };
+	int ret = checked_summary_at(&c->summaries, path, below, &m, &err);
 
-	if (!m)
-		return note_damaged(c, path, below, why);
+	if (ret)
+		return note_failed(c, path, below, ret, err.line);
 	if (m->by) {
 		summary_path(&m->by->file.first, m->by->file.generation, name);
 		snprintf(why, sizeof(why), "%.200s has all of it", name);
@@ -173,10 +187,8 @@ static int visit_segment(struct check *c, const char *path, const char *below)
 	struct err why = { 0 };
 	int is, ret = check_segment(c->r, path, &c->data, &f, &why);
 
-	if (ret == -ENOMEM)
-		return ret;
 	if (ret)
-		return note_damaged(c, path, below, why.line);
+		return note_failed(c, path, below, ret, why.line);
 	segment_name_path(&f.name, expected);
 	is = checked_summaries_have(&c->summaries, &f.name, &f.hash, &by);
 	if (strcmp(expected, below) != 0)
@@ -336,12 +348,13 @@ static int end_catalog(struct check *c, bool whole, char *why, size_t size)
 {
 	uint64_t known =
 		c->catalog && whole ? ask_number(c->catalog, "SELECT count(*) FROM segment") : 0;
+	uint64_t live = c->r->nr_segments + c->nr_live_summaries;
 	struct check_finding *f;
 
 	sqlite3_finalize(c->hash_of);
 	sqlite3_finalize(c->summary_of);
 	sqlite3_close(c->catalog);
-	if (whole && !c->nr_unlike && known == c->r->nr_segments + c->nr_live_summaries)
+	if (whole && !c->nr_unlike && known >= live && known <= live + c->nr_unreadable)
 		return 0;
 	if (whole)
 		snprintf(why, size,

@@ -116,24 +116,26 @@ void checked_summaries_release(struct checked_summaries *s)
 	*s = (struct checked_summaries){ 0 };
 }
 
-const struct checked_summary *checked_summary_at(const struct checked_summaries *s,
-						 const char *path, const char *below, char *why,
-						 size_t size)
+int checked_summary_at(const struct checked_summaries *s, const char *path, const char *below,
+		       const struct checked_summary **out, struct err *err)
 {
 	char expected[SEGMENT_PATH_MAX];
 	struct summary again;
-	struct err err = { 0 };
 	size_t bytes;
+	int ret;
 
 	for (size_t i = 0; i < s->nr; i++) {
 		summary_path(&s->items[i].file.first, s->items[i].file.generation, expected);
-		if (!strcmp(expected, below))
-			return &s->items[i];
+		if (!strcmp(expected, below)) {
+			*out = &s->items[i];
+			return 0;
+		}
 	}
-	if (read_summary(path, below, &again, &bytes, &err) == 0)
-		summary_release(&again);
-	snprintf(why, size, "%.250s", err.line[0] ? err.line : "it changes while it is looked at");
-	return NULL;
+	ret = read_summary(path, below, &again, &bytes, err);
+	if (ret)
+		return ret;
+	summary_release(&again);
+	return err_set(err, EIO, "it changes while it is looked at");
 }
 
 int checked_summaries_have(const struct checked_summaries *s, const struct segment_name *n,

@@ -29,12 +29,11 @@ int checked_summaries_read(struct checked_summaries *s, const char *dir, struct 
 void checked_summaries_release(struct checked_summaries *s);
 
 /*
- * Returns the summary at a path below the folder of the store, or NULL where it is not valid; why
- * then says why.
+ * Finds the summary at a path below the folder of the store. Returns 0; -EIO where the file cannot
+ * be read; -ENOMEM; another -errno where it is not a valid summary.
  */
-const struct checked_summary *checked_summary_at(const struct checked_summaries *s,
-						 const char *path, const char *below, char *why,
-						 size_t size);
+int checked_summary_at(const struct checked_summaries *s, const char *path, const char *below,
+		       const struct checked_summary **out, struct err *err);
 /*
  * Returns whether a segment is summarized: 1 with this content, -EEXIST with another, 0 not. *by is
  * the summary.

@@ -6,6 +6,7 @@
  * Segments are decoded to the last request. Nothing is changed unless repair is asked for, and even
  * then no segment is deleted: in a store, a damaged one is moved to DIR/damaged. In a spool,
  * damaged segments are left to the agent, which sets them aside and enters the loss in its ledger.
+ * A file that cannot be read may be whole, so it stays where it is and remains a problem.
  */
 #ifndef ANALYZER_STORE_CHECK_H
 #define ANALYZER_STORE_CHECK_H
@@ -17,12 +18,13 @@
 #include "base/text/err.h"
 
 enum check_problem {
-	CHECK_DAMAGED,	 /* not a valid segment */
-	CHECK_MISPLACED, /* a valid segment under the name of another */
-	CHECK_LEFTOVER,	 /* left by a write that never ended and was never acknowledged */
-	CHECK_FOREIGN,	 /* a file that does not belong there */
-	CHECK_CATALOG,	 /* the catalog is damaged, or not in step with the files */
-	CHECK_LEDGER,	 /* an agent's account that cannot be read in full */
+	CHECK_DAMAGED,	  /* not a valid segment */
+	CHECK_UNREADABLE, /* a file that cannot be read, of whose content nothing is known */
+	CHECK_MISPLACED,  /* a valid segment under the name of another */
+	CHECK_LEFTOVER,	  /* left by a write that never ended and was never acknowledged */
+	CHECK_FOREIGN,	  /* a file that does not belong there */
+	CHECK_CATALOG,	  /* the catalog is damaged, or not in step with the files */
+	CHECK_LEDGER,	  /* an agent's account that cannot be read in full */
 	NR_CHECK_PROBLEMS
 };
 /* Returns "damaged", ..., or NULL outside of the enum. */

@@ -14,6 +14,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "analyzer/store/damage.h"
 #include "analyzer/store/folder/folder_replace.h"
 #include "analyzer/store/segment_place.h"
 #include "analyzer/store/store_journal.h"
@@ -133,7 +134,9 @@ static int sync_file(struct store *s, const struct segment_name *expected, const
 			ret = catalog_forget_damaged(s->catalog, path, err);
 		s->sync.nr_added++;
 	} else if (ret != -ENOMEM) {
-		ret = catalog_put_damaged(s->catalog, path, store_mtime_ns(&st),
+		ret = catalog_put_damaged(s->catalog, path,
+					  damage_is_unread(ret) ? CATALOG_UNREAD
+								: store_mtime_ns(&st),
 					  (uint64_t)st.st_size, why.line, err);
 	}
 	segment_facts_release(&facts);
@@ -288,13 +291,13 @@ struct damaged_paths {
 	size_t nr;
 };
 
-static int look_damaged(void *ctx, const char *path, const char *why)
+static int look_damaged(void *ctx, const char *path, bool is_unread, const char *why)
 {
 	struct damaged_paths *d = ctx;
 	struct stat st;
 	char **gone;
 
-	(void)why;
+	(void)is_unread, (void)why;
 	d->s->sync.nr_damaged++;
 	if (fstatat(d->s->fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
 		return 0;

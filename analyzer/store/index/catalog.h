@@ -26,6 +26,7 @@
  *                                                     -- receipt, and the segments of that day
  *     Triggers keep this table correct at every change of table segment.
  *   damaged(path PRIMARY KEY, mtime_ns, file_bytes, why)   -- files that are no valid segments
+ *     mtime_ns is 0 for a file that could not be read; the next sync tries it again.
  *
  * The journal is write-ahead with synchronous NORMAL: a power cut may lose the last rows but never
  * changes their order, and the next sync reads the lost ones from the files again. One thread at a
@@ -92,9 +93,14 @@ struct catalog_host {
 /* Fills *out, with zeros for an unknown host. Returns 0 or -EIO. It reads one row. */
 int catalog_host(struct catalog *c, const char *host, struct catalog_host *out, struct err *err);
 
+/* mtime_ns CATALOG_UNREAD: the file could not be read, and nothing is known of its content. */
+#define CATALOG_UNREAD 0
 int catalog_put_damaged(struct catalog *c, const char *path, uint64_t mtime_ns, uint64_t file_bytes,
 			const char *why, struct err *err);
-/* Returns whether this very file, recognized by time and length, is known to be damaged. */
+/*
+ * Returns whether this very file, recognized by time and length, is known to be damaged. A file
+ * that could not be read is not: whether it can be read now does not show in its time.
+ */
 bool catalog_is_damaged(struct catalog *c, const char *path, uint64_t mtime_ns,
 			uint64_t file_bytes);
 int catalog_forget_damaged(struct catalog *c, const char *path, struct err *err);
@@ -148,8 +154,8 @@ int catalog_each_loss(struct catalog *c,
 		      int (*visit)(void *ctx, const struct segment_name *n, const struct loss *l),
 		      void *ctx, struct err *err);
 int catalog_each_damaged(struct catalog *c,
-			 int (*visit)(void *ctx, const char *path, const char *why), void *ctx,
-			 struct err *err);
+			 int (*visit)(void *ctx, const char *path, bool is_unread, const char *why),
+			 void *ctx, struct err *err);
 /*
  * catalog_stream() writes the highest sequence of the stream that n names (host, boot id, epoch)
  * into n; it returns 1, 0 where there is no such stream, or -EIO. catalog_next_stream() does the

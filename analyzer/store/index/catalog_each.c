@@ -270,7 +270,7 @@ int catalog_each_loss(struct catalog *c,
 }
 
 struct damaged_visitor {
-	int (*visit)(void *ctx, const char *path, const char *why);
+	int (*visit)(void *ctx, const char *path, bool is_unread, const char *why);
 	void *ctx;
 };
 
@@ -279,12 +279,13 @@ static int damaged_row(sqlite3_stmt *s, void *visitor)
 	struct damaged_visitor *v = visitor;
 
 	return v->visit(v->ctx, (const char *)sqlite3_column_text(s, 0),
-			(const char *)sqlite3_column_text(s, 1));
+			sqlite3_column_int64(s, 1) == CATALOG_UNREAD,
+			(const char *)sqlite3_column_text(s, 2));
 }
 
 int catalog_each_damaged(struct catalog *c,
-			 int (*visit)(void *ctx, const char *path, const char *why), void *ctx,
-			 struct err *err)
+			 int (*visit)(void *ctx, const char *path, bool is_unread, const char *why),
+			 void *ctx, struct err *err)
 {
 	struct damaged_visitor v = { visit, ctx };
 

@@ -37,7 +37,7 @@ static const char *const statements[NR_STATEMENTS] = {
 	[EACH_SEGMENT] = EACH_OF_SEGMENT " WHERE sequence >= 0" BY_NAME,
 	[EACH_DEVICE] = "SELECT * FROM device" BY_NAME ", rowid",
 	[EACH_LOSS] = "SELECT * FROM loss" BY_NAME ", rowid",
-	[EACH_DAMAGED] = "SELECT path, why FROM damaged ORDER BY path",
+	[EACH_DAMAGED] = "SELECT path, mtime_ns, why FROM damaged ORDER BY path",
 	/* Both find rows by the primary key, so their time does not grow with the catalog. */
 	[NEXT_STREAM] = "SELECT boot_id, epoch FROM segment WHERE host = ?1 AND"
 			" (boot_id, epoch) >= (?2, ?3) ORDER BY boot_id, epoch LIMIT 1",

@@ -18,9 +18,10 @@ static bool listing_wants(const struct listing *l, const char *host)
 	return l->hosts.nr == 0;
 }
 
-static int listing_add_damaged(void *ctx, const char *path, const char *why)
+static int listing_add_damaged(void *ctx, const char *path, bool is_unread, const char *why)
 {
-	json_t *entry = json_pack("{s:o, s:o}", "path", json_text(path), "why", json_text(why));
+	json_t *entry = json_pack("{s:o, s:o, s:b}", "path", json_text(path), "why", json_text(why),
+				  "unreadable", is_unread);
 
 	return json_array_append_new(ctx, entry ? entry : json_null()) < 0 ? -ENOMEM : 0;
 }
@@ -77,11 +78,11 @@ int listing_json(json_t **out, const struct listing *l, struct err *err)
 	return *out ? 0 : -ENOMEM;
 }
 
-static int listing_print_damaged(void *ctx, const char *path, const char *why)
+static int listing_print_damaged(void *ctx, const char *path, bool is_unread, const char *why)
 {
 	FILE *out = ctx;
 
-	fprintf(out, "damaged: ");
+	fprintf(out, is_unread ? "unreadable: " : "damaged: ");
 	shown_print(path, out);
 	fprintf(out, ": ");
 	shown_print(why, out);

@@ -247,7 +247,7 @@ static int leave_out(struct scan *s, struct trace *t, int status)
 	if (p->file || !is_damage(status))
 		return status;
 	segment_name_path(&p->name, path);
-	damage_note(store_dir(s->store), path, s->error.line);
+	damage_note(store_dir(s->store), path, damage_is_unread(status), s->error.line);
 	s->error = (struct err){ 0 };
 	segment_reader_free(t->reader);
 	t->reader = NULL;
