@@ -262,23 +262,28 @@ static int check_host(const struct config *c, struct err *err)
 
 static int check_together(const struct config *c, struct err *err)
 {
+	const char *takes_traces = NULL;
 	bool has_stdout = false;
 
 	if (c->json)
 		return err_set(err, EINVAL, "--json: expected with --doctor");
-	for (size_t i = 0; i < c->sinks.nr; i++)
-		has_stdout |= !strncmp(c->sinks.items[i], "stdout:", 7);
+	for (size_t i = 0; i < c->sinks.nr; i++) {
+		if (!strncmp(c->sinks.items[i], "stdout:", 7))
+			has_stdout = true;
+		else
+			takes_traces = c->sinks.items[i];
+	}
 	if (c->hindsight_p99_ns && !c->hindsight_ns)
 		return err_set(err, EINVAL, "--hindsight-p99: expected with --hindsight");
 	if (has_stdout && c->top)
 		return err_set(err, EINVAL,
 			       "--top and --sink stdout: both write to standard output: "
 			       "expected one of them");
-	if (!c->has_trace && c->sinks.nr && !has_stdout)
-		return err_set(
-			err, EINVAL,
-			"--no-trace: expected --sink stdout:, --top or --listen: a store and "
-			"an analyzer take traces");
+	if (!c->has_trace && takes_traces)
+		return err_set(err, EINVAL,
+			       "--no-trace: --sink %s takes traces: expected no sink but stdout:, "
+			       "--top or --listen",
+			       takes_traces);
 	return check_host(c, err);
 }
 

@@ -28,7 +28,11 @@ bad "unknown cgroup" 'cgroup: /no/such: No such file' --cgroup /no/such
 bad "missing file set" "fileset: $T/none: No such file" --fileset "$T/none" --sink stdout:
 bad "spool that cannot be made" '/proc/nothing: cannot make the folder' \
 	--sink http://127.0.0.1:1 --spool /proc/nothing
-bad "traces to nowhere" '--no-trace: expected --sink stdout:' --no-trace --sink "file:$T/s"
+for beside in "" "--sink stdout:" "--listen :21699"; do
+	# shellcheck disable=SC2086
+	bad "traces to nowhere, ${beside:-alone}" "--no-trace: --sink file:$T/s takes traces" --no-trace $beside \
+		--sink "file:$T/s"
+done
 bad "no bound" "max-overhead: expected a share of one CPU" --max-overhead 0%
 bad "bound in words" "max-overhead: expected a share of one CPU" --max-overhead little
 bad "proxy that cannot be used" 'proxy: the host in this URL cannot be looked up' \
