@@ -102,6 +102,8 @@ columns=time=1:us,op=2,offset=3:sectors,size=4,response=5:us
 exits 0 "a target that is slower" "$blkcast" mimic --replay --run --store "$T/quick" --target "$second_dev" --duration 4ms --json
 number "$(jq .not_sent "$T/out") > 0" "is not sent all"
 like "$(cat "$T/err")" "$(jq .not_sent "$T/out") of 2000 requests not sent: the duration was over" "which is said"
+exits 1 "a study of it says no" "$blkcast" study migrate "$T/quick" --run "$second_dev" -q
+like "$(cat "$T/out")" " The target cannot carry this load: .* offered .* requests/s, it gives .*/s\.$" "in a sentence"
 
 # What a target refuses is named: no sectors of 512 bytes here.
 loop_new 1M
@@ -111,9 +113,11 @@ printf '0,R,0,4096,100\n200,R,9,512,100\n' >"$T/sectors.csv"
 exits 2 "a request that the target refuses" "$blkcast" mimic --replay --run --store "$T/sectors" --target "$loop_dev"
 is "$(cat "$T/err")" "blkcast mimic: $loop_dev: offset 4608: read of 512 bytes: Invalid argument" "is named"
 
-# A study replays what is stored, in a folder in a file of its own, and mimics a profile.
+# A study replays what is stored, in a folder in a file of its own, and mimics a profile. A busy machine may replay more
+# slowly than was recorded, which is status 1 and an answer as well.
+answers() { "$@" || [ $? = 1 ]; }
 study() {
-	exits 0 "$1" timeout 100 "$blkcast" study "${@:2}" --duration 300ms --json
+	exits 0 "$1" answers timeout 100 "$blkcast" study "${@:2}" --duration 300ms --json
 	jq -c '[.by, ([.results[].target_s | select(. != null and . > 0)] | length > 0)]' "$T/out" >"$T/answer"
 }
 study "a migration to a device" migrate "$T/app" --run "$second_dev"

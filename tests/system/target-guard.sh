@@ -14,6 +14,8 @@ awk 'BEGIN { for (i = 0; i < 600; i++) printf "%d,%s,%d,4096,100\n", i * 1000, i
 sed 's/W/R/' "$T/w.csv" >"$T/r.csv"
 "$blkcast" import -q --store "$T/reads" --map $columns "$T/r.csv" >"$T/imported"
 
+# A busy machine may replay more slowly than was recorded, which is status 1 and an answer as well.
+answers() { "$@" || [ $? = 1 ]; }
 # refused NAME REGEX TARGET [ARGS]: by both commands, in one line, with nothing of the target changed
 refused() {
 	local name=$1 regex=$2 target=$3 before beside
@@ -41,7 +43,7 @@ in_use="in use and is not written: it is"
 # A device that carries nothing is free.
 loop_new 16M
 free_dev=$loop_dev
-exits 0 "a free device is used" timeout 60 "$blkcast" study migrate "$T/writes" --run "$free_dev" --duration 300ms
+exits 0 "a free device is used" answers timeout 60 "$blkcast" study migrate "$T/writes" --run "$free_dev" --duration 300ms
 like "$(cat "$T/err")" "^blkcast study: $free_dev \(block device of 16 MiB\) is overwritten now: replays write up to .* within its first .*, in 1 runs$" \
 	"what is written where is said before"
 like "$(cat "$T/err")" "^blkcast study: $T/writes: only the first 300 ms of .* are replayed; the duration says how much$" "and which part is replayed"
@@ -64,12 +66,12 @@ for content in "ext4:a file system ext4" "swap:a signature swap" "table:a partit
 done
 wipefs -qa "$loop_dev" && mkfs.ext4 -q -F "$loop_dev"
 refused "another path named" "--overwrite $free_dev: expected the target's own path a second time" "$loop_dev" --overwrite "$free_dev"
-exits 0 "named twice it is overwritten" timeout 60 "$blkcast" study migrate "$T/writes" --run "$loop_dev" --overwrite "$loop_dev" --duration 300ms
+exits 0 "named twice it is overwritten" answers timeout 60 "$blkcast" study migrate "$T/writes" --run "$loop_dev" --overwrite "$loop_dev" --duration 300ms
 like "$(cat "$T/err")" "block device of 16 MiB, which carries a file system ext4\) is overwritten now" "which is said"
 exits 2 "--overwrite without --run" "$blkcast" study migrate "$T/writes" --model x.json --overwrite "$loop_dev"
 mkfs.ext4 -q -F "$loop_dev"
 before=$(sum_of "$loop_dev")
-exits 0 "reads alone destroy nothing, and are not refused" timeout 60 "$blkcast" study migrate "$T/reads" --run "$loop_dev" --duration 300ms
+exits 0 "reads alone destroy nothing, and are not refused" answers timeout 60 "$blkcast" study migrate "$T/reads" --run "$loop_dev" --duration 300ms
 like "$(cat "$T/err")" "is read up to .*, and not written" "which is said"
 is "$(sum_of "$loop_dev")" "$before" "and true"
 
@@ -81,7 +83,7 @@ unmount() { umount -l "$T/mount" 2>/dev/null; }
 at_exit unmount
 refused "mounted" "$mounted: this target is $in_use mounted at $T/mount; free it first" "$mounted"
 refused "mounted, named twice" "$in_use mounted" "$mounted" --overwrite "$mounted"
-exits 0 "reads alone of a mounted device" timeout 60 "$blkcast" study migrate "$T/reads" --run "$mounted" --duration 300ms
+exits 0 "reads alone of a mounted device" answers timeout 60 "$blkcast" study migrate "$T/reads" --run "$mounted" --duration 300ms
 
 # A benchmark whose text names a device is stopped before it begins.
 mkdir "$T/files"
@@ -175,7 +177,7 @@ refused "a device that is not there" "/dev/blkcast-none: there is no such device
 ln -s "$T/nowhere" "$T/link"
 refused "a link to nowhere" "$T/link: this symbolic link leads to nothing" "$T/link"
 rm "$T/link"
-exits 0 "a new file is made, in a folder that is there" timeout 60 "$blkcast" study migrate "$T/writes" --run "$T/new.img" --duration 300ms
+exits 0 "a new file is made, in a folder that is there" answers timeout 60 "$blkcast" study migrate "$T/writes" --run "$T/new.img" --duration 300ms
 like "$(cat "$T/err")" "$T/new.img \(new file, with .* free\): new files of .* are written, which are removed afterwards" "which is said"
 holds "and is removed" test ! -e "$T/new.img"
 timeout 60 "$blkcast" study migrate "$T/writes" --run "$T/new.img" --duration 5s --json -q >"$T/out"
@@ -203,12 +205,12 @@ like "$(cat "$T/err")" "$free_dev: the loads reach up to .* and the target has 1
 # Of a disk of 1 TiB only what the requests touch is written: 100 pieces of 64 KiB fit into this file system.
 awk 'BEGIN { for (i = 0; i < 100; i++) printf "%d,%s,%.0f,4096,100\n", i * 1000, i % 2 ? "W" : "R", (i * 37 % 100) * 10 * 2097152 }' >"$T/wide.csv"
 "$blkcast" import -q --store "$T/wide" --map $columns "$T/wide.csv" >"$T/imported"
-exits 0 "a disk that is much larger than the target" timeout 60 "$blkcast" study migrate "$T/wide" --run "$T/mount" --duration 1s
+exits 0 "a disk that is much larger than the target" answers timeout 60 "$blkcast" study migrate "$T/wide" --run "$T/mount" --duration 1s
 like "$(cat "$T/err")" "$T/mount .*: new files of 6.25 MiB are written, which are removed afterwards" "what is written is said"
 like "$(cat "$T/err")" "the requests reach up to 990 GiB: only the parts that they touch are written, and these may lie nearer to each other than on the recorded device" \
 	"and what is not"
 is "$(ls -A "$T/mount")" "lost+found" "nothing of it stays"
-exits 0 "a new file likewise" timeout 60 "$blkcast" study migrate "$T/wide" --run "$T/mount/new.img" --duration 1s
+exits 0 "a new file likewise" answers timeout 60 "$blkcast" study migrate "$T/wide" --run "$T/mount/new.img" --duration 1s
 is "$(ls -A "$T/mount")" "lost+found" "which is removed"
 
 # Interrupted, nothing stays: while it replays, and while fio runs.

@@ -167,6 +167,16 @@ static bool study_is_run(const struct study_result *r)
 	return !strcmp(r->how, "run") || !strcmp(r->how, "replay");
 }
 
+/*
+ * Returns whether the recorded requests were sent as the storage let them: a slow storage slows the
+ * loads down, and how much of their requests it gives them is an answer. A run of mimics of a few
+ * seconds need not offer the same rate as the whole load on average.
+ */
+static bool study_is_recorded(const struct study_result *r)
+{
+	return r->study->simulated || !strcmp(r->how, "replay");
+}
+
 static void study_say_worst(const struct study_result *r, const struct study_row *worst, char *out,
 			    size_t size)
 {
@@ -240,8 +250,7 @@ static enum load_carried study_say_overload(const struct study_result *r, const 
 	size_t load = 0;
 
 	out[0] = 0;
-	/* A run of a few seconds need not offer the same rate as the whole load on average. */
-	if (!r->study->predictor && !r->study->simulated)
+	if (!r->study->predictor && !study_is_recorded(r))
 		return LOAD_CARRIED;
 	c = study_find_overload(r, &load, &a);
 	if (c == LOAD_CARRIED)
@@ -282,7 +291,7 @@ static const char *study_why(const struct study_result *r)
  * Writes the reason why no conclusion is possible, and returns its length. Loads that share a
  * target are judged by how they affect each other: if the target gives a load fewer requests than
  * it offers, the times that models give are those of another load. For a migration the throughput
- * is itself the question, and a simulation slows the loads down as the storage would.
+ * is itself the question, and in a simulation or a replay the storage slows the loads down.
  */
 static size_t study_say_refused(struct study_result *r, char *out, size_t size)
 {
@@ -293,7 +302,7 @@ static size_t study_say_refused(struct study_result *r, char *out, size_t size)
 	if (why)
 		snprintf(out, size,
 			 "Cannot tell: %s; a run on the target would tell. Extrapolated: ", why);
-	else if (strcmp(r->verb, "migrate") != 0 && !r->study->simulated &&
+	else if (strcmp(r->verb, "migrate") != 0 && !study_is_recorded(r) &&
 		 study_say_overload(r, "the target", overload, sizeof(overload)) != LOAD_CARRIED)
 		snprintf(out, size,
 			 "Cannot tell: %s. With as many requests as it gives: ", overload);
@@ -322,13 +331,13 @@ int study_conclude(struct study_result *r)
 			 "them with.");
 	}
 	used = strlen(r->conclusion);
-	if (strcmp(r->verb, "migrate") != 0 && !r->study->simulated)
+	if (strcmp(r->verb, "migrate") != 0 && !study_is_recorded(r))
 		return 0;
 	carried = study_say_overload(r, " The target", overload, sizeof(overload));
 	if (carried != LOAD_CARRIED)
 		snprintf(r->conclusion + used, STUDY_WORDS_BYTES - used, "%s.", overload);
 	r->overloaded = carried == LOAD_CANNOT;
-	r->cannot_tell |= carried == LOAD_MAY_NOT;
+	r->cannot_tell |= carried == LOAD_MAY_NOT && !study_is_run(r);
 	return 0;
 }
 
