@@ -167,6 +167,8 @@ has_moved() { [ "$(curl -sm 20 "$url/api/v1/fleet?q=role%3Dmoved" | jq .hosts)" 
 holds "the file is read again at SIGHUP" wait_until 20 has_moved
 curl -sm 20 "$url/api/v1/who?host=web1&device=8:0&begin_s=0&end_s=9000000000" >"$T/who"
 curl -sm 20 "$url/api/v1/device?host=web1" >"$T/error"
+is "$(curl -sm 20 "$url/api/v1/who?host=web1&device=8:0&begin_s=1767225600.125&end_s=1767225600.875" | jq -c '[.begin_s, .end_s]')" \
+	'[1767225600.125,1767225600.875]' "times are told to the millisecond"
 # The access map: the requests of a segment, counted once more by what dump says of them.
 curl -sm 20 "$url/api/v1/access?host=db1&device=8:0&begin_s=0&end_s=9000000000" >"$T/access"
 "$b" dump --store "$T/store" --host db1 --device 8:0 --operation read,write --json 2>"$T/err" | jq -s 'length' >"$T/dumped"

@@ -12,6 +12,7 @@
 #include "base/data/json_writer.h"
 
 #define ETAG_BYTES	 40
+#define DIGITS		 13 /* A time of today to the millisecond has as many. */
 #define GZIP_LEAST_BYTES 1024	   /* gzip saves too little on shorter content */
 #define GZIP_WINDOW_BITS (15 + 16) /* 16 asks zlib for the gzip format (zlib.h, deflateInit2) */
 #define GZIP_MEMORY	 8
@@ -225,7 +226,7 @@ static enum MHD_Result page_reply_json_by(struct MHD_Connection *c, json_t *obje
 
 enum MHD_Result page_reply_json(struct MHD_Connection *c, json_t *object)
 {
-	return page_reply_json_by(c, object, 10);
+	return page_reply_json_by(c, object, DIGITS);
 }
 
 enum MHD_Result page_reply_json_exact(struct MHD_Connection *c, json_t *object)

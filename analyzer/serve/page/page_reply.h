@@ -21,7 +21,7 @@ enum MHD_Result page_reply_error(struct MHD_Connection *c, int status, const cha
  * ETag, the reply is 304.
  */
 enum MHD_Result page_reply_json(struct MHD_Connection *c, json_t *object);
-/* Does the same with all digits of each number; page_reply_json() gives ten. */
+/* Does the same with all digits of each number; page_reply_json() gives 13. */
 enum MHD_Result page_reply_json_exact(struct MHD_Connection *c, json_t *object);
 /* Replies with 204 and a Set-Cookie field. */
 enum MHD_Result page_reply_cookie(struct MHD_Connection *c, const char *cookie);
