@@ -99,6 +99,12 @@ is "$(fleet "?q=WEB" | jq .rows)" 1 "a search does not look at case"
 device=$(jq -r .device "$T/profile.json")
 query="host=web1&device=$device&begin_s=0&end_s=9e9"
 is "$(ask "$url/api/v1/device?$query")" 400 "a number in another form is refused"
+is "$(jq -r .error "$T/body")" "end_s: expected a number of 0 or more, without an exponent" "with a line that says which forms there are"
+for bad in step_s=1e9 begin_s=-1 step_s=. step_s=1.2.3; do
+	is "$(ask "$url/api/v1/device?host=web1&device=$device&$bad") $(jq -r .error "$T/body")" "400 ${bad%=*}: expected a number of 0 or more, without an exponent" "and so is $bad"
+done
+is "$(curl -sm 20 "$url/api/v1/device?host=web1&device=$device&begin_s=1&end_s=5&step_s=0.1" | jq -c '[.step_s, .columns.begin_s]')" '[1,[1,2,3,4]]' \
+	"a column is at least of a second"
 is "$(ask "$url/api/v1/device?host=web1&device=$device&begin_s=0&end_s=9000000000")" 200 "the device is there"
 cp "$T/body" "$T/device"
 is "$(jq '.sum.reads' "$T/device")" "$(jq .requests.read "$T/profile.json")" \

@@ -36,10 +36,11 @@ int page_number(struct MHD_Connection *c, const char *name, double fallback, dou
 	*out = fallback;
 	if (!text || !*text)
 		return 0;
-	if (strspn(text, "0123456789.") != strlen(text))
-		return err_set(err, EINVAL, "%s: expected a number", name);
 	*out = strtod(text, &end);
-	return *end ? err_set(err, EINVAL, "%s: expected a number", name) : 0;
+	if (strspn(text, "0123456789.") != strlen(text) || *end)
+		return err_set(err, EINVAL,
+			       "%s: expected a number of 0 or more, without an exponent", name);
+	return 0;
 }
 
 /* Converts a number to a position in a list, and limits it to `most`. */
