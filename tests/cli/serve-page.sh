@@ -75,6 +75,12 @@ like "$(curl -sIm 20 "$url/")" "Content-Security-Policy: default-src 'none'; scr
 etag=$(curl -sIm 20 "$url/assets/main.mjs" | tr -d '\r' | sed -n 's/^ETag: //p')
 is "$(ask -H "If-None-Match: $etag" "$url/assets/main.mjs")" 304 \
 	"a file that the browser has is not sent again"
+for known in "\"x\", $etag" "W/$etag" "\"a, b\" ,W/$etag,\"c\"" '*'; do
+	is "$(ask -H "If-None-Match: $known" "$url/assets/main.mjs")" 304 "nor with the field $known"
+done
+for known in '' ',' '"x"' 'W/"x", "y"' "${etag%?}" "\"x, $etag" W/; do
+	is "$(ask -H "If-None-Match: $known" "$url/assets/main.mjs")" 200 "one that it has not is sent, with the field $known"
+done
 
 # Compressed contents: the bytes are the same, and each form has its own ETag.
 curl -sm 20 "$url/assets/main.mjs" >"$T/plain"

@@ -12,7 +12,7 @@
 #include "base/data/json_writer.h"
 
 #define ETAG_BYTES	 40
-#define DIGITS		 13 /* A time of today to the millisecond has as many. */
+#define DIGITS		 13	   /* A time of today to the millisecond has as many. */
 #define GZIP_LEAST_BYTES 1024	   /* gzip saves too little on shorter content */
 #define GZIP_WINDOW_BITS (15 + 16) /* 16 asks zlib for the gzip format (zlib.h, deflateInit2) */
 #define GZIP_MEMORY	 8
@@ -142,12 +142,28 @@ static enum MHD_Result page_reply_queue(struct MHD_Connection *c, int status, co
 	return queued;
 }
 
-/* Returns whether the request names the ETag. */
+/*
+ * Returns whether the request names the ETag: the list of If-None-Match has it, weak or strong, or
+ * is "*" (RFC 9110, 13.1.2).
+ */
 static bool page_knows(struct MHD_Connection *c, const char *etag)
 {
-	const char *known = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "If-None-Match");
+	const char *at = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "If-None-Match");
 
-	return known && strcmp(known, etag) == 0;
+	while (at && *at) {
+		size_t len;
+
+		at += strspn(at, ", \t");
+		if (*at == '*')
+			return true;
+		at += strncmp(at, "W/", 2) == 0 ? 2 : 0;
+		len = *at == '"' ? 1 + strcspn(at + 1, "\"") : strcspn(at, ",");
+		len += at[len] == '"';
+		if (len == strlen(etag) && strncmp(at, etag, len) == 0)
+			return true;
+		at += len;
+	}
+	return false;
 }
 
 static enum MHD_Result page_reply_known(struct MHD_Connection *c, const char *type,
