@@ -72,11 +72,6 @@ struct span {
 	uint64_t nr_segments;
 };
 
-static bool retain_touch(uint64_t begin_a, uint64_t end_a, uint64_t begin_b, uint64_t end_b)
-{
-	return begin_a <= end_b + RETAIN_TOUCH_NS && begin_b <= end_a + RETAIN_TOUCH_NS;
-}
-
 /*
  * Returns whether a neighbouring summary of the same window, without a gap between, fits into the
  * new one.
@@ -88,8 +83,8 @@ static bool retain_joins(const struct retain_plan *p, size_t at, const struct sp
 	return at < p->nr_summaries && n->has_profiles &&
 	       segment_name_same_stream(&n->file.first, &p->group[0]) &&
 	       n->begin_real_ns / p->window_ns == p->group_window &&
-	       retain_touch(n->begin_real_ns, n->end_real_ns, p->group_begin_real_ns,
-			    p->group_end_real_ns) &&
+	       retain_plan_touch(n->begin_real_ns, n->end_real_ns, p->group_begin_real_ns,
+				 p->group_end_real_ns) &&
 	       span->nr_segments + n->nr_segments <= SUMMARY_MAX_MEMBERS;
 }
 
@@ -158,8 +153,8 @@ static int drop_one(struct pass *s, size_t *at)
 
 	if (before && !before->has_profiles &&
 	    segment_name_same_stream(&before->file.first, &one->file.first) &&
-	    retain_touch(before->begin_real_ns, before->end_real_ns, one->begin_real_ns,
-			 one->end_real_ns) &&
+	    retain_plan_touch(before->begin_real_ns, before->end_real_ns, one->begin_real_ns,
+			      one->end_real_ns) &&
 	    before->nr_segments + one->nr_segments <= SUMMARY_MAX_MEMBERS) {
 		step.nr_summaries = 2;
 		--*at;

@@ -153,6 +153,11 @@ bool retain_plan_drops(const struct retain_plan *p, const struct plan_summary *o
 	       (one->end_real_ns <= p->summaries_until_ns || (over && one->end_real_ns <= over));
 }
 
+bool retain_plan_touch(uint64_t begin_a, uint64_t end_a, uint64_t begin_b, uint64_t end_b)
+{
+	return begin_a <= end_b + RETAIN_TOUCH_NS && begin_b <= end_a + RETAIN_TOUCH_NS;
+}
+
 #define GROUP_IS_WHOLE 1
 
 static bool is_aside(const struct retain_plan *p, const struct segment_name *n)
@@ -163,6 +168,16 @@ static bool is_aside(const struct retain_plan *p, const struct segment_name *n)
 		return false;
 	segment_name_path(n, path);
 	return store_aside_has(&p->aside, path);
+}
+
+/* Returns whether a due segment of that window continues the group. */
+static bool retain_plan_follows(const struct retain_plan *p, const struct segment_facts *f,
+				uint64_t window)
+{
+	return window == p->group_window && p->nr_group < RETAIN_STEP_SEGMENTS &&
+	       segment_name_same_stream(&p->group[0], &f->name) &&
+	       retain_plan_touch(p->group_begin_real_ns, p->group_end_real_ns, f->begin.realtime_ns,
+				 f->end.realtime_ns);
 }
 
 static int add_due(void *ctx, const struct segment_facts *f)
@@ -178,8 +193,7 @@ static int add_due(void *ctx, const struct segment_facts *f)
 	if (p->nr_group && retain_mark_suspects(&p->mark, &f->name))
 		return GROUP_IS_WHOLE;
 	if (p->nr_group && (!due || retain_mark_suspects(&p->mark, &p->group[0]) ||
-			    window != p->group_window || p->nr_group == RETAIN_STEP_SEGMENTS ||
-			    !segment_name_same_stream(&p->group[0], &f->name)))
+			    !retain_plan_follows(p, f, window)))
 		return GROUP_IS_WHOLE;
 	p->after = f->name;
 	p->is_begun = true;

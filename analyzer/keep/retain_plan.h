@@ -52,7 +52,8 @@ struct retain_plan {
 	struct buf aside;  /* owned; paths of segments that are left as they are */
 	uint64_t nr_aside; /* the number of these that are due */
 
-	struct segment_name *group; /* owned; the next due segments, of one stream */
+	/* owned; the next due segments, of one stream and without a gap between them */
+	struct segment_name *group;
 	size_t nr_group;
 	uint64_t group_window, group_begin_real_ns, group_end_real_ns;
 	struct segment_name after; /* position up to which the store has been examined */
@@ -70,6 +71,8 @@ void retain_plan_release(struct retain_plan *p);
  * Looks for the next group. Returns 1 with the group in p->group, 0 where there is none, or -errno.
  */
 int retain_plan_next(struct retain_plan *p, struct err *err);
+/* Returns whether there is no gap between two intervals of real time. */
+bool retain_plan_touch(uint64_t begin_a, uint64_t end_a, uint64_t begin_b, uint64_t end_b);
 /* Returns whether the profiles of the summary are due, by age or by size. */
 bool retain_plan_drops(const struct retain_plan *p, const struct plan_summary *one);
 /* Replaces the summaries from `from` on by the new one. Returns 0 or -ENOMEM. */

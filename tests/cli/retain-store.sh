@@ -143,7 +143,7 @@ mkdir -p "$T/stuck/$first/in-the-way"
 "$b" retain --store "$T/stuck" --retain-requests 1s >"$T/out" 2>"$T/err"
 is "$?" 2 "a step that fails is said"
 like "$(cat "$T/err")" "${first#./}" "with the file"
-is "$(cd "$T/stuck" && find . -name '*.sum' -type f | sort | md5sum)" \
-	"$(cd "$T/whole" && find . -name '*.sum' -type f | sort | sed 1d | md5sum)" "all others are summarized"
+is "$(cd "$T/stuck" && find . -name '*.sum' -type f | sort | sed 's/-[0-9]*\.sum$//')" \
+	"$(cd "$T/whole" && find . -name '*.sum' -type f | sort | sed '1d; s/-[0-9]*\.sum$//')" "all others are summarized"
 holds "and its segments are there" test -n "$(find "$T/stuck/${first%/*}" -name '*.seg')"
 done_testing

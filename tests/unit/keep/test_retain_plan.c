@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What of a store is due, by age and by size, held against what can be told of it by hand: twelve
- * segments of a second each, of two hosts in turn.
+ * segments of two seconds each, of two hosts in turn.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 
 #include "analyzer/keep/retain_plan.h"
 #include "analyzer/store/folder/store_aside.h"
+#include "analyzer/store/scan/inventory.h"
 #include "tests/support/sample.h"
 #include "tests/support/tap.h"
 
@@ -57,7 +58,7 @@ static void rig_make(void)
 				    .sequence = i / 2,
 				    .real_offset_ns = SAMPLE_REAL_NS,
 				    .begin_ns = i * SECOND,
-				    .end_ns = (i + 1) * SECOND };
+				    .end_ns = (i + 2) * SECOND };
 		struct request r[NR_EACH + NR];
 		struct buf data = { 0 };
 
@@ -117,10 +118,10 @@ static void by_age_whole_windows_are_due(void)
 	ok_eq(due.nr, NR - 4);
 	ok_eq(due.nr_groups, NR - 4); /* one of each host in a window of two seconds */
 	ok_eq(due.first_begin_ns, AT(0));
-	ok_eq(due.last_end_ns, AT(NR - 4));
+	ok_eq(due.last_end_ns, AT(NR - 3));
 	due = look(&limits, NOW - 1); /* the last window is not past by a nanosecond */
 	ok_eq(due.nr, NR - 6);
-	ok_eq(due.last_end_ns, AT(NR - 6));
+	ok_eq(due.last_end_ns, AT(NR - 5));
 	due = look(&limits, NOW + SECOND);
 	ok_eq(due.nr, NR - 4);
 	limits.window_ns = 4 * SECOND;
@@ -130,6 +131,72 @@ static void by_age_whole_windows_are_due(void)
 	limits.requests_ns = ALL_PAST * 24 * 365 * 100; /* before there was a time */
 	ok_eq(look(&limits, NOW).nr, 0);
 	ok_eq(look(&(struct retain_limits){ 0 }, NOW).nr, 0);
+	rig_release();
+}
+
+/* Bytes of the summaries that have profiles, from this second on. */
+static uint64_t summaries_from(int second, uint64_t *nr)
+{
+	const struct retain_limits none = { 0 };
+	struct retain_plan p;
+	uint64_t bytes = 0;
+
+	*nr = 0;
+	ok_int(retain_plan_init(&p, rig.store, &none, NOW, NULL), 0);
+	for (size_t i = 0; i < p.nr_summaries; i++) {
+		if (p.summaries[i].begin_real_ns < AT(second) || !p.summaries[i].has_profiles)
+			continue;
+		bytes += p.summaries[i].file_bytes;
+		++*nr;
+	}
+	retain_plan_release(&p);
+	return bytes;
+}
+
+/* Holds the inventory against itself before: how much of the time of host a was watched. */
+static void same_is_watched(size_t nr_parts, uint64_t watched_ns)
+{
+	struct inventory v;
+
+	inventory_init(&v);
+	ok_int(store_sync(rig.store, NULL), 0);
+	ok_int(inventory_collect(&v, rig.store, NULL), 0);
+	ok_eq(v.hosts[0].nr_covered, nr_parts);
+	ok_eq(inventory_covered_ns(&v.hosts[0]), watched_ns);
+	inventory_release(&v);
+}
+
+/*
+ * The third segment of host a is missing: one summary of the others would say that its time was
+ * watched. Two seconds of twelve are not, until the segment comes.
+ */
+static void a_gap_divides_a_window(void)
+{
+	const struct retain_limits limits = { .requests_ns = 1, .window_ns = 3600 * SECOND };
+	const struct segment_name missing = {
+		.host = "a", .boot_id = "boot", .epoch = 5, .sequence = 2
+	};
+	struct retain_counts counts = { 0 };
+	char path[SEGMENT_PATH_MAX];
+	struct due due;
+	uint64_t nr;
+
+	rig_make();
+	segment_name_path(&missing, path);
+	ok_int(renameat(store_dir_fd(rig.store), path, store_dir_fd(rig.store), "late"), 0);
+	same_is_watched(2, (NR - 2) * SECOND);
+	due = look(&limits, NOW + 7200 * SECOND);
+	ok_eq(due.nr, NR - 1);
+	ok_eq(due.nr_groups, 3);
+	ok_int(retain_pass(rig.store, &limits, NOW + 7200 * SECOND, NULL, &counts, NULL), 0);
+	ok_eq(counts.nr_segments, NR - 1);
+	same_is_watched(2, (NR - 2) * SECOND);
+	ok_int(renameat(store_dir_fd(rig.store), "late", store_dir_fd(rig.store), path), 0);
+	same_is_watched(1, NR * SECOND);
+	ok_int(retain_pass(rig.store, &limits, NOW + 7200 * SECOND, NULL, &counts, NULL), 0);
+	same_is_watched(1, NR * SECOND);
+	summaries_from(0, &nr);
+	ok_eq(nr, 2); /* one of each host */
 	rig_release();
 }
 
@@ -203,25 +270,6 @@ static int pass(const struct retain_limits *limits, struct retain_counts *counts
 	return retain_pass(rig.store, limits, NOW, NULL, counts, NULL);
 }
 
-/* Bytes of the summaries that have profiles, from this second on. */
-static uint64_t summaries_from(int second, uint64_t *nr)
-{
-	const struct retain_limits none = { 0 };
-	struct retain_plan p;
-	uint64_t bytes = 0;
-
-	*nr = 0;
-	ok_int(retain_plan_init(&p, rig.store, &none, NOW, NULL), 0);
-	for (size_t i = 0; i < p.nr_summaries; i++) {
-		if (p.summaries[i].begin_real_ns < AT(second) || !p.summaries[i].has_profiles)
-			continue;
-		bytes += p.summaries[i].file_bytes;
-		++*nr;
-	}
-	retain_plan_release(&p);
-	return bytes;
-}
-
 static void summaries_go_by_size_as_well(void)
 {
 	struct retain_limits limits = { .requests_ns = 1, .window_ns = 2 * SECOND };
@@ -246,9 +294,9 @@ static void summaries_go_by_size_as_well(void)
 	ok_eq(look(&limits, NOW).nr_summaries, NR - 2);
 	/* By age and by size: either is enough. */
 	limits.summaries_bytes = bytes;
-	limits.summaries_ns = NOW - AT(8);
+	limits.summaries_ns = NOW - AT(9);
 	ok_eq(look(&limits, NOW).nr_summaries, 8);
-	limits.summaries_ns = NOW - AT(6);
+	limits.summaries_ns = NOW - AT(7);
 	ok_int(pass(&limits, &counts), 0);
 	bytes = summaries_from(0, &nr);
 	ok_eq(nr, NR - 2 - 6);
@@ -444,6 +492,7 @@ static void what_was_kept_back_stays_with_the_profiles(void)
 
 static const struct tap_test tests[] = {
 	{ "by age whole windows are due", by_age_whole_windows_are_due },
+	{ "a gap divides a window", a_gap_divides_a_window },
 	{ "what was sent without its requests stays as long as profiles do",
 	  what_was_kept_back_stays_with_the_profiles },
 	{ "by size each host's oldest are due, and no more than must go",
