@@ -213,6 +213,53 @@ int output_file_end(struct output_file *o, int status, struct err *err)
 	return status;
 }
 
+static bool output_file_is(const char *path, const struct stat *st)
+{
+	struct stat own;
+
+	return !stat(path, &own) && st->st_dev == own.st_dev && st->st_ino == own.st_ino;
+}
+
+/* Returns whether path, which must exist and is cut here, is the folder or lies in it. */
+static bool output_file_is_below(char *path, const struct stat *folder)
+{
+	char *slash;
+
+	for (;;) {
+		if (output_file_is(*path ? path : "/", folder))
+			return true;
+		slash = strrchr(path, '/');
+		if (!slash)
+			return false;
+		*slash = '\0';
+	}
+}
+
+bool output_file_hits(const char *path, const char *input)
+{
+	struct output_file o = { .name = path };
+	struct stat in, old = { .st_mode = 0 };
+	char *slash, *folder = NULL;
+	bool hits = false;
+
+	/* Without a file beside it, the destination is a device, a pipe or standard output. */
+	if (stat(input, &in) || output_file_find(&o, path, &old) || !o.beside)
+		goto out;
+	if (!S_ISDIR(in.st_mode)) {
+		hits = output_file_is(o.path, &in);
+		goto out;
+	}
+	slash = strrchr(o.path, '/');
+	if (slash)
+		*slash = '\0';
+	folder = realpath(!slash ? "." : *o.path ? o.path : "/", NULL);
+	hits = folder && output_file_is_below(folder, &in);
+out:
+	free(folder);
+	output_file_release(&o);
+	return hits;
+}
+
 int output_file_save(const struct buf *text, const char *path, struct err *err)
 {
 	struct output_file file = { .out = stdout };

@@ -12,6 +12,7 @@
 #ifndef BASE_SYSTEM_OUTPUT_FILE_H
 #define BASE_SYSTEM_OUTPUT_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -36,6 +37,12 @@ int output_file_begin(struct output_file *o, const char *path, mode_t mode, stru
  * file beside it is removed. Returns status, or -errno where the file could not be written in full.
  */
 int output_file_end(struct output_file *o, int status, struct err *err);
+
+/*
+ * Returns whether a file written to path would replace the file input, or lie in the folder input.
+ * A command that reads input must not write there.
+ */
+bool output_file_hits(const char *path, const char *input);
 
 /*
  * Writes a text to a new file, or, where path is NULL, to standard output. Returns 0, the kept

@@ -111,6 +111,11 @@ struct cli_option {
 	const char *const *words;	       /* CLI_KIND_WORD: ended by NULL */
 	bool required;
 	/*
+	 * CLI_KIND_STRING: the value names a file that is written, or a file or store that is read,
+	 * as all operands are. An output that is an input, or lies in one, is refused.
+	 */
+	bool is_output, is_input;
+	/*
 	 * These are names of options, separated by blanks: the option needs one of `with` and none
 	 * of `without` beside it.
 	 */
@@ -185,6 +190,13 @@ int cli_verb(struct cli *cli, const struct cli_verb *verbs);
  * cli_verb() has set.
  */
 int cli_run_verb(struct cli *cli, const struct cli_verb *verbs);
+
+/*
+ * Returns 0, or an exit code after it said that the file output, which name stands for, is the
+ * input or lies in it.
+ */
+int cli_check_output(const struct cli *cli, const char *name, const char *output,
+		     const char *input);
 
 /*
  * Print one line on standard error, "blkcast NAME: ...", and return the exit code: CLI_BAD_INPUT

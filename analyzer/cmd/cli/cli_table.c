@@ -7,6 +7,7 @@
 #include "analyzer/cmd/cli/cli.h"
 #include "analyzer/cmd/cli/option_value.h"
 #include "base/memory/buf.h"
+#include "base/system/output_file.h"
 
 #define MAX_OPTIONS 64
 #define MAX_VERBS   16
@@ -283,6 +284,32 @@ static int rule_beside(const struct cli *cli, const struct cli_option *o, bool i
 	return ret;
 }
 
+int cli_check_output(const struct cli *cli, const char *name, const char *output, const char *input)
+{
+	return !output_file_hits(output, input)
+		       ? 0
+		       : cli_usage(cli,
+				   "%s: expected a file apart from what is read: %s is %s or lies "
+				   "in it",
+				   name, output, input);
+}
+
+/* Checks an option that names an output against all inputs. Returns 0 or the exit code. */
+static int table_check_output(const struct cli *cli, const struct cli_table *t, size_t i)
+{
+	const char *output = *(const char **)t->all[i].out;
+	char name[64];
+	int ret = 0;
+
+	snprintf(name, sizeof(name), "--%s", t->all[i].name);
+	for (int k = 0; k < cli->argc && !ret; k++)
+		ret = cli_check_output(cli, name, output, cli->argv[k]);
+	for (size_t k = 0; k < t->nr && !ret; k++)
+		if (t->given[k] && t->all[k].is_input)
+			ret = cli_check_output(cli, name, output, *(const char **)t->all[k].out);
+	return ret;
+}
+
 /* Checks one line of the table. Returns 0, or the exit code after reporting what is wrong. */
 static int table_check_line(const struct cli *cli, const struct cli_table *t, size_t i)
 {
@@ -305,7 +332,9 @@ static int table_check_line(const struct cli *cli, const struct cli_table *t, si
 					    : cli_usage(cli, "--%s: expected %s", o->name, o->help);
 		if (o->with && !table_given(t, o->with))
 			return rule_beside(cli, o, true);
-		return o->without && table_given(t, o->without) ? rule_beside(cli, o, false) : 0;
+		if (o->without && table_given(t, o->without))
+			return rule_beside(cli, o, false);
+		return o->is_output ? table_check_output(cli, t, i) : 0;
 	}
 }
 

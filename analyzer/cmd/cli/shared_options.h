@@ -13,7 +13,7 @@
 #include "analyzer/store/scan/selection_told.h"
 #include "analyzer/whatif/predict/loads.h"
 
-#define REPORT_OPTION(out, help) CLI_STRING("report", 0, "FILE", out, help)
+#define REPORT_OPTION(out, help) CLI_STRING("report", 0, "FILE", out, help, .is_output = true)
 
 /*
  * The part of a trace (store/scan/selection.h).
@@ -28,7 +28,8 @@
  *	selection_release(&sel);
  */
 #define SELECTION_OPTIONS(sel)                                                                    \
-	CLI_STRING("store", 's', "DIR", &(sel)->dir, "a store to read instead of segment files"), \
+	CLI_STRING("store", 's', "DIR", &(sel)->dir, "a store to read instead of segment files",  \
+		   .is_input = true),                                                             \
 		CLI_LIST("host", 0, "HOST,...", &(sel)->hosts, "only of these hosts"),            \
 		CLI_LIST("device", 'd', "DEV,...", &(sel)->devices,                               \
 			 "only these devices: sda or 8:0"),                                       \
@@ -70,7 +71,8 @@ int selection_end(struct cli *cli, const struct selection *sel);
  *	load_options_release(&loads);
  */
 #define LOAD_OPTIONS(o)                                                                        \
-	CLI_STRING("store", 's', "DIR", &(o)->store, "loads: the devices of a store"),         \
+	CLI_STRING("store", 's', "DIR", &(o)->store, "loads: the devices of a store",          \
+		   .is_input = true),                                                          \
 		CLI_LIST("profile", 0, "FILE,...", &(o)->profiles,                             \
 			 "loads: profiles, like operands"),                                    \
 		CLI_LIST("host", 0, "HOST,...", &(o)->sel.hosts, "only loads of these hosts"), \
@@ -89,7 +91,8 @@ void load_options_release(struct load_choice *o);
 #define PREDICTOR_OPTIONS(o)                                                                       \
 	CLI_LIST("model", 'm', "MODEL.json,...", &(o)->models,                                     \
 		 "models fitted or a net calibrated on the target"),                               \
-		CLI_STRING("db", 0, "FILE", &(o)->db, "or a measurement store to learn from"),     \
+		CLI_STRING("db", 0, "FILE", &(o)->db, "or a measurement store to learn from",      \
+			   .is_input = true),                                                      \
 		CLI_STRING("campaign", 0, "NAME", &(o)->campaign,                                  \
 			   "of --db, where there are several"),                                    \
 		CLI_STRING("target", 0, "NAME", &(o)->target, "of --db, where there are several"), \

@@ -84,7 +84,8 @@ static int cmd_fit_learn(const struct cli *cli, struct fit *f, const char *path)
 
 /* These options say what is learned from which data. */
 #define FIT_DATA_OPTIONS(o)                                                                         \
-	CLI_STRING("db", 0, "FILE", &(o)->db, "learn from a measurement store, not a table"),       \
+	CLI_STRING("db", 0, "FILE", &(o)->db, "learn from a measurement store, not a table",        \
+		   .is_input = true),                                                               \
 		CLI_STRING("campaign", 0, "NAME", &(o)->campaign,                                   \
 			   "of --db, where there are several", .with = "db"),                       \
 		CLI_LIST(                                                                           \
@@ -132,14 +133,16 @@ static int cmd_fit_ask(struct cli *cli, struct fit *f)
 			 "with auto: at least this simple"),
 		CLI_DURATION("budget", 0, "T", &o->budget_s,
 			     "with auto: leave out techniques that may take longer"),
-		CLI_STRING("s3-log", 0, "FILE", &o->s3_log, "every set evaluated, as CSV"),
+		CLI_STRING("s3-log", 0, "FILE", &o->s3_log, "every set evaluated, as CSV",
+			   .is_output = true),
 		CLI_STRING("checkpoint", 0, "FILE", &o->checkpoint,
 			   "keep what was evaluated there, and go on from it after a kill",
 			   .without = "update"),
 		THREADS_OPTION(&o->threads),
 		CLI_STRING("update", 0, "MODEL", &update, "add the rows to a saved model",
 			   .without = "response"),
-		CLI_STRING("output", 'o', "FILE", &o->output, "the model to write"),
+		CLI_STRING("output", 'o', "FILE", &o->output, "the model to write",
+			   .is_output = true),
 		REPORT_OPTION(&o->report, "the model in pictures, an HTML page"),
 		CLI_CHOICE(1, 1, "response update"),
 		CLI_END,
@@ -209,7 +212,8 @@ static int cmd_predict_run(struct cli *cli)
 	struct predict_ask p = { .teller = &cli->teller, .level = NAN, .out = stdout };
 	const struct cli_option options[] = {
 		CLI_LIST("set", 0, "K=V", &p.set, "a value of each variable, instead of a table"),
-		CLI_STRING("db", 0, "FILE", &p.db, "the runs of a measurement store"),
+		CLI_STRING("db", 0, "FILE", &p.db, "the runs of a measurement store",
+			   .is_input = true),
 		CLI_STRING("campaign", 0, "NAME", &p.campaign, "of --db, where there are several"),
 		STRICT_OPTION(&p.strict),
 		CLI_DOUBLE("interval", 0, "LEVEL", &p.level,

@@ -45,7 +45,8 @@ static int cmd_measure_run(struct cli *cli)
 	struct word_list set = { .nr = 0 }, overwrite = { .nr = 0 };
 	bool dry_run = false;
 	const struct cli_option options[] = {
-		CLI_STRING("db", 0, "FILE", &c.db, "the measurement store, SQLite"),
+		CLI_STRING("db", 0, "FILE", &c.db, "the measurement store, SQLite",
+			   .is_input = true),
 		CLI_FLAG("resume", 0, &c.resume, "go on with a campaign that was begun"),
 		CLI_FLAG("retry-failed", 0, &c.retry_failed,
 			 "with --resume: failed runs once more"),
@@ -55,7 +56,8 @@ static int cmd_measure_run(struct cli *cli)
 			 "scale, warm_up, interval, intervals, repetitions, seed, ... of the plan"),
 		CLI_LIST("overwrite", 0, "DEVICE,...", &overwrite,
 			 "block devices that loads write to: what they carry may be destroyed"),
-		CLI_STRING("export", 0, "T.csv", &output, "the done runs as a table; -: here"),
+		CLI_STRING("export", 0, "T.csv", &output, "the done runs as a table; -: here",
+			   .is_output = true),
 		CLI_STRING("campaign", 0, "NAME", &name, "of --export, where there are several",
 			   .with = "export"),
 		CLI_STRING("response", 0, "Y", &response,

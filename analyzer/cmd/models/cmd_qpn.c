@@ -205,7 +205,8 @@ static int qpn_calibrate(struct cli *cli)
 	struct net_calibration task = { .teller = &cli->teller, .rule = STORAGE_NR_RULES };
 	const struct cli_option options[] = {
 		CLI_STRING("db", 0, "FILE", &task.db,
-			   "calibrate from the runs of a measurement store (blkcast measure)"),
+			   "calibrate from the runs of a measurement store (blkcast measure)",
+			   .is_input = true),
 		CAMPAIGN_OPTION(&task.campaign),
 		CLI_LIST("set", 0, "NAME=VALUE", &task.settings,
 			 "of --db: what the plan sets and is no factor, such as file_set=1g"),
@@ -214,7 +215,7 @@ static int qpn_calibrate(struct cli *cli)
 			 .words = storage_kind_names),
 		CLI_STRING("output", 'o', "FILE", &task.output,
 			   "the calibrated model; of cache a net where it ends in .yaml",
-			   .required = true),
+			   .required = true, .is_output = true),
 		CLI_LIST("where", 0, "COLUMN=VALUE", &task.where, "take only these rows"),
 		CLI_DOUBLE("saturated", 0, "CLIENTS", &task.saturated,
 			   "service times from runs of as many clients or more (default: the most "

@@ -30,9 +30,9 @@ static int cmd_storage_calibrate(struct cli *cli)
 	const char *report = NULL;
 	const struct cli_option options[] = {
 		CLI_STRING("db", 0, "FILE", &j.db, "the measurement store (blkcast measure)",
-			   .required = true),
+			   .required = true, .is_input = true),
 		CLI_STRING("output", 'o', "FILE", &j.output, "the device that is written",
-			   .required = true),
+			   .required = true, .is_output = true),
 		CAMPAIGN_OPTION(&j.campaign),
 		CLI_STRING("target", 0, "NAME", &j.target, "where the campaign had several"),
 		CLI_U64("requests", 0, "N", &j.task.nr_requests, "simulated per configuration",

@@ -230,7 +230,8 @@ static int cmd_report_run(struct cli *cli)
 	struct err err = { 0 };
 	const struct cli_option options[] = {
 		SELECTION_OPTIONS(&sel),
-		CLI_STRING("output", 'o', "FILE", &o.output.path, "the page to write"),
+		CLI_STRING("output", 'o', "FILE", &o.output.path, "the page to write",
+			   .is_output = true),
 		CLI_STRING("figure", 0, "NAME", &o.figure, "one picture alone, as SVG"),
 		CLI_FLAG("csv", 0, &o.output.csv, "with --figure: its data as CSV"),
 		CLI_FLAG("together", 0, &o.together, "all hosts and devices at once: the fleet",

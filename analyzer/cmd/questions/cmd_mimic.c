@@ -57,7 +57,8 @@ static int cmd_mimic_run(struct cli *cli)
 			   "with --run: the target's path a second time: what it carries may be "
 			   "destroyed",
 			   .with = "run"),
-		CLI_STRING("output", 'o', "JOB.fio", &q.output, "instead of standard output"),
+		CLI_STRING("output", 'o', "JOB.fio", &q.output, "instead of standard output",
+			   .is_output = true),
 		CLI_WORD("intensity", 0, "KIND", &q.options.intensity,
 			 "closed, open, or auto: what the profile looks like", .words = kinds),
 		CLI_DURATION("duration", 0, "TIME", &q.options.duration_s,

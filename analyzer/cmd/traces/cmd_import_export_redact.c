@@ -149,7 +149,8 @@ static int cmd_export_run(struct cli *cli)
 		SELECTION_OPTIONS(&sel),
 		CLI_STRING("format", 'f', "FORMAT", &format,
 			   "segments, fio-iolog, blkparse, csv or parquet"),
-		CLI_STRING("output", 'o', "FILE", &output, "instead of standard output"),
+		CLI_STRING("output", 'o', "FILE", &output, "instead of standard output",
+			   .is_output = true),
 		CLI_STRING("target", 't', "PATH", &e.target,
 			   "fio-iolog: one file or device in place of the traced ones"),
 		CLI_END,
@@ -216,6 +217,9 @@ static int cmd_redact_run(struct cli *cli)
 		return cli->status;
 	if (end_ns && end_ns <= begin_ns)
 		return cli_usage(cli, "--end: expected a time after --begin");
+	ret = cli_check_output(cli, "OUT", cli->argv[1], cli->argv[0]);
+	if (ret)
+		return ret;
 	filter.hosts = hosts.items;
 	filter.nr_hosts = hosts.nr;
 	filter.begin_real_ns = begin_ns;

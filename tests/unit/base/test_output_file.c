@@ -199,12 +199,41 @@ static void an_old_error_is_not_told(void)
 	sample_remove(dir);
 }
 
+static void an_input_is_hit_by_any_name(void)
+{
+	const char *dir = sample_folder();
+	struct err err = { 0 };
+	char in[512], folder[512];
+
+	snprintf(in, sizeof(in), "%s/in", dir);
+	snprintf(folder, sizeof(folder), "%s/store", dir);
+	ok_int(write_text(in, "one", 0, &err), 0);
+	ok_int(mkdir(folder, 0700), 0);
+	ok_int(symlink("in", path_in(dir, "link")), 0);
+	ok_int(symlink("store/new", path_in(dir, "early")), 0);
+	ok_int(symlink("store", path_in(dir, "way")), 0);
+	ok(output_file_hits(in, in));
+	ok(output_file_hits(path_in(dir, "link"), in));
+	ok(output_file_hits(path_in(dir, "store/../in"), in));
+	ok(output_file_hits(path_in(dir, "store/new"), folder));
+	ok(output_file_hits(path_in(dir, "way/new"), folder));
+	ok(output_file_hits(path_in(dir, "early"), folder));
+	ok(output_file_hits(path_in(dir, "store/new"), dir));
+	ok(!output_file_hits(path_in(dir, "other"), in));
+	ok(!output_file_hits(path_in(dir, "store.html"), folder));
+	ok(!output_file_hits(path_in(dir, "other"), path_in(dir, "missing")));
+	ok(!output_file_hits("/dev/null", "/dev/null"));
+	ok(holds(in, "one"));
+	sample_remove(dir);
+}
+
 static const struct tap_test tests[] = {
 	{ "a file is there whole, or as it was", whole_or_not },
 	{ "nobody can tell the name that is written to", the_name_beside_is_random },
 	{ "a file that is replaced keeps its rights", rights_stay },
 	{ "a link stays one, and what it leads to is replaced", links_stay },
 	{ "devices and pipes are written to and stay", devices_and_pipes_stay },
+	{ "an input is known by any name, and what lies in it", an_input_is_hit_by_any_name },
 	{ "a model that cannot be printed is not told by an older error",
 	  an_old_error_is_not_told },
 };
