@@ -42,6 +42,18 @@ static int parse_zone(const char *at, long *offset_s, bool *local)
 	return 0;
 }
 
+/*
+ * Returns whether the calendar has the day and the minute has the second. timegm() counts a 30th of
+ * February on into March; it serves local time as well, because it knows no daylight saving.
+ */
+static bool when_exists(const struct tm *tm)
+{
+	struct tm counted = *tm;
+
+	timegm(&counted);
+	return counted.tm_mday == tm->tm_mday && counted.tm_sec == tm->tm_sec;
+}
+
 int when_parse(const char *text, uint64_t *real_ns)
 {
 	static const char *const forms[] = { "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S",
@@ -70,7 +82,7 @@ int when_parse(const char *text, uint64_t *real_ns)
 		memset(&tm, 0, sizeof(tm));
 		at = strptime(text, forms[i], &tm);
 	}
-	if (!at)
+	if (!at || !when_exists(&tm))
 		return -EINVAL;
 	fraction_ns = parse_fraction(&at);
 	if (parse_zone(at, &offset_s, &local) < 0)

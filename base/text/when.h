@@ -11,7 +11,7 @@
 /*
  * Parses "2026-01-31", "2026-01-31T14:05" or "2026-01-31T14:05:00.25" (a blank may replace the T),
  * each followed by "Z", "+01:00" or nothing for local time; or "@1769864700.25", seconds since
- * 1970. Returns 0 or -EINVAL.
+ * 1970. Returns 0, or -EINVAL, also for a day that the calendar does not have.
  */
 int when_parse(const char *text, uint64_t *real_ns);
 

@@ -39,10 +39,26 @@ static void times(void)
 	ok_int(when_parse("@-1", &ns), -EINVAL);
 	ok_int(when_parse("@99999999999999999999", &ns), -EINVAL);
 	ok_int(when_parse("2026-13-01", &ns), -EINVAL);
+	ok_int(when_parse("2026-02-29", &ns), -EINVAL);
+	ok_int(when_parse("2026-02-30T12:00Z", &ns), -EINVAL);
+	ok_int(when_parse("2026-04-31T23:59:59+01:00", &ns), -EINVAL);
+	ok_int(when_parse("2026-00-01", &ns), -EINVAL);
+	ok_int(when_parse("2026-01-00", &ns), -EINVAL);
+	ok_int(when_parse("2026-01-31T11:59:60Z", &ns), -EINVAL);
+	ok_int(when_parse("2026-01-31T11:59:61", &ns), -EINVAL);
 	ok_int(when_parse("2026-01-31T14:05:00 UTC", &ns), -EINVAL);
 	ok_int(when_parse("2026-01-31T14:05:00+1", &ns), -EINVAL);
 	ok_int(when_parse("1969-12-31T23:59:59Z", &ns), -EINVAL);
 	ok_eq(ns, 7);
+	ok_eq(when("2028-02-29T12:00Z"), 1835438400000000000ull);
+	setenv("TZ", "EST5EDT,M3.2.0,M11.1.0", 1);
+	tzset();
+	/* Clocks there skip this half hour, which exists on the calendar even so. */
+	ok_int(when_parse("2026-03-08T02:30", &ns), 0);
+	ok_int(when_parse("2026-03-32", &ns), -EINVAL);
+	ok_int(when_parse("2026-02-29", &ns), -EINVAL);
+	setenv("TZ", "UTC", 1);
+	tzset();
 }
 
 static void values(void)
