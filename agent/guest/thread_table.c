@@ -42,6 +42,17 @@ void thread_table_free(struct thread_table *t)
  * Reads the status of a thread. A thread of the kernel has no memory of its own, so its status has
  * no line VmSize.
  */
+/* Takes the name from the first line of a status file. A thread's name may be empty. */
+static void comm_take(struct thread_fact *fact, const char *text)
+{
+	static const char prefix[] = "Name:\t";
+
+	if (strncmp(text, prefix, sizeof(prefix) - 1))
+		return;
+	text += sizeof(prefix) - 1;
+	snprintf(fact->comm, sizeof(fact->comm), "%.*s", (int)strcspn(text, "\n"), text);
+}
+
 static void status_read(const struct thread_table *t, struct thread_fact *fact)
 {
 	char path[PATH_MAX], text[STATUS_BYTES];
@@ -65,7 +76,7 @@ static void status_read(const struct thread_table *t, struct thread_fact *fact)
 	fact->is_kernel = !strstr(text, "\nVmSize:") && !strstr(text, "\nState:\tZ") &&
 			  !strstr(text, "\nState:\tX");
 	if (!fact->comm[0])
-		sscanf(text, "Name:\t%15[^\n]", fact->comm);
+		comm_take(fact, text);
 }
 
 const struct thread_fact *thread_table_find(struct thread_table *t, uint32_t tid, const char *comm,
