@@ -353,7 +353,7 @@ static const struct field config_fields[] = {
 	      .standard = "\"device\"", .help = "device: requests; queue: bios"),
 	WITH_UNIT("window", window_ns, config_read_window, A_TIME,
 		  "period of one profile, 10ms to 1h; 1s by default"),
-	TEXT("listen", listen, "ADDR:PORT of /metrics; without ADDR on loopback only"),
+	TEXT("listen", listen, "[ADDR:]PORT of /metrics; without ADDR on loopback only"),
 	TEXT("spool", spool, "folder of what an analyzer has not taken yet"),
 	WITH_UNIT("spool-bytes", spool_bytes, config_read_spool_bytes,
 		  "a size of at least 1MiB like 64MiB or 1GiB",

@@ -111,7 +111,7 @@ static const char help_text[] =
 	"  --anonymize FILE     hide names and offsets by the key in this file, as blkcast redact does\n"
 	"  --show-what-leaves   print each field that would leave this machine with an example, send\n"
 	"                       nothing\n"
-	"  --listen ADDR:PORT   serve /metrics; without ADDR on loopback only\n"
+	"  --listen [ADDR:]PORT serve /metrics; without ADDR on loopback only\n"
 	"  --top [INTERVAL [COUNT]]\n"
 	"                       show devices live; keys: d devices, t times, p processes, c cgroups,\n"
 	"                       q quits; rows where not on a terminal or in its background\n"

@@ -28,8 +28,8 @@ struct metrics;
 
 /*
  * Binds the address. The board is served from metrics_start() until metrics_free(). address is
- * ADDR:PORT, [V6]:PORT or :PORT; without an address the loopback address is used. Returns 0, or
- * -errno with one line in err: the address is invalid or the port is in use.
+ * ADDR:PORT, [V6]:PORT, :PORT or PORT; without an address the loopback address is used. Returns 0,
+ * or -errno with one line in err: the address is invalid or the port is in use.
  */
 int metrics_listen(struct metrics **out, const char *address, struct board *b, struct err *err);
 /* Starts the thread that answers. Returns 0 or -errno with one line in err. */

@@ -94,26 +94,27 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 	return answer_text(connection, MHD_HTTP_NOT_FOUND, root_page);
 }
 
-/* Splits ADDR:PORT into its parts. */
+/* Splits [ADDR:]PORT into its parts. */
 static int split_address(const char *address, char *host, size_t host_bytes, char *port,
 			 size_t port_bytes, struct err *err)
 {
 	const char *colon = strrchr(address, ':');
+	const char *digits = colon ? colon + 1 : address;
 	size_t len = colon ? (size_t)(colon - address) : 0;
 	unsigned long number;
 	char *end = NULL;
 
-	number = colon && colon[1] >= '0' && colon[1] <= '9' ? strtoul(colon + 1, &end, 10) : 65536;
+	number = *digits >= '0' && *digits <= '9' ? strtoul(digits, &end, 10) : 65536;
 	if (number > 65535 || *end)
 		return err_set(err, EINVAL,
-			       "listen: %s: expected ADDR:PORT with a port up to 65535", address);
+			       "listen: %s: expected [ADDR:]PORT with a port up to 65535", address);
 	snprintf(port, port_bytes, "%lu", number);
 	if (len >= 2 && address[0] == '[' && address[len - 1] == ']') {
 		address++;
 		len -= 2;
 	}
 	if (len >= host_bytes)
-		return err_set(err, EINVAL, "listen: %s: expected ADDR:PORT", address);
+		return err_set(err, EINVAL, "listen: %s: expected [ADDR:]PORT", address);
 	memcpy(host, len ? address : "127.0.0.1", len ? len : sizeof("127.0.0.1"));
 	if (len)
 		host[len] = 0;

@@ -23,7 +23,7 @@ bad "sink that is a file" '.*/passwd/.*: Not a directory|.*/etc/passwd' --sink f
 bad "unreadable configuration" '.*/none.yaml: No such file' --config "$T/none.yaml"
 printf 'window: 1s\nlistn: 127.0.0.1:9740\n' >"$T/a.yaml"
 bad "unknown key" '.*/a.yaml:2: unknown key "listn": expected one of .*; did you mean "listen"\?$' --config "$T/a.yaml"
-bad "bad address" 'listen: 127.0.0.1:none: expected ADDR:PORT' --listen 127.0.0.1:none
+bad "bad address" 'listen: 127.0.0.1:none: expected \[ADDR:\]PORT' --listen 127.0.0.1:none
 bad "unknown cgroup" 'cgroup: /no/such: No such file' --cgroup /no/such
 bad "missing file set" "fileset: $T/none: No such file" --fileset "$T/none" --sink stdout:
 bad "spool that cannot be made" '/proc/nothing: cannot make the folder' \

@@ -122,8 +122,9 @@ static void names_are_escaped(void)
 
 static void bad_addresses_are_refused(void)
 {
-	static const char *const bad[] = { "nothing", "127.0.0.1:", "127.0.0.1:65536",
-					   "127.0.0.1:9x", ":-1" };
+	static const char *const bad[] = {
+		"nothing", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:9x", ":-1", "65536", ""
+	};
 	struct metrics *m = NULL, *other = NULL;
 	char taken[32];
 	struct board *b;
@@ -133,6 +134,10 @@ static void bad_addresses_are_refused(void)
 	for (size_t i = 0; i < TAP_NR(bad); i++)
 		ok_int(metrics_listen(&m, bad[i], b, &err), -EINVAL);
 	ok(!m);
+	if (ok_int(metrics_listen(&m, "0", b, &err), 0))
+		ok(metrics_port(m) != 0);
+	metrics_free(m);
+	m = NULL;
 	if (ok_int(metrics_listen(&m, ":0", b, &err), 0)) {
 		snprintf(taken, sizeof(taken), "127.0.0.1:%u", metrics_port(m));
 		ok_int(metrics_listen(&other, taken, b, &err), -EADDRINUSE);
