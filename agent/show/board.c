@@ -181,6 +181,7 @@ int board_post(struct board *b, uint32_t device, uint64_t size_bytes, bool is_hi
 		memcpy(d->name, p->device_name, sizeof(d->name));
 		d->size_bytes = size_bytes;
 		d->is_hidden = is_hidden;
+		d->is_counted = p->source == SOURCE_DISKSTATS;
 		ret = add_profile(d, p);
 	}
 	pthread_mutex_unlock(&b->lock);

@@ -34,6 +34,11 @@ struct board_device {
 	char name[PROFILE_NAME_BYTES];
 	uint64_t size_bytes;
 	bool is_hidden; /* hidden on screens unless named: device_is_hidden_by_default() */
+	/*
+	 * The source only counts requests: histograms, sizes, and sequential and untimed requests
+	 * are unknown, and 0 below.
+	 */
+	bool is_counted;
 
 	/* Since the start of the run. */
 	uint64_t requests[NR_OPERATIONS], bytes[NR_OPERATIONS];

@@ -156,14 +156,8 @@ static void print_sizes(const struct page *p)
 			print_size(p, &p->devices[i], d);
 }
 
-static void print_device_sums(const struct page *p)
+static void print_request_sums(const struct page *p)
 {
-	metrics_family(p, "blkcast_in_flight_seconds", "counter", "seconds",
-		       "Integral of the requests in flight: its rate is their mean number.");
-	for (size_t i = 0; i < p->nr; i++) {
-		metrics_sample(p, "blkcast_in_flight_seconds_total", &p->devices[i]);
-		buf_printf(p->out, "} %.17g\n", p->devices[i].in_flight_s);
-	}
 	metrics_family(p, "blkcast_sequential_requests", "counter", NULL,
 		       "Requests that went on where an earlier one ended.");
 	for (size_t i = 0; i < p->nr; i++)
@@ -177,6 +171,16 @@ static void print_device_sums(const struct page *p)
 	for (size_t i = 0; i < p->nr; i++) {
 		metrics_sample(p, "blkcast_untimed_requests_total", &p->devices[i]);
 		buf_printf(p->out, "} %" PRIu64 "\n", p->devices[i].untimed);
+	}
+}
+
+static void print_device_sums(const struct page *p)
+{
+	metrics_family(p, "blkcast_in_flight_seconds", "counter", "seconds",
+		       "Integral of the requests in flight: its rate is their mean number.");
+	for (size_t i = 0; i < p->nr; i++) {
+		metrics_sample(p, "blkcast_in_flight_seconds_total", &p->devices[i]);
+		buf_printf(p->out, "} %.17g\n", p->devices[i].in_flight_s);
 	}
 	metrics_family(p, "blkcast_device", "info", NULL, "Devices seen.");
 	for (size_t i = 0; i < p->nr; i++) {
@@ -220,8 +224,11 @@ int metrics_print(struct board *b, const char *version, bool open, struct buf *o
 
 	page.devices = board_lock(b, &page.nr, &totals);
 	print_requests(&page);
-	print_durations(&page);
-	print_sizes(&page);
+	if (!page.nr || !page.devices[0].is_counted) { /* all devices have one source */
+		print_durations(&page);
+		print_sizes(&page);
+		print_request_sums(&page);
+	}
 	print_device_sums(&page);
 	print_totals(&page, &totals, version);
 	board_unlock(b);

@@ -131,7 +131,9 @@ static void fill_counts(struct top_row *row, struct seen_device *seen, const str
 		row->mib_per_s[i] = bytes / duration_s / 0x1p20;
 		row->kib[i] = nr > 0 ? bytes / nr / 1024 : NAN;
 		row->sequential_ratio[i] =
-			nr > 0 ? (double)(d->sequential[i] - seen->sequential[i]) / nr : NAN;
+			nr > 0 && !d->is_counted
+				? (double)(d->sequential[i] - seen->sequential[i]) / nr
+				: NAN;
 		seen->requests[i] = d->requests[i];
 		seen->bytes[i] = d->bytes[i];
 		seen->sequential[i] = d->sequential[i];

@@ -47,6 +47,24 @@ static void post(struct board *b, const char *name, uint64_t nr, bool is_hidden,
 	board_set_totals(b, &totals);
 }
 
+/* One window with writes that were only counted. */
+static void post_counted(struct board *b, uint64_t nr)
+{
+	struct profile p;
+
+	profile_init(&p);
+	p.source = SOURCE_DISKSTATS;
+	memcpy(p.device_name, "loop3", sizeof("loop3"));
+	p.begin_s = 100;
+	p.end_s = 101;
+	p.requests[OPERATION_WRITE] = nr;
+	p.bytes[OPERATION_WRITE] = nr * 4096;
+	p.closed.in_flight_mean = 2;
+	p.write.response.total_mean_s = 0.001;
+	ok_int(board_post(b, DEVICE, 1 << 20, false, &p), 0);
+	profile_release(&p);
+}
+
 static bool page_has(struct board *b, bool open, const char *line)
 {
 	struct buf page;
@@ -87,6 +105,31 @@ static void counters_add_up_over_windows(void)
 	ok(page_has(b, false, "stage=\"total\",le=\"+Inf\"} 150\n"));
 	ok(page_has(b, false, "operation=\"read\",le=\"2048.0\"} 0\n"));
 	ok(page_has(b, false, "operation=\"read\",le=\"4096.0\"} 150\n"));
+	board_free(b);
+}
+
+static void unknown_metrics_are_left_out(void)
+{
+	const struct top_row *rows;
+	struct top_rest rest;
+	struct top_view *v;
+	struct board *b;
+	size_t nr;
+
+	ok_int(board_new(&b), 0);
+	ok_int(top_view_new(&v), 0);
+	post_counted(b, 100);
+	ok_int(top_view_step(v, b, &rows, &nr, &rest), 0);
+	if (ok_eq(nr, 1))
+		ok(isnan(rows[0].sequential_ratio[OPERATION_WRITE]));
+	top_view_free(v);
+	ok(page_has(b, false,
+		    "\nblkcast_requests_total{device=\"loop3\",operation=\"write\"} 100\n"));
+	ok(page_has(b, false, "\nblkcast_in_flight_seconds_total{device=\"loop3\"} 2\n"));
+	ok(!page_has(b, false, "blkcast_sequential_requests"));
+	ok(!page_has(b, false, "blkcast_request_duration_seconds"));
+	ok(!page_has(b, false, "blkcast_request_size_bytes"));
+	ok(!page_has(b, false, "blkcast_untimed_requests"));
 	board_free(b);
 }
 
@@ -333,6 +376,8 @@ static const struct tap_test tests[] = {
 	{ "narrow rows fit 80 columns", narrow_rows_fit_80_columns },
 	{ "requests without a response time are counted", untimed_requests_are_counted },
 	{ "counters add up over windows", counters_add_up_over_windows },
+	{ "metrics that a source of counts cannot know are left out",
+	  unknown_metrics_are_left_out },
 	{ "the two text formats differ where they must", formats_differ_where_they_must },
 	{ "names are escaped in labels", names_are_escaped },
 	{ "a bad or taken address is refused", bad_addresses_are_refused },
