@@ -181,6 +181,13 @@ jq '.device_name = "c" | .intensity.closed.clients_mean = 6' "$T/reads.json" >"$
 is "$("$blkcast" study consolidate "$T/reads.json" "$T/reads2.json" --model "$T/odd.json" --json -q | jq -c '[.results[] | .target_s * 1e5 | round]')" \
 	'[880,820,880,820]' "two loads are never better than one"
 
+# One read in 13 takes 20 ms, the others 0.1 ms: an interval as wide as these errors would begin below 0.
+awk 'BEGIN { print "request_size,read_s"; for (i = 0; i < 60; i++) printf "%d,%.4f\n", 4096 * (1 + i % 16), i * 7 % 13 ? 0.0001 : 0.02 }' </dev/null >"$T/noisy.csv"
+"$blkcast" fit "$T/noisy.csv" --response read_s --techniques lrm -o "$T/noisy.json" -q >/dev/null 2>&1
+"$blkcast" study migrate "$T/reads.json" --model "$T/noisy.json" --json -q >"$T/out"
+is "$(jq -c '[.results[] | .ci[0], .ci[1] > .target_s]' "$T/out")" '[0,true]' "the interval of a time ends at 0"
+is "$(jq -c '[.throughput[] | .ci[0] > 0, .ci[1]]' "$T/out")" '[true,null]' "and the throughput has no upper end then"
+
 if command -v fio >/dev/null; then
 	mkdir "$T/target"
 	query='[.results[] | .case, .type, (.target_s > 0)]'

@@ -391,15 +391,14 @@ static void load_rows_at_ends(const struct load_rows *rows, unsigned int ends)
 				unknown_end(&s->variables[rows->unknown[u]], ends >> u & 1);
 }
 
-int load_rows_ask(const struct load_rows *rows, double level, double *out, double *low,
-		  double *high)
+/* Gives the mean over both ends of each unknown variable, and what contains all intervals. */
+static int load_rows_ask_ends(const struct load_rows *rows, double level, double *out, double *low,
+			      double *high)
 {
 	unsigned int nr = 1u << rows->nr_unknown;
 	double sum = 0, least = INFINITY, most = -INFINITY;
 	int ret = 0;
 
-	if (!rows->nr_unknown)
-		return load_rows_ask_once(rows, level, out, low, high);
 	for (unsigned int ends = 0; ends < nr; ends++) {
 		load_rows_at_ends(rows, ends);
 		ret = load_rows_ask_once(rows, level, out, low, high);
@@ -413,6 +412,18 @@ int load_rows_ask(const struct load_rows *rows, double level, double *out, doubl
 	*out = sum / nr;
 	*low = least;
 	*high = most;
+	return ret;
+}
+
+int load_rows_ask(const struct load_rows *rows, double level, double *out, double *low,
+		  double *high)
+{
+	int ret = rows->nr_unknown ? load_rows_ask_ends(rows, level, out, low, high)
+				   : load_rows_ask_once(rows, level, out, low, high);
+
+	/* A model without a logarithm does not know that times are not below 0. */
+	if (!ret && *low < 0)
+		*low = fmin(0, *out);
 	return ret;
 }
 

@@ -70,7 +70,7 @@ void load_rows_set(struct load_rows *rows, size_t v, double value);
  * high are NaN if the model has no interval. The ends are the means of the rows' ends, as if all
  * rows had the same error, which never makes the interval too narrow. If variables are unknown, the
  * answer is the mean over both ends of each one, and the interval contains the intervals of all
- * these cases.
+ * these cases. The response is a time, so that its interval ends at 0.
  */
 int load_rows_ask(const struct load_rows *rows, double level, double *out, double *low,
 		  double *high);
