@@ -133,6 +133,20 @@ for path in "live?" "objectives?" "models?" "question?id=x&" "question/page?id=x
 	is "$(ask "$url/api/v1/${path}foo=1")" 400 "refused: $path with a word that it has not"
 done
 is "$(ask -X POST "$url/api/v1/fleet")" 405 "nothing can be changed"
+allowed() { curl -sm 20 -o "$T/body" -D - -X "$1" -H 'X-Blkcast: 1' "$url$2" | tr -d '\r' | sed -n '1s/.* \(4..\).*/\1/p; s/^Allow: //p' | tr '\n' ' '; jq -r .error "$T/body"; }
+for path in / /api/v1/fleet /api/v1/live; do
+	is "$(allowed POST $path)" "405 GET, HEAD method: expected GET, HEAD" "$path says which methods it has"
+done
+for path in question saved; do
+	is "$(allowed PUT /api/v1/$path)" "405 GET, HEAD, POST, DELETE method: expected GET, HEAD, POST, DELETE" "/api/v1/$path says which methods it has"
+done
+is "$(allowed GET /api/v1/session)" "405 POST, DELETE method: expected POST, DELETE" "a session is made and ended"
+for method in GET DELETE OPTIONS; do
+	is "$(allowed $method /api/v1/keep)" "405 POST method: expected POST" "/api/v1/keep does not take $method"
+done
+is "$(curl -sIm 20 -o "$T/body" -w '%{http_code}' "$url/api/v1/fleet")" 200 "HEAD is answered where GET is"
+is "$(ask "$url/api/v1/fleet?q=$(printf 'x%.0s' $(seq 40000))")" 414 "an address that is too long"
+is "$(ask -H "X-Long: $(printf 'x%.0s' $(seq 40000))" "$url/api/v1/fleet")" 431 "and a head"
 is "$(ask "$url/v1/segments/x")" 404 "segments are taken by the other listener alone"
 is "$(ask -H 'Host: rebound.example:80' "$url/api/v1/fleet")" 421 "a name of another place that leads here gets nothing"
 is "$(python3 tests/system/raw_heads.py "$(page_port)" 2>&1)" "" \

@@ -188,8 +188,7 @@ enum MHD_Result page_answer_keep(struct page_server *p, struct MHD_Connection *c
 	struct err err = { 0 };
 	int ret;
 
-	if (strcmp(method, "POST") != 0)
-		return page_reply_error(c, MHD_HTTP_METHOD_NOT_ALLOWED, "method: expected POST");
+	(void)method; /* The path takes POST alone. */
 	if (!page_reader_may_keep(reader))
 		return page_reply_error(c, MHD_HTTP_FORBIDDEN,
 					"this login may not make an agent send what it keeps back: "

@@ -207,18 +207,35 @@ static enum MHD_Result page_reply_content(struct MHD_Connection *c, const char *
 				etag, NULL);
 }
 
-enum MHD_Result page_reply_error(struct MHD_Connection *c, int status, const char *line)
+/* Returns {"error": line}, or NULL. */
+static struct MHD_Response *page_error(const char *line)
 {
 	json_t *object = json_pack("{s:s}", "error", line);
 	char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
 
 	json_decref(object);
-	if (!text)
+	return text ? MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE)
+		    : NULL;
+}
+
+enum MHD_Result page_reply_error(struct MHD_Connection *c, int status, const char *line)
+{
+	return page_reply_queue(c, status, "application/json", page_error(line), NULL, NULL);
+}
+
+enum MHD_Result page_reply_method(struct MHD_Connection *c, const char *allowed)
+{
+	struct MHD_Response *reply;
+	char line[64];
+
+	snprintf(line, sizeof(line), "method: expected %s", allowed);
+	reply = page_error(line);
+	if (reply && MHD_add_response_header(reply, "Allow", allowed) != MHD_YES) {
+		MHD_destroy_response(reply);
 		return MHD_NO;
-	return page_reply_queue(c, status, "application/json",
-				MHD_create_response_from_buffer(strlen(text), text,
-								MHD_RESPMEM_MUST_FREE),
-				NULL, NULL);
+	}
+	return page_reply_queue(c, MHD_HTTP_METHOD_NOT_ALLOWED, "application/json", reply, NULL,
+				NULL);
 }
 
 static enum MHD_Result page_reply_json_by(struct MHD_Connection *c, json_t *object, int digits)

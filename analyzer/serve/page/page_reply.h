@@ -17,6 +17,11 @@ enum MHD_Result page_reply_guard(struct MHD_Response *reply);
 /* Replies with {"error": line}. */
 enum MHD_Result page_reply_error(struct MHD_Connection *c, int status, const char *line);
 /*
+ * Replies that the path does not take the method of the request, but only those of `allowed`, a
+ * list with commas.
+ */
+enum MHD_Result page_reply_method(struct MHD_Connection *c, const char *allowed);
+/*
  * Replies with the object and takes over its reference; NULL gives 503. If the request names the
  * ETag, the reply is 304.
  */

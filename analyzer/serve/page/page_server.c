@@ -69,39 +69,40 @@ static bool page_site_ok(struct MHD_Connection *c)
 	return mode && strcmp(mode, "navigate") == 0; /* A person follows a link. */
 }
 
+#define READS "GET, HEAD"
+
 /*
- * A path has one of the two functions; `change` takes POST and DELETE as well. words: the names of
- * its arguments, with commas.
+ * A path has one of the two functions; `change` is told the method. words: the names of its
+ * arguments. Both lists have commas.
  */
 static const struct page_path {
-	const char *path, *words;
+	const char *path, *methods, *words;
 	enum MHD_Result (*answer)(struct page_server *p, struct MHD_Connection *c,
 				  const struct page_reader *reader);
 	enum MHD_Result (*change)(struct page_server *p, struct MHD_Connection *c,
 				  const struct page_reader *reader, const char *method);
 } page_paths[] = {
-	{ "/api/v1/fleet", "sort,order,q,group,host,from,limit", page_answer_fleet, NULL },
-	{ "/api/v1/device", "host,device,begin_s,end_s,step_s", page_answer_device, NULL },
-	{ "/api/v1/who", "host,device,begin_s,end_s", page_answer_who, NULL },
-	{ "/api/v1/access", "host,device,begin_s,end_s", page_answer_access, NULL },
-	{ "/api/v1/live", "", page_answer_live, NULL },
-	{ "/api/v1/objectives", "", page_answer_objectives, NULL },
-	{ "/api/v1/models", "", page_answer_models, NULL },
-	{ "/api/v1/question/page", "id", page_answer_question_page, NULL },
-	{ "/api/v1/question",
+	{ "/api/v1/fleet", READS, "sort,order,q,group,host,from,limit", page_answer_fleet, NULL },
+	{ "/api/v1/device", READS, "host,device,begin_s,end_s,step_s", page_answer_device, NULL },
+	{ "/api/v1/who", READS, "host,device,begin_s,end_s", page_answer_who, NULL },
+	{ "/api/v1/access", READS, "host,device,begin_s,end_s", page_answer_access, NULL },
+	{ "/api/v1/live", READS, "", page_answer_live, NULL },
+	{ "/api/v1/objectives", READS, "", page_answer_objectives, NULL },
+	{ "/api/v1/models", READS, "", page_answer_models, NULL },
+	{ "/api/v1/question/page", READS, "id", page_answer_question_page, NULL },
+	{ "/api/v1/question", READS ", POST, DELETE",
 	  "id,ask,host,device,begin_s,end_s,model,scenario,slo,size,hits,hit_time,miss_time", NULL,
 	  page_answer_question },
-	{ "/api/v1/saved", "id,question,name", NULL, page_answer_saved },
-	{ "/api/v1/keep", "host,begin_s,end_s", NULL, page_answer_keep },
+	{ "/api/v1/saved", READS ", POST, DELETE", "id,question,name", NULL, page_answer_saved },
+	{ "/api/v1/keep", "POST", "host,begin_s,end_s", NULL, page_answer_keep },
 };
 
-static bool page_path_has(const struct page_path *path, const char *word)
+static bool page_list_has(const char *list, const char *word)
 {
-	const char *at = path->words;
-	size_t len = strlen(word);
+	const size_t len = strlen(word);
 
-	for (; *at; at += strcspn(at, ","), at += *at == ',')
-		if (strcspn(at, ",") == len && strncmp(at, word, len) == 0)
+	for (; *list; list += strcspn(list, ", "), list += strspn(list, ", "))
+		if (strcspn(list, ", ") == len && strncmp(list, word, len) == 0)
 			return true;
 	return false;
 }
@@ -117,7 +118,7 @@ static enum MHD_Result page_word_check(void *ctx, enum MHD_ValueKind kind, const
 	struct page_words *w = ctx;
 
 	(void)kind;
-	if (strlen(key) != key_size || !page_path_has(w->path, key))
+	if (strlen(key) != key_size || !page_list_has(w->path->words, key))
 		snprintf(w->wrong, sizeof(w->wrong),
 			 "a word of this request is unknown; expected %s",
 			 w->path->words[0] ? w->path->words : "none");
@@ -137,8 +138,7 @@ static enum MHD_Result page_answer_session(struct page_server *p, struct MHD_Con
 	int ret = 0;
 
 	if (strcmp(method, "POST") != 0 && strcmp(method, "DELETE") != 0)
-		return page_reply_error(c, MHD_HTTP_METHOD_NOT_ALLOWED,
-					"method: expected POST or DELETE");
+		return page_reply_method(c, "POST, DELETE");
 	if (!MHD_lookup_connection_value(c, MHD_HEADER_KIND, "X-Blkcast"))
 		return page_reply_error(c, MHD_HTTP_FORBIDDEN,
 					"X-Blkcast: expected this field with a change");
@@ -168,12 +168,12 @@ static enum MHD_Result page_answer_data(struct page_server *p, struct MHD_Connec
 	const struct page_path *path = page_path_find(url);
 	struct page_words words = { .path = path };
 	struct page_reader reader;
-	bool is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-	bool is_change = strcmp(method, "POST") == 0 || strcmp(method, "DELETE") == 0;
+	const char *methods = path ? path->methods : READS;
 
-	if (!is_get && !(path && path->change && is_change))
-		return page_reply_error(c, MHD_HTTP_METHOD_NOT_ALLOWED, "method: expected GET");
-	if (!is_get && !MHD_lookup_connection_value(c, MHD_HEADER_KIND, "X-Blkcast"))
+	if (!page_list_has(methods, method))
+		return page_reply_method(c, methods);
+	if (!page_list_has(READS, method) &&
+	    !MHD_lookup_connection_value(c, MHD_HEADER_KIND, "X-Blkcast"))
 		return page_reply_error(c, MHD_HTTP_FORBIDDEN,
 					"X-Blkcast: expected this field with a change");
 
@@ -211,8 +211,7 @@ static enum MHD_Result page_answer(struct page_server *p, struct MHD_Connection 
 					"Sec-Fetch-Site: a page of another place may not ask");
 	if (strcmp(url, "/api/v1/session") == 0)
 		return page_answer_session(p, c, method);
-	if ((strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0) &&
-	    page_reply_file(p->packed, c, url, &result))
+	if (page_list_has(READS, method) && page_reply_file(p->packed, c, url, &result))
 		return result;
 	return page_answer_data(p, c, url, method);
 }
