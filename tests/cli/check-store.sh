@@ -46,6 +46,9 @@ unreadable 0000000055.seg type: expected a regular file
 unreadable 0000000066.sum type: expected a regular file" "pipes in the place of files do not hold it"
 rm "$web/0000000055.seg" "$web/0000000066.sum" "$T/store/journal-0000000001.log"
 
+ln -s store "$T/link"
+is "$("$b" check --store "$T/link" --json | jq -c '[.files, .segments, (.findings | length)]')" '[7,7,0]' \
+	"a store is found through a symbolic link"
 # A file that cannot be read may be whole: it is no damaged one. Root may read all, so nobody looks here.
 as=""
 if [ "$(id -u)" = 0 ]; then as="setpriv --reuid nobody --clear-groups"; fi
@@ -76,6 +79,9 @@ for i in 0 1 2 3; do cp "$web/000000000$i.seg" "$T/spool/00000000000000000005-00
 printf 'blkcast-form 1 5 0 %-44s\n' thin >"$T/spool/form"
 is "$("$b" check --spool "$T/spool" --json | jq -c '[.kind, .segments, (.findings | length)]')" '["spool",4,0]' \
 	"a sound spool has no findings"
+ln -s spool "$T/way"
+is "$("$b" check --spool "$T/way" --json | jq -c '[.segments, (.findings | length)]')" '[4,0]' \
+	"a spool is found through a symbolic link too"
 printf '\xff' | dd of="$T/spool/00000000000000000005-0000000002.seg" bs=1 seek=40 conv=notrunc 2>/dev/null
 echo x >"$T/spool/00000000000000000005-0000000009.seg.tmp"
 head -c 5000 /dev/urandom >"$T/spool/ledger"

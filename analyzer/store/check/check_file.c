@@ -123,7 +123,7 @@ int check_walk(const char *dir, int (*visit)(void *ctx, const char *path, const 
 	       void *ctx, struct err *err)
 {
 	char *const roots[] = { (char *)dir, NULL };
-	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
 	size_t len = strlen(dir);
 	FTSENT *e;
 	int ret = 0;

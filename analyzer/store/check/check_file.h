@@ -29,8 +29,8 @@ int check_segment(struct check_report *r, const char *path, struct buf *data,
 bool check_ends_with(const char *text, const char *end);
 /*
  * Calls visit for every file below dir, in the order of names, with its path and the part of it
- * below dir. Symbolic links are not followed. Stops where visit returns nonzero and returns that
- * value; otherwise 0 or -errno.
+ * below dir. dir may be a symbolic link; those below it are not followed. Stops where visit returns
+ * nonzero and returns that value; otherwise 0 or -errno.
  */
 int check_walk(const char *dir, int (*visit)(void *ctx, const char *path, const char *below),
 	       void *ctx, struct err *err);
