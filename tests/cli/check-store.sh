@@ -74,6 +74,25 @@ chmod 600 "$closed/0000000002.seg"
 is "$($as "$b" ls --quiet --store "$T/closed" --json 2>/dev/null | jq -c '[([.hosts[].segments] | add), (.damaged | length)]')" '[6,1]' \
 	"and takes it once it can be read"
 
+# In a folder that cannot be written a catalog is read all the same, and nothing is called done.
+still="$T/still 100%?#"
+cp -r "$T/store" "$still"
+rm -f "$still"/catalog.sqlite*
+serve_owns "$still"
+$as "$b" ls --quiet --store "$still" >/dev/null
+chmod 555 "$still"
+is "$($as "$b" check --store "$still" --repair --json | jq -c '[.segments, (.findings | length)]')" '[7,0]' \
+	"a store that cannot be written is sound"
+printf 'no database at all, but long enough to be taken for one' >"$still/catalog.sqlite"
+$as "$b" check --store "$still" --repair >"$T/text"
+is "$? $(grep -c 'not done: made anew' "$T/text")" "1 1" "a damaged catalog is not mended there, and that is said"
+chmod 755 "$still"
+rm "$still/catalog.sqlite"
+chmod 555 "$still"
+$as "$b" check --store "$still" --repair >"$T/text"
+is "$? $(grep -c 'not done: made anew' "$T/text")" "1 1" "nor is one made that is not there"
+chmod 755 "$still"
+
 mkdir "$T/spool"
 for i in 0 1 2 3; do cp "$web/000000000$i.seg" "$T/spool/00000000000000000005-000000000$i.seg"; done
 printf 'blkcast-form 1 5 0 %-44s\n' thin >"$T/spool/form"

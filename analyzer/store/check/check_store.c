@@ -291,6 +291,36 @@ static uint64_t ask_number(sqlite3 *db, const char *sql)
 	return number;
 }
 
+/* Writes the URI of an SQLite database that nobody changes. */
+static void immutable_uri(const char *path, struct buf *out)
+{
+	buf_clear(out);
+	buf_printf(out, "%s", path[0] == '/' ? "file://" : "file:");
+	for (const char *p = path; *p; p++)
+		buf_printf(out, strchr("%?#", *p) ? "%%%02X" : "%c", (unsigned char)*p);
+	buf_printf(out, "?immutable=1");
+}
+
+/*
+ * Opens the catalog for reading. SQLite makes a file beside a catalog with a write-ahead log even
+ * to read it. Where none can be made, and there is no log, the file is read as it is.
+ */
+static int open_database(struct check *c, const char *path)
+{
+	char log[PATH_BYTES + 8];
+	int flags = SQLITE_OPEN_READONLY;
+
+	snprintf(log, sizeof(log), "%s-wal", path);
+	if (faccessat(AT_FDCWD, c->dir, W_OK, AT_EACCESS) && access(log, F_OK)) {
+		immutable_uri(path, &c->data);
+		if (c->data.error)
+			return SQLITE_NOMEM;
+		path = (const char *)c->data.data;
+		flags |= SQLITE_OPEN_URI;
+	}
+	return sqlite3_open_v2(path, &c->catalog, flags, NULL);
+}
+
 /* Returns whether the catalog is whole; why says what is wrong. It is opened for reading only. */
 static bool open_catalog(struct check *c, char *why, size_t size)
 {
@@ -308,7 +338,7 @@ static bool open_catalog(struct check *c, char *why, size_t size)
 		snprintf(why, size, "there is none");
 		return false;
 	}
-	if (sqlite3_open_v2(path, &c->catalog, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+	if (open_database(c, path) == SQLITE_OK &&
 	    sqlite3_prepare_v2(c->catalog, "PRAGMA integrity_check(1)", -1, &s, NULL) ==
 		    SQLITE_OK &&
 	    sqlite3_step(s) == SQLITE_ROW) {
@@ -327,7 +357,10 @@ static bool open_catalog(struct check *c, char *why, size_t size)
 	return whole;
 }
 
-/* The catalog is a cache, so it is deleted and made again from the files. */
+/*
+ * The catalog is a cache, so it is deleted and made again from the files. Returns whether it is
+ * there again: in a folder that cannot be written, a store opens with a catalog in memory.
+ */
 static bool make_catalog_anew(const struct check *c)
 {
 	static const char *const ends[] = { "", "-wal", "-shm" };
@@ -336,12 +369,14 @@ static bool make_catalog_anew(const struct check *c)
 
 	for (size_t i = 0; i < 3; i++) {
 		snprintf(path, sizeof(path), "%s/catalog.sqlite%s", c->dir, ends[i]);
-		unlink(path);
+		if (unlink(path) && errno != ENOENT)
+			return false;
 	}
 	if (store_open(&store, c->dir, false, NULL))
 		return false;
 	store_close(store);
-	return true;
+	snprintf(path, sizeof(path), "%s/catalog.sqlite", c->dir);
+	return !access(path, F_OK);
 }
 
 static int end_catalog(struct check *c, bool whole, char *why, size_t size)
