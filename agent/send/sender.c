@@ -246,6 +246,18 @@ static struct spool_content content_of(const struct outgoing *o)
 	return c;
 }
 
+/* Returns whether an error of a sink says that it has no room for the segment. */
+static bool is_full(int ret)
+{
+	return ret == -ENOSPC || ret == -EDQUOT || ret == -EFBIG || ret == -ENOBUFS;
+}
+
+/* Returns why a sink refused a segment. A spool at its bound is not a full disk. */
+static const char *refusal_text(int ret)
+{
+	return ret == -ENOBUFS ? "the spool has reached its bound" : strerror(-ret);
+}
+
 /* Sends the segment to all sinks. Returns 0 where all stored it, otherwise the last error. */
 static int send_to_all(struct sender *s, const struct outgoing *o)
 {
@@ -270,7 +282,7 @@ static int send_to_all(struct sender *s, const struct outgoing *o)
 		failed = ret;
 		log_say(s->log, LEVEL_ERROR, "segment_not_stored",
 			"sink=%s sequence=%" PRIu64 " why=\"%s\"", s->sinks[i].ops->scheme,
-			o->sequence, strerror(-ret));
+			o->sequence, refusal_text(ret));
 	}
 	return failed;
 }
@@ -295,9 +307,7 @@ static void send_segment(struct sender *s, struct outgoing *o)
 		account_commit(s->account, o->sequence);
 	} else {
 		s->nr_refused++;
-		give_up(s, o,
-			ret == -ENOSPC || ret == -EFBIG || ret == -EDQUOT ? LOSS_SPOOL_FULL
-									  : LOSS_SPOOL_ERROR);
+		give_up(s, o, is_full(ret) ? LOSS_SPOOL_FULL : LOSS_SPOOL_ERROR);
 		sender_tell_loss(s, o);
 	}
 	if (account_check(s->account, &why))

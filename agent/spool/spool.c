@@ -389,7 +389,7 @@ int spool_make_room(struct spool *s, size_t len)
 		int ret = drop_one(s);
 
 		if (ret)
-			return ret == -ENOENT ? -ENOSPC : ret;
+			return ret == -ENOENT ? -ENOBUFS : ret;
 	}
 	return 0;
 }

@@ -85,12 +85,12 @@ void spool_close(struct spool *s);
 
 /*
  * Drops the second oldest segment until len more bytes fit. Returns 0; -EFBIG: they never will;
- * -ENOSPC: no segment may be dropped; -errno: a file cannot be removed.
+ * -ENOBUFS: the bound is reached and no segment may be dropped; -errno: a file cannot be removed.
  */
 int spool_make_room(struct spool *s, size_t len);
 /*
- * Stores a segment. Returns 0 if it is durable, or -errno with nothing kept. content may be NULL if
- * it is unknown.
+ * Stores a segment. Returns 0 if it is durable, or -errno with nothing kept: -EFBIG and -ENOBUFS as
+ * above. content may be NULL if it is unknown.
  */
 int spool_append(struct spool *s, const struct spool_name *name, const void *data, size_t len,
 		 const struct spool_content *content);

@@ -97,7 +97,7 @@ static void what_may_have_been_sent_is_not_given_up(void)
 		ok_int(append(s, i, 100), 0);
 		ok_eq(told.last.sequence, i - 2);
 	}
-	ok_int(append(s, 9, 250), -ENOSPC);
+	ok_int(append(s, 9, 250), -ENOBUFS);
 	ok_eq(spool_files(s), 1);
 	ok_eq(peek_sequence(s), 0);
 	spool_ack(s);
@@ -117,7 +117,7 @@ static void full_spool_may_refuse_the_newest(void)
 	ok_int(spool_open(&s, &config, NULL), 0);
 	ok_int(append(s, 0, 100), 0);
 	ok_int(append(s, 1, 100), 0);
-	ok_int(append(s, 2, 100), -ENOSPC);
+	ok_int(append(s, 2, 100), -ENOBUFS);
 	ok_eq(peek_sequence(s), 0);
 	spool_ack(s);
 	ok_int(append(s, 3, 100), 0);
@@ -477,7 +477,7 @@ static void one_being_sent_is_no_room(void)
 	s = open_spool(&told, 100, NULL);
 	ok_int(append(s, 0, 100), 0);
 	ok_eq(peek_sequence(s), 0);
-	ok_int(append(s, 1, 100), -ENOSPC);
+	ok_int(append(s, 1, 100), -ENOBUFS);
 	ok_eq(told.lost, 0);
 	ok_eq(spool_files(s), 1);
 	ok_eq(spool_bytes(s), 100);
