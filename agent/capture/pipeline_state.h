@@ -140,7 +140,7 @@ struct pipeline {
 	struct buf json; /* the profile as it was printed last */
 
 	uint64_t given_back_ns; /* when memory was given back last, on the monotonic clock */
-	uint64_t nr_captured;	/* requests passed on since the start */
+	uint64_t nr_captured;	/* requests since the start; without those shed after a window */
 	uint64_t lost[NR_LOSS_CAUSES];
 };
 

@@ -163,6 +163,7 @@ static void tell_shed(struct pipeline *p)
 
 		if (t->shed_in_window)
 			pipeline_lost(p, LOSS_SHED, t->shed_in_window, t->facts.device);
+		p->nr_captured -= t->shed_in_window;
 		t->shed_in_window = 0;
 	}
 }

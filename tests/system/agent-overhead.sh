@@ -46,6 +46,8 @@ sum=$("$BUILD/tests/system/segment_sum" "$T/store")
 note "$sum"
 holds "what was shed is in the ledger" [ "$(field "$sum" shed)" -gt 0 ]
 is "$(field "$sum" sum)" "$((after - before))" "segments and ledgers give what the device completed"
+is "$(sed -n 's/.*ended: \([0-9]*\) requests captured, \([0-9]*\) lost.*/\1 + \2/p' "$T/log" | bc)" \
+	"$((after - before))" "and so do the captured and the lost ones of the last line"
 "$BUILD/blkcast" characterize --store "$T/store" --json -q >"$T/profile.json"
 is "$(jq '.[0].requests | .read + .write' "$T/profile.json")" "$(field "$sum" requests)" \
 	"the requests that were kept are characterized"
