@@ -192,6 +192,8 @@ const char *units_share(double ratio, char out[UNITS_BYTES])
 		snprintf(out, UNITS_BYTES, "-");
 	else if (ratio > 0 && ratio < LEAST_SHOWN_SHARE)
 		snprintf(out, UNITS_BYTES, "less than 0.01 %%");
+	else if (ratio >= 1)
+		snprintf(out, UNITS_BYTES, "%.0f %%", 100 * ratio);
 	else
 		snprintf(out, UNITS_BYTES, "%.*g %%", ratio < 0.01 ? 2 : 3, 100 * ratio);
 	return out;

@@ -40,7 +40,7 @@ const char *units_measured_time(double seconds, char out[UNITS_BYTES]);
 const char *units_bytes(double bytes, char out[UNITS_BYTES]);
 /* Prints "0.25", "12.3", "999", "1.2 k", "3.45 M". */
 const char *units_count(double count, char out[UNITS_BYTES]);
-/* Prints a share from 0 to 1: "0 %", "less than 0.01 %", "0.25 %", "12.3 %", "100 %". */
+/* Prints a share: "0 %", "less than 0.01 %", "0.25 %", "12.3 %", "100 %", "2126 %". */
 const char *units_share(double ratio, char out[UNITS_BYTES]);
 
 /*

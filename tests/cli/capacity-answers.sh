@@ -65,6 +65,8 @@ query='[.together | .capacity_share, .fits]'
 exits 1 "three of it do not fit" "$blkcast" capacity --measure 4k:read=20000,write=5000 "$T/p.json" "$T/p.json" "$T/p.json" --json
 is "$(jq -c "$query" "$T/out")" "[1.5,false]" "together they use half as much again"
 like "$(jq -r .conclusion "$T/out")" "^The loads together use 150 % of the capacity: it does not suffice.$" "in a sentence"
+exits 1 "many do not fit" "$blkcast" capacity --measure 4k:read=20000,write=5000 "$T/p.json=64"
+like "$(cat "$T/out")" "^The loads together use 3200 % of the capacity: it does not suffice.$" "and percentages are written out"
 exits 1 "so do three copies" "$blkcast" capacity --measure 4k:read=20000,write=5000 "$T/p.json=3" --json
 is "$(jq -c "$query" "$T/out")" "[1.5,false]" "with the same answer"
 
@@ -76,7 +78,7 @@ for r in read_s write_s; do
 done
 models=$T/read_s.json,$T/write_s.json
 "$blkcast" capacity --model "$models" -q "$T/p.json" >"$T/out"
-like "$(cat "$T/out")" " [0-9.]+ %  +[0-9.]+ [.][.] [0-9.]+ %  " "a share and its interval have the same unit"
+like "$(cat "$T/out")" " [0-9.]+ %  +[0-9.]+ % [.][.] [0-9.]+ %  " "a share and its interval have the same unit"
 query='[.sizes[] | .bytes, (.capacity | round), (.f_rw * 1000 | round)]'
 is "$(get --model "$models")" "[4096,8000,2000,16384,8000,2000,65536,8000,2000]" "models of response times tell a capacity by Little's law"
 is "$(get --model "$models" --slo read.mean=800us)" "[4096,5000,1250,16384,5000,1250,65536,5000,1250]" "4 clients keep an objective of reads, and read 5000 per second"

@@ -155,6 +155,12 @@ cp "$T/out" "$T/once"
 is "$(jq -c 'del(.provenance)' "$T/out")" "$(jq -c 'del(.provenance)' "$T/once")" "--model takes a device as well, and the answer is the very same"
 exits 3 "a device by hand covers nothing" "$blkcast" headroom "$demo" --storage "$T/slow.json" --slo read.p99=10s
 like "$(cat "$T/out")" "^Cannot tell: .*the campaign measured no reads. Extrapolated: read.p99=10s holds up to" "and says why"
+awk 'BEGIN { for (i = 0; i < 600; i++) printf "%d,R,%d,4096,100\n", i * 10000, i * 37 % 1500 * 8 }' </dev/null >"$T/seldom.csv"
+"$blkcast" import -q --store "$T/seldom" --map time=1:us,op=2,offset=3:sectors,size=4,response=5:us "$T/seldom.csv" >/dev/null
+"$blkcast" headroom "$T/seldom" --storage "$T/slow.json" --slo read.mean=1s,read.p95=1us -q >"$T/out"
+like "$(cat "$T/out")" "read.mean=1s holds up to at least 64 times today's load of 1 client; today " "one client is no plural, and an unknown interval is left out"
+like "$(cat "$T/out")" "read.p95=1us is broken today: .* with 1 client; it does not hold at 0\.[0-9]* times today's load either, the least that was looked at\." \
+	"an objective that no load keeps"
 exits 2 "a point that no device tells" "$blkcast" headroom "$demo" --storage "$T/all.json" --slo read.p999=1s
 "$blkcast" characterize "$demo" --json -q | jq '.[0]' >"$T/profile.json"
 exits 2 "a profile without requests" "$blkcast" headroom "$T/profile.json" --storage "$T/all.json" --slo read.mean=1s

@@ -29,6 +29,11 @@ is "$(ask "$T/a.json" "$T/b.json=5" --slo read.mean=10.2ms --model "$T/read.json
 is "$(ask "$T/a.json" --most 5 --slo read.mean=10.2ms --model "$T/read.json")" '0 [true,[5],""]' "no more than is looked at"
 # 1000 reads/s in all: 10 of 100/s, 5 of 200/s
 is "$(ask "$T/a.json" "$T/b.json=2" --measure 4k:read=1000,write=500)" '0 [true,[6],"110.0 % of the capacity"]' "by the capacity alone"
+is "$(jq -r .conclusion "$T/out")" "Up to 6 of log a fit beside 2 of log b; one more would need 110.0 % of the capacity." "of which one more would need more"
+ask "$T/a.json=7" "$T/b.json=2" --measure 4k:read=1000,write=500 >"$T/asked"
+is "$(jq -r .conclusion "$T/out")" "7 of log a and 2 of log b do not fit: they would need 110.0 % of the capacity." "as a mix that is given says"
+ask "$T/a.json" "$T/b.json=6" --measure 4k:read=1000,write=500 >"$T/asked"
+is "$(jq -r .conclusion "$T/out")" "6 of log b does not fit even without the others: it would need 120.0 % of the capacity." "and the counted ones alone"
 is "$(ask "$T/a.json" "$T/b.json" --measure 4k:read=1000,write=500)" '0 [true,[10,8,6,4,2,0],""]' "the frontier of a capacity"
 is "$(ask "$T/a.json" "$T/b.json" --measure 4k:read=500,write=500 --slo read.mean=10.2ms --model "$T/read.json")" '0 [true,[5,3,1],""]' "by both the tighter counts"
 # 50 reads/s serve neither load; beside a counted load that fits, none of the free ones is an answer.

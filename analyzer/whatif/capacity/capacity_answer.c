@@ -8,13 +8,12 @@
 #include "base/text/units.h"
 
 static void capacity_show_interval(struct answer_table *t, const struct capacity_value *v,
-				   double scale, const char *unit)
+				   const char *(*text)(double value, char out[UNITS_BYTES]))
 {
 	char low[UNITS_BYTES], high[UNITS_BYTES];
 
 	if (isfinite(v->low))
-		answer_words(t, "%s .. %s%s", units_count(scale * v->low, low),
-			     units_count(scale * v->high, high), unit);
+		answer_words(t, "%s .. %s", text(v->low, low), text(v->high, high));
 	else
 		answer_words(t, "-");
 }
@@ -48,7 +47,7 @@ static void capacity_show_sizes(const struct capacity_result *r, struct answer *
 		answer_number(t, p->write_iops);
 		answer_number(t, p->read_iops + p->write_iops);
 		if (r->alone)
-			capacity_show_interval(t, &r->totals[i], 1, "");
+			capacity_show_interval(t, &r->totals[i], units_count);
 		else
 			answer_words(t, "%s", "");
 		answer_words(t, "%s",
@@ -62,7 +61,7 @@ static void capacity_show_sizes(const struct capacity_result *r, struct answer *
 	for (int blank = 0; blank < 6; blank++)
 		answer_words(t, "%s", "");
 	answer_number(t, r->totals[0].value);
-	capacity_show_interval(t, &r->totals[0], 1, "");
+	capacity_show_interval(t, &r->totals[0], units_count);
 	answer_words(t, "%s", "");
 }
 
@@ -101,11 +100,13 @@ static void capacity_show_checks(const struct capacity_result *r, struct answer 
 static void capacity_show_use(struct answer_table *t, const char *host, const char *device,
 			      const struct capacity_use *u)
 {
+	char share[UNITS_BYTES];
+
 	answer_words(t, "%s", host);
 	answer_words(t, "%s", device);
 	answer_number(t, u->rate_per_s);
-	answer_words(t, "%.3g %%", 100 * u->share.value);
-	capacity_show_interval(t, &u->share, 100, " %");
+	answer_words(t, "%s", units_share(u->share.value, share));
+	capacity_show_interval(t, &u->share, units_share);
 	answer_words(t, "%s", u->share.value <= 1 ? "yes" : "no");
 	answer_words(t, "%.3g", 1 / u->share.value);
 }
@@ -181,17 +182,18 @@ bool capacity_fits(const struct capacity_result *r)
 static void capacity_conclude(const struct capacity_result *r, struct answer *a)
 {
 	const struct capacity_part *p = &r->parts[0];
-	char bytes[UNITS_BYTES], total[UNITS_BYTES], kept[256] = "";
+	char bytes[UNITS_BYTES], total[UNITS_BYTES], share[UNITS_BYTES], kept[256] = "";
 
 	if (r->objectives)
 		snprintf(kept, sizeof(kept), " while %.200s holds", r->objectives);
 	units_bytes((double)p->bytes, bytes);
 	units_count(r->totals[0].value, total);
 	if (r->nr_loads)
-		answer_conclude(a, "%s %.3g %% of the capacity%s: %s.",
+		answer_conclude(a, "%s %s of the capacity%s: %s.",
 				r->nr_loads > 1 ? "The loads together use" : "The load uses",
-				100 * r->uses[r->nr_loads > 1 ? r->nr_loads : 0].share.value, kept,
-				capacity_fits(r) ? "it suffices" : "it does not suffice");
+				units_share(r->uses[r->nr_loads > 1 ? r->nr_loads : 0].share.value,
+					    share),
+				kept, capacity_fits(r) ? "it suffices" : "it does not suffice");
 	else if (r->alone)
 		answer_conclude(a, "The target serves %s requests/s of %s at %.4g %% reads%s.",
 				total, bytes, 100 * p->read_ratio, kept);

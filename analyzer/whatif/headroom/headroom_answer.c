@@ -9,7 +9,8 @@
 #include "base/data/json.h"
 #include "base/text/units.h"
 
-#define LOAD_BYTES 128
+#define LOAD_BYTES     128
+#define INTERVAL_BYTES (2 * UNITS_BYTES + 32)
 /*
  * The answer says so if the throughput is below this share of what the number of clients suggests.
  */
@@ -24,19 +25,35 @@ static void headroom_bound_text(const struct headroom_bound *b, char out[UNITS_B
 		 b->factor);
 }
 
+/* Writes " (90 %: 2.1 to 3.4)", or "" where neither end is known. */
+static void headroom_interval_text(const struct headroom *h, char out[INTERVAL_BYTES])
+{
+	char low[UNITS_BYTES], high[UNITS_BYTES];
+
+	out[0] = 0;
+	if (isnan(h->low.factor) && isnan(h->high.factor))
+		return;
+	headroom_bound_text(&h->low, low);
+	headroom_bound_text(&h->high, high);
+	snprintf(out, INTERVAL_BYTES, " (90 %%: %s to %s)", low, high);
+}
+
 /* Writes the load, such as "4 clients" or "10 clients that think 20 ms between their requests". */
 static void headroom_load_text(const struct headroom *h, char out[LOAD_BYTES])
 {
 	char think[UNITS_BYTES];
 
 	if (h->busy)
-		snprintf(out, LOAD_BYTES, "%.3g clients that think %s between their requests",
-			 h->busy->clients, units_time(h->busy->think_s, think));
+		snprintf(out, LOAD_BYTES, "%.3g client%s %s between %s requests", h->busy->clients,
+			 h->busy->clients == 1 ? " that thinks" : "s that think",
+			 units_time(h->busy->think_s, think),
+			 h->busy->clients == 1 ? "its" : "their");
 	else if (h->model)
 		load_model_amount(h->model, h->scaled, h->today, out);
+	else if (strcmp(h->load, "rate") != 0)
+		snprintf(out, LOAD_BYTES, "%.3g client%s", h->today, h->today == 1 ? "" : "s");
 	else
-		snprintf(out, LOAD_BYTES,
-			 strcmp(h->load, "rate") ? "%.3g clients" : "%.3g requests/s", h->today);
+		snprintf(out, LOAD_BYTES, "%.3g requests/s", h->today);
 }
 
 /*
@@ -118,13 +135,11 @@ static void headroom_say_rates(const struct headroom_result *r, char *out, size_
 void headroom_conclude(const struct headroom_result *r, char lead[HEADROOM_WORDS_BYTES])
 {
 	const struct headroom *h = r->found;
-	char at[UNITS_BYTES], low[UNITS_BYTES], high[UNITS_BYTES], now[UNITS_BYTES];
-	char load[LOAD_BYTES];
+	char at[UNITS_BYTES], now[UNITS_BYTES], load[LOAD_BYTES], interval[INTERVAL_BYTES];
 	size_t used = 0;
 
 	headroom_bound_text(&h->at, at);
-	headroom_bound_text(&h->low, low);
-	headroom_bound_text(&h->high, high);
+	headroom_interval_text(h, interval);
 	units_time(h->predicted_today, now);
 	headroom_load_text(h, load);
 	if (h->why[0])
@@ -135,21 +150,25 @@ void headroom_conclude(const struct headroom_result *r, char lead[HEADROOM_WORDS
 					"Cannot tell: '%.60s' lies outside what the model knows. "
 					"Extrapolated: ",
 					h->outside ? h->outside : h->load);
-	if (h->broken)
+	if (h->broken && h->at.below)
+		snprintf(lead + used, HEADROOM_WORDS_BYTES - used,
+			 "%s is broken today: %s are predicted with %s; it does not hold at %.3g "
+			 "times today's load either, the least that was looked at.",
+			 r->text, now, load, h->at.factor);
+	else if (h->broken)
 		snprintf(lead + used, HEADROOM_WORDS_BYTES - used,
 			 "%s is broken today: %s are predicted with %s; it would hold up to %s "
 			 "times today's load.",
 			 r->text, now, load, at);
 	else if (h->by_think)
 		snprintf(lead + used, HEADROOM_WORDS_BYTES - used,
-			 "%s holds while today's %s think up to %s times shorter (90 %%: %s to "
-			 "%s); today %s are predicted.",
-			 r->text, load, at, low, high, now);
+			 "%s holds with think times up to %s times shorter%s than those of today's "
+			 "%s; today %s are predicted.",
+			 r->text, at, interval, load, now);
 	else
 		snprintf(lead + used, HEADROOM_WORDS_BYTES - used,
-			 "%s holds up to %s times today's load of %s (90 %%: %s to %s); today %s "
-			 "are predicted.",
-			 r->text, at, load, low, high, now);
+			 "%s holds up to %s times today's load of %s%s; today %s are predicted.",
+			 r->text, at, load, interval, now);
 	used = strlen(lead);
 	headroom_say_rates(r, lead + used, HEADROOM_WORDS_BYTES - used);
 }

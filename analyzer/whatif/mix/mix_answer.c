@@ -52,8 +52,8 @@ static void mix_conclude_one(const struct mix_result *r, const char *lead, const
 	char upper[64] = "", reason[MIX_WHY_BYTES + 64] = "";
 
 	if (r->none) {
-		answer_conclude(a, "%s%s does not fit even without the others: %.220s.", lead,
-				given, r->why);
+		answer_conclude(a, "%s%s does not fit even without the others: %s%.220s.", lead,
+				given, r->mix.over_capacity ? "it would need " : "", r->why);
 		return;
 	}
 	if (r->none_upper)
@@ -62,9 +62,10 @@ static void mix_conclude_one(const struct mix_result *r, const char *lead, const
 		snprintf(upper, sizeof(upper), " (90 %%: %zu)", r->most_upper[0]);
 	if (r->why[0])
 		snprintf(reason, sizeof(reason), "; one more%s %s",
-			 r->mix.not_simulated ? " makes"
-			 : r->mix.not_carried ? ":"
-					      : " breaks",
+			 r->mix.not_simulated	? " makes"
+			 : r->mix.not_carried	? ":"
+			 : r->mix.over_capacity ? " would need"
+						: " breaks",
 			 r->why);
 	answer_conclude(a, "%s%s %zu of %s fit%s%s%s.", lead,
 			r->why[0] && !r->mix.not_simulated ? "Up to" : "At least", r->most[0],
@@ -104,7 +105,10 @@ static void mix_conclude(const struct mix_result *r, struct answer *a)
 	mix_given_text(r, r->nr_free ? " beside " : "", given, sizeof(given));
 	if (!r->nr_free)
 		answer_conclude(a, "%s%s %s%s%.220s.", lead, given, r->fits ? "fit" : "do not fit",
-				r->fits ? "" : ": ", r->why);
+				r->fits		       ? ""
+				: r->mix.over_capacity ? ": they would need "
+						       : ": ",
+				r->why);
 	else if (r->nr_free == 1)
 		mix_conclude_one(r, lead, r->none ? given + strlen(" beside ") : given, a);
 	else if (!mix_is_fit(r))

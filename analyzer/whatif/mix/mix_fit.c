@@ -99,7 +99,7 @@ static void check_carried(struct mix_fit *m, struct many *all, bool upper, bool 
 	}
 }
 
-static int check_capacity(const struct mix_fit *m, const struct many *all, bool upper, bool *fits,
+static int check_capacity(struct mix_fit *m, const struct many *all, bool upper, bool *fits,
 			  char why[MIX_WHY_BYTES], struct err *err)
 {
 	struct capacity_use use;
@@ -111,6 +111,7 @@ static int check_capacity(const struct mix_fit *m, const struct many *all, bool 
 	share = upper && isfinite(use.share.high) ? use.share.high : use.share.value;
 	if (share > 1) {
 		*fits = false;
+		m->over_capacity = true;
 		snprintf(why, MIX_WHY_BYTES, "%.1f %% of the capacity", 100 * share);
 	}
 	return 0;
@@ -205,7 +206,7 @@ int mix_fits(struct mix_fit *m, const size_t *counts, bool upper, bool *fits,
 	int ret = all ? mix_fit_collect(m, counts, all, err) : -ENOMEM;
 
 	*fits = true;
-	m->not_carried = false;
+	m->not_carried = m->over_capacity = false;
 	why[0] = 0;
 	if (ret)
 		goto out;

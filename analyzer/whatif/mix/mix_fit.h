@@ -46,6 +46,8 @@ struct mix_fit {
 	bool carried_unknown;
 	/* The last mix failed because the target gives a load fewer requests than it offers. */
 	bool not_carried;
+	/* The last mix failed because the loads need more than the capacity. */
+	bool over_capacity;
 	/* A mix had too many requests for the simulated device: whether it fits is not known. */
 	bool not_simulated;
 };

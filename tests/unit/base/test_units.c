@@ -120,6 +120,9 @@ static void sizes_out(void)
 	ok_str(units_share(0.0000109, out), "less than 0.01 %");
 	ok_str(units_share(0.002512, out), "0.25 %");
 	ok_str(units_share(0.95, out), "95 %");
+	ok_str(units_share(1.063, out), "106 %");
+	ok_str(units_share(9.996, out), "1000 %");
+	ok_str(units_share(21.256, out), "2126 %");
 	ok_str(units_share(NAN, out), "-");
 	ok_str(units_count(0.25, out), "0.25");
 	ok_str(units_count(999, out), "999");
