@@ -433,7 +433,7 @@ static const struct {
 	size_t bytes;
 	bool is_name; /* begins at the left */
 } line_columns[NR_LINE_COLUMNS] = {
-	[LINE_BEGIN] = { "begin", 25, true },	      [LINE_HOST] = { "host", 10, true },
+	[LINE_BEGIN] = { "begin", 29, true },	      [LINE_HOST] = { "host", 10, true },
 	[LINE_DEVICE] = { "device", 8, true },	      [LINE_READS] = { "reads/s", 9, false },
 	[LINE_WRITES] = { "writes/s", 9, false },     [LINE_READ] = { "read/s", 10, false },
 	[LINE_WRITTEN] = { "written/s", 10, false },  [LINE_READ_P95] = { "read p95", 9, false },
@@ -443,7 +443,7 @@ static const struct {
 
 static void put_line_cell(enum line_column column, const char *text, FILE *out)
 {
-	static const char blanks[] = "                         ";
+	static const char blanks[] = "                             ";
 	size_t nr = strlen(text), bytes = line_columns[column].bytes;
 	size_t padding = nr < bytes ? bytes - nr : 0;
 
