@@ -138,8 +138,7 @@ static inline bool request_is_data(const struct request *r)
  */
 static inline bool request_is_untimed(const struct request *r)
 {
-	return r->operation <= OPERATION_WRITE &&
-	       r->flags & (REQUEST_NO_COMPLETION | REQUEST_NO_ARRIVAL);
+	return request_is_data(r) && r->flags & (REQUEST_NO_COMPLETION | REQUEST_NO_ARRIVAL);
 }
 
 #define DEVICE_MINOR_BITS 20

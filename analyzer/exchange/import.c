@@ -27,7 +27,8 @@ struct import_source {
 	uint64_t latest_ns; /* latest arrival handed out */
 	uint64_t nr_late;
 	uint64_t nr_requests;
-	uint64_t nr_untimed; /* the part of them without a response time */
+	uint64_t nr_data;    /* the part of them that are reads and writes */
+	uint64_t nr_untimed; /* the part of these without a response time */
 	/* The importer's indexes, by the index of the trace's device. */
 	uint32_t *devices; /* owned */
 	uint32_t nr_devices;
@@ -127,8 +128,12 @@ static int import_source_fill(struct import_source *s, struct err *err)
 
 		if (got < 0)
 			return (int)got;
-		for (int64_t i = 0; i < got; i++)
-			s->nr_untimed += request_is_untimed(&s->held[s->nr + (size_t)i]);
+		for (int64_t i = 0; i < got; i++) {
+			const struct request *r = &s->held[s->nr + (size_t)i];
+
+			s->nr_data += request_is_data(r);
+			s->nr_untimed += request_is_untimed(r);
+		}
 		s->at_end = got == 0;
 		s->nr += (size_t)got;
 		s->nr_requests += (uint64_t)got;
@@ -476,6 +481,7 @@ static void import_summarize(struct import *im)
 
 		t->nr_requests = s->nr_requests;
 		t->nr_late = s->nr_late;
+		t->nr_data = s->nr_data;
 		t->nr_untimed = s->nr_untimed;
 		t->nr_zero_times = s->f->nr_zero_times;
 		t->nr_unaligned = s->f->nr_unaligned;

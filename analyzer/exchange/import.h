@@ -44,8 +44,9 @@ struct import_trace {
 	size_t nr_files;
 	const struct foreign_format *format;
 	uint64_t nr_requests, nr_late, nr_unaligned;
-	uint64_t nr_untimed; /* reads and writes without a response time */
-	/* the part of them that have 0 s in a trace where no request has more */
+	uint64_t nr_data;    /* reads and writes, also where the trace does not tell which */
+	uint64_t nr_untimed; /* the part of them without a response time */
+	/* the part of nr_requests that have 0 s in a trace where no request has more */
 	uint64_t nr_zero_times;
 	struct foreign_skips skips;
 	char note[FOREIGN_REASON_BYTES]; /* a note for a person, or "" */

@@ -107,7 +107,7 @@ int import_print(const struct import_result *r, bool utc, FILE *out)
 	return ret;
 }
 
-/* Tells how many requests have no response time, and why. */
+/* Tells how many reads and writes have no response time, and why. */
 static void import_tell_untimed(const struct import_trace *t, const struct teller *teller)
 {
 	const char *why = "the trace does not tell it";
@@ -123,8 +123,9 @@ static void import_tell_untimed(const struct import_trace *t, const struct telle
 				"above 0 s";
 	else if (t->format->next)
 		why = "the trace does not hold both their beginning and their completion";
-	teller_note(teller, "%s: %" PRIu64 " of %" PRIu64 " requests have no response time: %s",
-		    t->path, t->nr_untimed, t->nr_requests, why);
+	teller_note(teller,
+		    "%s: %" PRIu64 " of %" PRIu64 " reads and writes have no response time: %s",
+		    t->path, t->nr_untimed, t->nr_data, why);
 }
 
 void import_tell_skipped(const struct import_result *r, const struct teller *teller)

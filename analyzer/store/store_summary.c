@@ -113,7 +113,9 @@ int summary_facts(struct segment_facts *f, const struct summary *s, uint64_t fil
 	f->nr_requests = s->nr_requests;
 	f->nr_captured = s->nr_captured;
 	for (size_t i = 0; i < s->nr_profiles; i++) {
-		double nr_untimed = profile_untimed_requests(&s->profiles[i]);
+		const struct profile *p = &s->profiles[i];
+		double nr_untimed = profile_is_undivided(p) ? (double)profile_data_requests(p)
+							    : profile_untimed_requests(p);
 
 		f->nr_untimed += nr_untimed > 0 ? (uint64_t)nr_untimed : 0;
 	}

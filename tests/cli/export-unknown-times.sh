@@ -55,15 +55,27 @@ is "$("$b" characterize --json --store "$T/some-zeros.map.store" | jq -c '.[0].r
 is "$("$b" characterize --json --store "$T/late.map.store" | jq -c '.[0] | [.response_time.read.total.count, .quality.untimed_requests]')" \
 	'[100,200]' "zeros before the first time above 0 are unknown, all 200 of them"
 like "$("$b" import --map "$map" --store "$T/again" "$T/late.map" 2>&1)" \
-	"late.map: 200 of 300 requests have no response time: .*one of 0 s before the first above 0 s" "and the import says so"
+	"late.map: 200 of 300 reads and writes have no response time: .*one of 0 s before the first above 0 s" "and the import says so"
 is "$("$b" dump --store "$T/issued.blkparse.store" --format csv | sed 1d | cut -d, -f9,10,18 | sort -u)" "0.000400000,," \
 	"a dispatch without a completion keeps its queue time"
-like "$("$b" ls --store "$T/part.systor.store")" "of them 150 without response time .50 %" "ls counts requests without response time"
+like "$("$b" ls --store "$T/part.systor.store")" "of the reads and writes 150 without response time .50 %" "ls counts reads and writes without response time"
 is "$("$b" ls --json --store "$T/part.systor.store" | jq .hosts[0].without_response_time)" 150 "the same as JSON"
 # Flushes without times count in neither command.
 awk 'BEGIN { for (i = 0; i < 300; i++) printf "%d,%s,%d,%d,,%s\n", i * 10, i % 3 ? "R" : "F", i % 3 ? i * 8192 : 0, i % 3 ? 4096 : 0, i % 2 ? 5 : "" }' </dev/null >"$T/flushes.map"
 is "$("$b" import --quiet --json --host h --map "$map" --store "$T/flushes" "$T/flushes.map" | jq -c '.. | .without_response_time? // empty') $("$b" ls --json --store "$T/flushes" | jq .hosts[0].without_response_time)" \
 	"100 100" "import and ls count the same requests without response time"
+like "$("$b" import --map "$map" --host h --store "$T/flushes" "$T/flushes.map" 2>&1)" \
+	"flushes.map: 100 of 200 reads and writes have no response time" "of all reads and writes, without the flushes"
+like "$("$b" ls --store "$T/flushes")" "of the reads and writes 100 without response time .50 %" "as ls says"
+# A trace that does not tell reads from writes has both all the same.
+for i in {1..300}; do echo "$((i * 37)) 8 0 $i"; done >"$T/undivided.lis"
+like "$("$b" import --host h --store "$T/undivided" "$T/undivided.lis" 2>&1)" \
+	"300 of 300 reads and writes have no response time: the format has no times" "reads or writes, unknown which: import"
+is "$("$b" ls --json --store "$T/undivided" | jq .hosts[0].without_response_time)" 300 "ls --json"
+like "$("$b" ls --store "$T/undivided")" "of the reads and writes 300 without response time .100 %" "and ls count them"
+"$b" retain --quiet --store "$T/undivided" --retain-requests 1s >/dev/null
+is "$("$b" ls --json --store "$T/undivided" | jq -c '.hosts[0] | [.without_response_time, .retention.summarized.requests]')" \
+	"[300,300]" "also once they are only summarized"
 printf '  8,0 0 %d 0.00%d 1 C R %d + 8 [0]\n' 1 1 8 2 2 16 >"$T/ends.blkparse"
 exits 2 "completions alone: exit 2" "$b" import --store "$T/ends" "$T/ends.blkparse"
 like "$(cat "$T/err")" "ends.blkparse: expected requests, there is none: it has completions .C. but no issues .D. or queues .Q." \
@@ -84,8 +96,8 @@ is "$(grep -c 1970 "$T/order.txt") $(grep -c 'throughput    -/s' "$T/order.txt")
 like "$(cat "$T/order.txt")" "The source tells an order of requests and no times" "and its grade says why"
 is "$("$b" characterize --window 1s --store "$T/order" | grep -c 1970)" 0 "nor have its windows"
 like "$("$b" import --map "$map" --store "$T/again" "$T/zero.map" 2>&1)" \
-	"zero.map: 300 of 300 requests have no response time: all that the trace tells are 0 s" "and the import says so"
+	"zero.map: 300 of 300 reads and writes have no response time: all that the trace tells are 0 s" "and the import says so"
 like "$("$b" import --store "$T/again" "$T/none.disksim" 2>&1)" \
-	"300 of 300 requests have no response time: the trace does not tell it" "one line says how many have no end, and why"
+	"300 of 300 reads and writes have no response time: the trace does not tell it" "one line says how many have no end, and why"
 is "$(find "$T/again" -type d ! -perm 700 -o -type f ! -perm 600 ! -name "catalog*")" "" "a store that an import makes is its owner's alone"
 done_testing

@@ -294,3 +294,16 @@ uint64_t inventory_device_requests(const struct inventory_device *d)
 		sum += d->requests[op];
 	return sum;
 }
+
+uint64_t inventory_data_requests(const struct inventory_host *h)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < h->nr_devices; i++) {
+		const uint64_t *nr = h->devices[i].requests;
+		uint64_t nr_data = nr[OPERATION_READ] + nr[OPERATION_WRITE];
+
+		sum += nr_data ? nr_data : nr[OPERATION_OTHER];
+	}
+	return sum;
+}

@@ -66,5 +66,10 @@ uint64_t inventory_span_ns(const struct inventory_host *h);
  */
 bool inventory_is_counted(const struct inventory_host *h, const struct inventory_device *d);
 uint64_t inventory_device_requests(const struct inventory_device *d);
+/*
+ * Returns the number of reads and writes of the host. Where the trace of a device does not tell
+ * which they are, all of its requests are of the operation "other".
+ */
+uint64_t inventory_data_requests(const struct inventory_host *h);
 
 #endif

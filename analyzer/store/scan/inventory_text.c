@@ -312,8 +312,10 @@ size_t inventory_host_print(const struct inventory_host *h, bool utc, bool all, 
 	if (h->nr_counted)
 		fprintf(out, "  only counters in %" PRIu64 " of the segments\n", h->nr_counted);
 	if (h->nr_untimed)
-		fprintf(out, "  of them %" PRIu64 " without response time (%s)\n", h->nr_untimed,
-			units_share((double)h->nr_untimed / (double)h->nr_requests, span));
+		fprintf(out, "  of the reads and writes %" PRIu64 " without response time (%s)\n",
+			h->nr_untimed,
+			units_share((double)h->nr_untimed / (double)inventory_data_requests(h),
+				    span));
 	inventory_print_retention(h, utc, out);
 	inventory_print_losses(h, utc, out);
 	inventory_print_intervals(h, true, utc, out);
