@@ -85,15 +85,34 @@ static void measure(const struct device_model *m, const struct device_load *load
 	}
 }
 
+struct told {
+	size_t nr, nr_complete;
+	double last;
+};
+
+static void tell(void *ctx, double ratio)
+{
+	struct told *told = ctx;
+
+	told->nr++;
+	told->nr_complete += ratio >= 1;
+	told->last = ratio;
+}
+
 static void recovers(void)
 {
-	const struct device_task task = { .seed = 1, .nr_requests = 600 };
+	struct told told = { 0 };
+	const struct device_task task = {
+		.seed = 1, .nr_requests = 600, .progress = tell, .ctx = &told
+	};
 	struct device_model known = known_device(), m, again;
 	struct device_table d = { 0 };
 	struct err err = { 0 };
 
 	measure(&known, grid, TAP_NR(grid), &d);
 	ok(device_calibrate(&m, &d, &task, NULL, &err) == 0);
+	tap_note("%zu fits, the last one at %g", told.nr, told.last);
+	ok(told.nr_complete == 0 && told.last > 0.8); /* told as a fit begins */
 	tap_note("servers %u, reads %g + %g, writes %g + %g, flush %g", m.servers, m.base_s[0],
 		 m.seek_s[0], m.base_s[1], m.seek_s[1], m.flush_s);
 	ok(m.servers == 4);

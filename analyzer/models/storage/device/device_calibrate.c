@@ -175,6 +175,8 @@ static int device_hold_out(struct device_search *s, struct device_model *m,
 
 	if (ret)
 		goto out;
+	s->all = s->done + DEVICE_FOLDS;
+	s->last = 0;
 	device_fit_folds(d, fold);
 	for (size_t k = 0; k < DEVICE_FOLDS; k++) {
 		struct device_model part = *m;
@@ -206,7 +208,9 @@ int device_calibrate(struct device_model *m, const struct device_table *d,
 		     const struct device_task *task, struct device_held_out *held_out,
 		     struct err *err)
 {
-	struct device_search s = { .table = d, .task = task, .all = ALL_FIRST };
+	struct device_search s = {
+		.table = d, .task = task, .all = ALL_FIRST, .last = DEVICE_FOLDS
+	};
 	struct device_starts starts = { .nr = 0 };
 	struct device_held_out *held = held_out;
 	int ret;

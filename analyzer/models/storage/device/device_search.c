@@ -4,11 +4,13 @@
 #include <math.h>
 #include <string.h>
 
+/* Tells the progress as a fit begins. Where it is one more than was expected, so are all. */
 static void device_search_tell(struct device_search *s)
 {
-	s->done++;
+	s->all = fmax(s->all, s->done + 1 + s->last);
 	if (s->task->progress)
-		s->task->progress(s->task->ctx, s->done < s->all ? s->done / s->all : 1);
+		s->task->progress(s->task->ctx, s->done / s->all);
+	s->done++;
 }
 
 /* Decides which parameters the rows can determine. */

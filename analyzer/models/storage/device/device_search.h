@@ -27,7 +27,8 @@ struct device_search {
 	const struct device_task *task;
 	struct device_guess guess; /* the first guess from the rows */
 	bool service_only;	   /* fits change service times and latencies alone */
-	double done, all;	   /* number of fits done and in all, for the progress */
+	/* Numbers of fits, for the progress: done, expected in all, and sure to follow the search. */
+	double done, all, last;
 };
 
 /* Each of the following functions returns 0 or -ENOMEM. */
