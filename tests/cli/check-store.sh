@@ -28,8 +28,9 @@ holds "the damaged one is there still" [ -e "$web/0000000001.seg" ]
 is "$(jq -r '[.findings[].repaired] | map(tostring) | join(" ")' "$T/found")" "true true true false true" \
 	"repair does all but what it cannot know"
 rm "$web/notes.txt"
-is "$("$b" check --store "$T/store" --json | jq -c '[.segments, (.findings | length)]')" '[6,0]' \
-	"then the store is sound, short of the damaged one"
+is "$(jq .set_aside "$T/found")" 0 "what it sets aside itself was not set aside before"
+is "$("$b" check --store "$T/store" --json | jq -c '[.segments, .set_aside, (.findings | length)]')" '[6,1,0]' \
+	"then the store is sound, short of the damaged one, which was set aside before"
 is "$(find "$T/store/damaged" -type f | wc -l)" 1 "which is kept apart"
 cp "$T/kept" "$web/0000000001.seg"
 printf 'no database at all, but long enough to be taken for one' >"$T/store/catalog.sqlite"
@@ -46,6 +47,10 @@ unreadable 0000000055.seg type: expected a regular file
 unreadable 0000000066.sum type: expected a regular file" "pipes in the place of files do not hold it"
 rm "$web/0000000055.seg" "$web/0000000066.sum" "$T/store/journal-0000000001.log"
 
+head -c 100 "$T/kept" >"$T/store/segments/late.seg"
+"$b" check --store "$T/store" --repair --json >"$T/found"
+is "$(jq -c '[.set_aside, (.findings | length)]' "$T/found") $("$b" check --store "$T/store" --json | jq .set_aside)" \
+	"[1,1] 2" "nor is what joins others there"
 ln -s store "$T/link"
 is "$("$b" check --store "$T/link" --json | jq -c '[.files, .segments, (.findings | length)]')" '[7,7,0]' \
 	"a store is found through a symbolic link"

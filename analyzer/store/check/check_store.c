@@ -263,6 +263,8 @@ static int check_store_visit(void *ctx, const char *path, const char *below)
 	struct check *c = ctx;
 	struct check_finding *f;
 
+	/* The walk comes to `damaged` before any file of this check is moved there. */
+	c->r->nr_set_aside += !strncmp(below, "damaged/", 8);
 	if (strncmp(below, "segments/", 9) != 0)
 		return 0;
 	c->r->nr_files++;
