@@ -83,7 +83,8 @@ int store_refresh(struct store *s, struct err *err);
 
 /*
  * Reads a whole file below the store, of at most SEGMENT_MAX_BYTES or limit, into b, which is
- * cleared first. Returns 0, -ENOENT, -EFBIG, -EIO or -ENOMEM.
+ * cleared first. Returns 0, -ENOENT, -EACCES, -ELOOP where it is a symbolic link or anything else
+ * that is no regular file, -EFBIG, -EIO or -ENOMEM.
  */
 int store_read_up_to(const struct store *s, const char *path, size_t limit, struct buf *b,
 		     struct err *err);

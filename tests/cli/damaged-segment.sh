@@ -54,10 +54,19 @@ if [ "$(id -u)" = 0 ]; then as="setpriv --reuid nobody --clear-groups"; fi
 closed=segments/db1/b1/00000000000000000005/0000000000.seg
 chmod 0 "$s/$closed"
 serve_owns "$s"
+linked=segments/db1/b1/00000000000000000005/0000000003.seg
+folder=segments/web1/b1/00000000000000000005/0000000001.seg
+pipe=segments/web1/b1/00000000000000000005/0000000002.seg
+mv "$s/$linked" "$T/elsewhere" && ln -s "$T/elsewhere" "$s/$linked"
+rm "$s/$folder" "$s/$pipe" && mkdir "$s/$folder" && mkfifo "$s/$pipe"
 for command in characterize dump "export --format segments"; do
 	set -- ${command%% *} --store "$s" $(cut -s -d' ' -f2- <<<"$command")
-	exits 1 "$command of a store with one that cannot be read: exit 1" $as "$b" "$@"
+	exits 1 "$command of a store with some that cannot be read: exit 1" timeout 20 $as "$b" "$@"
 	is "$(grep -c "$closed: cannot be read, left out: .*Permission denied" "$T/err")" 1 "$command: says that it cannot be read"
+	is "$(grep -c "$linked: cannot be read, left out: .*: is a symbolic link, which is not followed" "$T/err")" 1 \
+		"$command: says what a link is"
+	is "$(grep -cE "($folder|$pipe): cannot be read, left out: .*: expected a regular file" "$T/err")" 2 \
+		"$command: a folder and a pipe do not end or hold it"
 	is "$(grep -c -- "--repair" "$T/err")" 0 "$command: recommends no repair"
 done
 done_testing

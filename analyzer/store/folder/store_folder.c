@@ -56,17 +56,23 @@ static int collect_known(void *ctx, const struct segment_facts *f)
 static int folder_read(const struct store *s, const char *path, size_t limit, struct buf *b,
 		       struct err *err)
 {
-	int fd = openat(s->fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	/* A pipe that has taken the place of the file must not hold the reader. */
+	int fd = openat(s->fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	unsigned int interrupted = 0;
 	int ret = 0;
 	struct stat st;
 
 	buf_clear(b);
+	if (fd < 0 && errno == ELOOP)
+		return err_set(err, ELOOP, "%s/%s: is a symbolic link, which is not followed",
+			       s->dir, path);
 	if (fd < 0)
 		return err_set(err, errno, "%s/%s: %s", s->dir, path, strerror(errno));
 	if (fstat(fd, &st) < 0)
 		ret = -errno;
-	else if (!S_ISREG(st.st_mode) || st.st_size > (off_t)limit)
+	else if (!S_ISREG(st.st_mode))
+		ret = -ELOOP;
+	else if (st.st_size > (off_t)limit)
 		ret = -EFBIG;
 	else
 		ret = buf_reserve(b, (size_t)st.st_size + 1);
@@ -82,6 +88,8 @@ static int folder_read(const struct store *s, const char *path, size_t limit, st
 		b->len += (size_t)nr;
 	}
 	close(fd);
+	if (ret == -ELOOP)
+		return err_set(err, ELOOP, "%s/%s: type: expected a regular file", s->dir, path);
 	if (ret == -EFBIG)
 		return err_set(err, EFBIG, "%s/%s: expected a file of at most %zu bytes", s->dir,
 			       path, limit);

@@ -235,7 +235,8 @@ static int take_header(struct scan *s, struct trace *t, const struct scan_piece 
 static bool is_damage(int status)
 {
 	return status == -EBADMSG || status == -EPROTONOSUPPORT || status == -EINVAL ||
-	       status == -ENOENT || status == -EIO || status == -EISDIR || status == -EACCES;
+	       status == -ENOENT || status == -EIO || status == -ELOOP || status == -EFBIG ||
+	       status == -EACCES;
 }
 
 /* Continues without the piece of a store that was read last; its interval counts as not watched. */
