@@ -247,7 +247,12 @@ static void send_one(struct delivery *d, const void *data, size_t len, bool mayb
 static void give_up_part(const void *data, size_t len, struct ledger *lost,
 			 struct upload_answer *answer)
 {
-	if (tally_segment(data, len, LOSS_QUARANTINE, lost))
+	const struct loss unread = { .cause = LOSS_QUARANTINE };
+	int ret = tally_segment(data, len, LOSS_QUARANTINE, lost);
+
+	if (ret == -EBADMSG)
+		ret = ledger_add(lost, &unread);
+	if (ret)
 		answer->verdict = UPLOAD_RETRY; /* No memory is left to note the loss. */
 	else
 		answer->verdict = UPLOAD_REFUSED;

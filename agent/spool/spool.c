@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/spool/spool_state.h"
+#include "base/system/clock.h"
 #include "formats/segment/segment.h"
 
 /* A file that is being removed has this name, which take_up() recognizes by its ending. */
@@ -114,9 +115,26 @@ static int take_up(struct spool *s, const char *file)
 	ret = entries_grow(s);
 	if (ret)
 		return ret;
-	s->entries[s->nr++] = (struct spool_entry){ name, (uint64_t)st.st_size, content_unknown };
+	s->entries[s->nr] = (struct spool_entry){ name, (uint64_t)st.st_size, content_unknown };
+	s->entries[s->nr++].content.end_real_ns =
+		(uint64_t)st.st_mtim.tv_sec * CLOCK_NS_PER_S + (uint64_t)st.st_mtim.tv_nsec;
 	s->bytes += (uint64_t)st.st_size;
 	return 0;
+}
+
+/*
+ * Bounds the intervals of segments of earlier runs, which matter where a segment turns out to be
+ * damaged. A segment is written when its interval ends, and begins when the one before ends. How
+ * long the first one is stays unknown.
+ */
+static void bound_intervals(struct spool *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		struct spool_content *c = &s->entries[i].content;
+		uint64_t before_ns = i ? s->entries[i - 1].content.end_real_ns : c->end_real_ns;
+
+		c->begin_real_ns = before_ns < c->end_real_ns ? before_ns : c->end_real_ns;
+	}
 }
 
 static int take_up_all(struct spool *s, struct err *err)
@@ -143,6 +161,7 @@ static int take_up_all(struct spool *s, struct err *err)
 		return err_set(err, -ret, "%s: no memory for the spool's index", s->config.dir);
 	if (s->nr)
 		qsort(s->entries, s->nr, sizeof(*s->entries), entry_order);
+	bound_intervals(s);
 	return 0;
 }
 

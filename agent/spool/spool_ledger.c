@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
 #include "agent/spool/spool_ledger.h"
 
 #include "agent/spool/tally.h"
 
-/* Adds the known facts about segments whose files cannot be read any more. */
+/* Adds the known facts about segments that cannot be read any more. */
 static int add_content(struct ledger *lost, enum loss_cause cause,
 		       const struct spool_content *content)
 {
@@ -20,12 +22,14 @@ static void on_lost(void *ctx, enum loss_cause cause, const struct spool_name *n
 		    const void *data, size_t len, const struct spool_content *content)
 {
 	/* If there is no memory to count the losses, a loss of unknown number is noted. */
-	struct loss unknown = { .cause = (uint8_t)cause };
+	struct loss unknown = { .cause = (uint8_t)cause,
+				.begin_real_ns = content->begin_real_ns,
+				.end_real_ns = content->end_real_ns };
 	struct ledger at_least = { .losses = &unknown, .nr = 1 };
 	struct spool_ledger *l = ctx;
 	const struct ledger *partly;
 	struct ledger lost;
-	int ret;
+	int ret = -EBADMSG;
 
 	if (!l->account)
 		return;
@@ -34,10 +38,10 @@ static void on_lost(void *ctx, enum loss_cause cause, const struct spool_name *n
 	if (partly && name->epoch == l->partly_name.epoch &&
 	    name->sequence == l->partly_name.sequence)
 		ret = ledger_merge(&lost, partly);
-	else if (!data)
-		ret = add_content(&lost, cause, content);
-	else
+	else if (data)
 		ret = tally_segment(data, len, cause, &lost);
+	if (ret == -EBADMSG)
+		ret = add_content(&lost, cause, content);
 	if (ret)
 		log_say(l->log, LEVEL_ERROR, "loss_not_counted", "cause=%s why=\"no memory\"",
 			loss_cause_name(cause));

@@ -39,8 +39,9 @@ int tally_segment(const void *data, size_t len, enum loss_cause cause, struct le
 	struct segment_reader *reader;
 	int ret;
 
-	if (!data || segment_reader_new(&reader, data, len, NULL))
-		return ledger_add(out, &loss);
+	ret = segment_reader_new(&reader, data, len, NULL);
+	if (ret)
+		return ret == -ENOMEM ? ret : -EBADMSG;
 	header = segment_reader_header(reader);
 	loss.begin_real_ns = header->begin.realtime_ns;
 	loss.end_real_ns = header->end.realtime_ns;

@@ -11,8 +11,9 @@
 #include "formats/ledger.h"
 
 /*
- * Appends the losses to out. A segment that cannot be read gives one loss of unknown count over an
- * unknown interval. Returns 0 or -ENOMEM. Cost: the segment is decoded.
+ * Appends the losses to out. Where only the requests cannot be read, they are one loss of unknown
+ * count over the segment's interval. Returns 0; -EBADMSG with nothing appended where not even the
+ * interval can be read; or -ENOMEM. Cost: the segment is decoded.
  */
 int tally_segment(const void *data, size_t len, enum loss_cause cause, struct ledger *out);
 

@@ -467,6 +467,43 @@ static void file_cut_behind_its_back_is_read_as_it_is(void)
 	remove_dir(&told);
 }
 
+/* Sets when the file of a segment was written. */
+static void set_written(const struct told *told, unsigned int sequence, time_t second)
+{
+	const struct timespec times[2] = { { second, 0 }, { second, 0 } };
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%020u-%010u.seg", told->dir, 5u, sequence);
+	ok_int(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void earlier_runs_are_bounded_by_their_files(void)
+{
+	struct told told;
+	struct spool *s;
+
+	make_dir(&told);
+	s = open_spool(&told, 0, NULL);
+	for (unsigned int i = 0; i < 3; i++)
+		ok_int(append(s, i, 100), 0);
+	spool_close(s);
+	for (unsigned int i = 0; i < 3; i++)
+		set_written(&told, i, (time_t)(1000 + 10 * i));
+	s = open_spool(&told, 0, NULL);
+	for (unsigned int i = 0; i < 3; i++) {
+		uint64_t end_ns = (1000 + 10 * i) * 1000000000ull;
+
+		ok_eq(peek_sequence(s), i);
+		ok(spool_quarantine(s, "damaged"));
+		ok_eq(told.content.nr_requests, SPOOL_UNKNOWN);
+		ok_eq(told.content.end_real_ns, end_ns);
+		/* How long the first one is cannot be known. */
+		ok_eq(told.content.begin_real_ns, i ? end_ns - 10000000000ull : end_ns);
+	}
+	spool_close(s);
+	remove_dir(&told);
+}
+
 /* It may be there already: nobody gives it up while it is being sent, not even for the newest. */
 static void one_being_sent_is_no_room(void)
 {
@@ -549,6 +586,8 @@ static const struct tap_test tests[] = {
 	{ "a killed writer leaves what it was told is durable",
 	  killed_writer_leaves_what_it_was_told_is_durable },
 	{ "one that is being sent makes no room for the newest", one_being_sent_is_no_room },
+	{ "segments of earlier runs lie between the times of their files",
+	  earlier_runs_are_bounded_by_their_files },
 	{ "late ones take their place by name", late_ones_take_their_place },
 	{ "forgotten ones leave their room", forgotten_ones_leave_room },
 };
