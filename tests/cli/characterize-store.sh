@@ -27,7 +27,7 @@ is "$("$b" characterize --store "$T/store" --json --window 1s | jq -c \
 	'[.[] | select(.host == "db1" and .device_name == "sda") | .begin_s]')" \
 	"[1767225600,1767225601,1767225603]" "a window that nobody watched is left out"
 columns() { awk '{ print match($0, / (host|guest) /) }' | sort -u; }
-is "$(TZ=XXX-5:30 "$b" characterize docs/examples/demo.seg --window 300ms -q | columns)" 30 "windows of a fraction of a second stand below their titles"
+is "$(TZ=IST-5:30 "$b" characterize docs/examples/demo.seg --window 300ms -q | columns)" 30 "windows of a fraction of a second stand below their titles"
 is "$("$b" characterize --json "$T"/store/segments/*/*/*/*.seg)" "$(cat "$all")" \
 	"the segment files give what the store gives"
 is "$("$b" characterize --store "$T/store" --json --device sdb --cgroup /web --host web1 |
