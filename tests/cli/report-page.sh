@@ -19,6 +19,10 @@ is "$(sed -n 's/<p class="made">Made by <code>\(.*\)<\/code>, blkcast [0-9].*, o
 exits 2 "a page in a folder that is not there" "$blkcast" report "$T/one.seg" -o "$T/none/one.html"
 like "$(cat "$T/err")" "^blkcast report: $T/none/one.html: the file cannot be written: No such file or directory; make its folder first, or name another path\$" \
 	"is refused with what, where and what to do"
+shown=$(sed -n 's/^    blkcast \(report .*\) -o docs\/guide\/heatmap.svg$/\1/p' docs/guide/record-and-report.md)
+# shellcheck disable=SC2086 # the command's words
+"$blkcast" $shown -o "$T/heatmap.svg"
+holds "the guide shows the picture that its command makes" cmp -s "$T/heatmap.svg" docs/guide/heatmap.svg
 "$blkcast" report "$T/one.seg" --figure sizes -o "$T/sizes.svg"
 "$blkcast" report "$T/one.seg" --figure sizes -o /dev/stdout | cat >"$T/piped.svg"
 holds "a pipe behind /dev/stdout gets what a file gets" cmp -s "$T/sizes.svg" "$T/piped.svg"
