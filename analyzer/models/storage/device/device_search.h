@@ -27,7 +27,7 @@ struct device_search {
 	const struct device_task *task;
 	struct device_guess guess; /* the first guess from the rows */
 	bool service_only;	   /* fits change service times and latencies alone */
-	/* Numbers of fits, for the progress: done, expected in all, and sure to follow the search. */
+	/* Numbers of fits, for the progress: done, expected in all, sure to follow the search. */
 	double done, all, last;
 };
 
