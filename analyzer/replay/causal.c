@@ -90,16 +90,19 @@ static void causal_anchor_new(struct causal_request *q, const struct causal_fact
 			      uint64_t arrival_ns)
 {
 	const struct causal_times *t = facts->t;
-	const struct causal_end *e = NULL;
+	const struct causal_end *e = NULL, *turn = NULL;
 
 	if (facts->before[l] != CAUSAL_NO_LANE && q->gap_ns > CAUSAL_FOLLOW_NS) {
 		const struct causal_span *s = &t->lanes[facts->before[l]];
 
 		e = &s->ends[s->nr - 1];
-	} else if (q->after_lane == UINT32_MAX &&
-		   !causal_is_kernel(causal_tid(&t->requests[t->lanes[l].first]))) {
-		e = causal_turns_find(&facts->turns, t, arrival_ns);
 	}
+	if ((e || q->after_lane == UINT32_MAX) &&
+	    !causal_is_kernel(causal_tid(&t->requests[t->lanes[l].first])))
+		turn = causal_turns_find(&facts->turns, t, arrival_ns);
+	/* Where programs run in turn, others may have run since the thread ended. */
+	if (turn && (!e || (!facts->turns.of_kernel && turn->ns > e->ns)))
+		e = turn;
 	if (e)
 		causal_anchor_at(q, e, arrival_ns);
 }

@@ -18,6 +18,13 @@ struct turn_span {
 	uint64_t begin_ns, end_ns;
 };
 
+/* This struct is the life of a program: a thread, or a process with all of its threads. */
+struct turn_life {
+	struct turn_span span;
+	uint32_t pid; /* 0: not known, and like no other */
+	size_t nr;    /* requests */
+};
+
 /* These are the beginnings of threads, and the times in which somebody is at work. */
 struct turn_look {
 	struct turn_span *threads, *work; /* owned, by begin */
@@ -40,20 +47,62 @@ static const struct request *causal_turn_request(const struct causal_times *t,
 	return &t->requests[t->lanes[e->lane].first + e->request];
 }
 
-/* Collects when threads begin, and when programs of at least two requests are at work. */
-static void causal_turn_programs(struct turn_look *look, const struct causal_times *t)
+static int causal_turn_by_pid(const void *a, const void *b)
 {
+	const struct turn_life *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/* Makes one life of those of one process. Returns their number. */
+static size_t causal_turn_join(struct turn_life *lives, size_t nr)
+{
+	size_t to = 0;
+
+	qsort(lives, nr, sizeof(*lives), causal_turn_by_pid);
+	for (size_t i = 1; i < nr; i++) {
+		struct turn_life *l = &lives[to], *other = &lives[i];
+
+		if (!l->pid || l->pid != other->pid) {
+			lives[++to] = *other;
+			continue;
+		}
+		if (other->span.begin_ns < l->span.begin_ns)
+			l->span.begin_ns = other->span.begin_ns;
+		if (other->span.end_ns > l->span.end_ns)
+			l->span.end_ns = other->span.end_ns;
+		l->nr += other->nr;
+	}
+	return nr ? to + 1 : 0;
+}
+
+/*
+ * Collects when programs begin, and when those of at least two requests are at work. A program is a
+ * thread or, if by_process is true, a process with all of its threads. lives has room for all
+ * lanes.
+ */
+static void causal_turn_programs(struct turn_look *look, const struct causal_times *t,
+				 struct turn_life *lives, bool by_process)
+{
+	size_t nr = 0;
+
+	look->nr_threads = look->nr_work = 0;
 	for (size_t l = 0; l < t->nr_lanes; l++) {
 		const struct causal_span *s = &t->lanes[l];
 		const struct request *r = &t->requests[s->first];
-		struct turn_span life = { r->arrival_ns, s->ends[s->nr - 1].ns };
+		struct turn_span span = { r->arrival_ns, s->ends[s->nr - 1].ns };
 
 		if (causal_is_kernel(causal_tid(r)))
 			continue;
-		look->end_ns = life.end_ns > look->end_ns ? life.end_ns : look->end_ns;
-		look->threads[look->nr_threads++] = life;
-		if (s->nr > 1)
-			look->work[look->nr_work++] = life;
+		look->end_ns = span.end_ns > look->end_ns ? span.end_ns : look->end_ns;
+		lives[nr++] = (struct turn_life){ span, r->pid, s->nr };
+	}
+	if (by_process)
+		nr = causal_turn_join(lives, nr);
+	for (size_t i = 0; i < nr; i++) {
+		look->threads[look->nr_threads++] = lives[i].span;
+		if (lives[i].nr > 1)
+			look->work[look->nr_work++] = lives[i].span;
 	}
 	qsort(look->threads, look->nr_threads, sizeof(*look->threads), causal_turn_order);
 	qsort(look->work, look->nr_work, sizeof(*look->work), causal_turn_order);
@@ -111,6 +160,7 @@ static int causal_turn_ends(struct causal_turns *turns, const struct causal_time
 {
 	uint64_t arrival_ns = UINT64_MAX;
 
+	turns->of_kernel = kernel;
 	turns->ends = malloc(all * sizeof(*turns->ends));
 	if (!turns->ends)
 		return -ENOMEM;
@@ -132,27 +182,32 @@ int causal_turns_make(struct causal_turns *turns, const struct causal_times *t)
 {
 	const struct causal_span *last = &t->lanes[t->nr_lanes - 1];
 	struct turn_look look = { .begin_ns = t->begin_ns, .end_ns = t->begin_ns };
+	struct turn_life *lives = malloc(t->nr_lanes * sizeof(*lives));
 	size_t all = last->first + last->nr;
 	int ret = 0;
 
 	memset(turns, 0, sizeof(*turns));
 	look.threads = malloc(t->nr_lanes * sizeof(*look.threads));
 	look.work = malloc(all * sizeof(*look.work));
-	if (!look.threads || !look.work) {
+	if (!look.threads || !look.work || !lives) {
 		ret = -ENOMEM;
 		goto out;
 	}
-	causal_turn_programs(&look, t);
-	if (causal_turn_taken(&look)) {
+	for (int by_process = 0; by_process < 2; by_process++) {
+		causal_turn_programs(&look, t, lives, by_process);
+		if (!causal_turn_taken(&look))
+			continue;
 		ret = causal_turn_ends(turns, t, all, false);
 		goto out;
 	}
+	causal_turn_programs(&look, t, lives, false);
 	causal_turn_kernel(&look, t);
 	if (causal_turn_taken(&look))
 		ret = causal_turn_ends(turns, t, all, true);
 out:
 	free(look.threads);
 	free(look.work);
+	free(lives);
 	return ret;
 }
 

@@ -7,7 +7,8 @@
  * Threads that begin whatever the others do see what an outside observer sees at random times, as
  * in causal_begin.h: the share of them that begin while a program is at work is the share of time
  * in which one is. A program is at work from the first request of a thread to its last completion,
- * if it has at least two requests. Where far fewer threads begin meanwhile, a thread begins after
+ * if it has at least two requests. If threads do not show it, processes may: a process begins with
+ * its first thread and ends with its last one. Where far fewer threads begin meanwhile, a thread begins after
  * the last instant at which nothing was under way any more. Write-back is not looked at, because no
  * program waits for it.
  *
@@ -27,7 +28,8 @@ struct causal_turns {
 	 * in t->all
 	 */
 	uint32_t *ends;
-	size_t nr; /* 0 if programs do not wait */
+	size_t nr;	/* 0 if programs do not wait */
+	bool of_kernel; /* programs wait for the kernel, and not for each other */
 };
 
 /* Returns 0 or -ENOMEM. O(n log n) for n lanes and requests of the kernel, and O(n) for others. */

@@ -13,17 +13,21 @@
 #include "analyzer/whatif/simulate/stored_sim.h"
 #include "tests/support/tap.h"
 
-#define US	    1000ull
-#define MS	    1000000ull
-#define NR_ROUNDS   30
-#define NR_LARGE    20 /* requests of the program */
-#define NR_SMALL    6  /* programs after it */
-#define NR_ROUND    (NR_LARGE + NR_SMALL)
-#define PAUSE_NS    (7 * MS)
-#define STEP_NS	    (1500 * US)
+#define US	     1000ull
+#define MS	     1000000ull
+#define NR_ROUNDS    30
+#define NR_LARGE     20 /* requests of the program */
+#define NR_SMALL     6	/* programs after it */
+#define NR_ROUND     (NR_LARGE + NR_SMALL)
+#define PAUSE_NS     (7 * MS)
+#define STEP_NS	     (1500 * US)
 
-#define NR_PROGRAMS 150
-#define NR_WRITTEN  6 /* requests of write-back after each of them */
+#define NR_PROGRAMS  150
+#define NR_WRITTEN   6 /* requests of write-back after each of them */
+
+#define NR_PROCESSES 40
+#define NR_THREADS   6
+#define NR_EACH	     8 /* requests of a thread */
 
 static struct request at(uint32_t tid, uint64_t arrival_ns, uint64_t response_ns)
 {
@@ -179,8 +183,8 @@ static void programs_wait_for_what_a_script_makes_durable(void)
 
 static void who_begins_beside_write_back_does_not_wait_for_it(void)
 {
-	enum { NR_BURSTS = 60, NR_THREADS = 200 };
-	struct request r[NR_BURSTS * 12 + NR_THREADS];
+	enum { NR_BURSTS = 60, NR_BESIDE = 200 };
+	struct request r[NR_BURSTS * 12 + NR_BESIDE];
 	struct causal_plan plan;
 	size_t nr = 0, waits = 0;
 	struct rng rng;
@@ -189,7 +193,7 @@ static void who_begins_beside_write_back_does_not_wait_for_it(void)
 	for (uint64_t k = 0; k < NR_BURSTS; k++)
 		for (uint64_t i = 0; i < 12; i++)
 			r[nr++] = written_back((40 * k + 1) * MS, (i + 1) * MS);
-	for (uint32_t i = 0; i < NR_THREADS; i++)
+	for (uint32_t i = 0; i < NR_BESIDE; i++)
 		r[nr++] = at(100 + i, rng_below(&rng, NR_BURSTS * 40 * MS), 2 * MS);
 	ok_int(causal_make(&plan, r, nr, NULL), 0);
 	for (size_t l = 1; l < plan.nr_lanes; l++)
@@ -240,9 +244,59 @@ static void write_back_follows_each_of_many_programs(void)
 	causal_release(&plan);
 }
 
+/*
+ * Programs of six threads and programs of one, in turn. The threads of one program do not take the
+ * places of those of the program before the last, although these are as many.
+ */
+static size_t programs_of_threads(struct request *r)
+{
+	uint64_t now_ns = MS, end_ns = 0;
+	struct rng rng;
+	size_t nr = 0;
+
+	rng_seed(&rng, 8);
+	for (uint32_t k = 0; k < NR_PROCESSES; k++) {
+		for (uint32_t i = 0; i < (k % 2 ? 1 : NR_THREADS); i++) {
+			uint64_t at_ns = now_ns + i * 20 * US;
+
+			for (uint32_t n = 0; n < NR_EACH; n++) {
+				r[nr] = at(k * NR_THREADS + i + 1, at_ns, MS + rng_below(&rng, MS));
+				r[nr].pid = k * NR_THREADS + 1;
+				at_ns = r[nr++].completion_ns + 50 * US;
+			}
+			end_ns = at_ns > end_ns ? at_ns : end_ns;
+		}
+		now_ns = end_ns + 20 * MS + rng_below(&rng, 5 * MS);
+	}
+	return nr;
+}
+
+static uint32_t program_of(const struct causal_plan *plan, uint32_t lane)
+{
+	return lane < plan->nr_lanes ? (plan->lanes[lane].tid - 1) / NR_THREADS : UINT32_MAX;
+}
+
+static void processes_wait_for_the_one_before(void)
+{
+	struct request r[NR_PROCESSES * NR_THREADS * NR_EACH];
+	struct causal_plan plan;
+	size_t wrong = 0;
+
+	ok_int(causal_make(&plan, r, programs_of_threads(r), NULL), 0);
+	ok_eq(plan.nr_lanes, NR_PROCESSES / 2 * (NR_THREADS + 1));
+	for (uint32_t l = 0; l < plan.nr_lanes; l++)
+		wrong += program_of(&plan, l) &&
+			 program_of(&plan, plan.lanes[l].requests[0].after_lane) + 1 !=
+				 program_of(&plan, l);
+	ok_eq(wrong, 0);
+	causal_release(&plan);
+}
+
 static const struct tap_test tests[] = {
 	{ "write-back follows each of many programs", write_back_follows_each_of_many_programs },
 	{ "what runs in turn waits for what ran before", what_runs_in_turn_waits },
+	{ "a program of several threads waits for the program before it",
+	  processes_wait_for_the_one_before },
 	{ "programs in turn do not meet on slower storage", they_do_not_meet_on_slower_storage },
 	{ "who begins at any time waits for nobody", who_begins_at_any_time_waits_for_nobody },
 	{ "programs wait for what their script makes durable",
