@@ -8,9 +8,9 @@
  * in causal_begin.h: the share of them that begin while a program is at work is the share of time
  * in which one is. A program is at work from the first request of a thread to its last completion,
  * if it has at least two requests. If threads do not show it, processes may: a process begins with
- * its first thread and ends with its last one. Where far fewer threads begin meanwhile, a thread begins after
- * the last instant at which nothing was under way any more. Write-back is not looked at, because no
- * program waits for it.
+ * its first thread and ends with its last one. Where far fewer threads begin meanwhile, a thread
+ * begins after the last instant at which nothing was under way any more. Write-back is not looked
+ * at, because no program waits for it.
  *
  * If programs run beside each other (make -j2), their script may still wait between rounds for what
  * sync() writes. So if threads do not begin in turn, the same test is made with the times at which

@@ -216,11 +216,14 @@ static int device_search_effects(struct device_search *s, struct device_model *m
 	return device_search_try(s, &from, DEVICE_STEPS_PART, m, loss, DEVICE_WORTH_RATIO);
 }
 
-/* Removes the parts that other parts have made useless. */
+/*
+ * Removes the parts that other parts have made useless, and the time of a flush per byte where the
+ * campaign does not show it: applications may write a thousand times as much between two flushes.
+ */
 static int device_search_prune(struct device_search *s, struct device_model *m, double *loss)
 {
 	double *const parts[] = { &m->ops.rate_per_s, &m->bytes.rate_per_s, &m->pause_ratio,
-				  &m->cache.bytes };
+				  &m->cache.bytes, &m->flush_byte_s };
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		struct device_model from = *m;
 		double allowed = *loss * (1 + DEVICE_WORTH_RATIO);

@@ -34,7 +34,8 @@ static void device_search_free(struct device_search *s, const struct device_mode
 	free_[PARAMETER_WAIT_SIGMA] = d->concurrency > 2;
 	free_[PARAMETER_WAIT_WINDOW] = m->wait_window > 0;
 	free_[PARAMETER_FLUSH] = d->has[DEVICE_FLUSH];
-	free_[PARAMETER_FLUSH_BYTE] = free_[PARAMETER_FLUSH_WAIT] = d->has[DEVICE_FLUSH];
+	free_[PARAMETER_FLUSH_WAIT] = d->has[DEVICE_FLUSH];
+	free_[PARAMETER_FLUSH_BYTE] = d->has[DEVICE_FLUSH] && m->flush_byte_s > 0;
 	free_[PARAMETER_FLUSH_CLEAN] = s->guess.clean && m->flush_clean_ratio < 1;
 	free_[PARAMETER_DURABLE] = d->has_durable;
 	free_[PARAMETER_PAUSE_RATIO] = free_[PARAMETER_PAUSE] = m->pause_ratio > 0;
