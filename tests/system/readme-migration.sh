@@ -51,13 +51,24 @@ sed -i 's/file_set: 512m/file_set: 64m/; s/warm_up: 1s/warm_up: 0/' docs/example
 awk '!/^ *- \{/ || nr++ % 7 == 0' docs/examples/plans/storage.yaml >thin.yaml && mv thin.yaml docs/examples/plans/storage.yaml
 export DEVICE=${app_dev#/dev/} WATCH=3s NEW="$T/new" INTERVAL=200ms
 
+# A replay may get less done beside what else runs here, of which the command's status 1 tells.
+replays() { # NAME COMMAND...
+	local name=$1
+	shift
+	"$@" >"$T/out" 2>"$T/err"
+	number "$? <= 1" "$name"
+}
+
 # The README's two commands, in a folder of their own.
 mkdir "$T/readme"
 cd "$T/readme" || exit 1
 while IFS= read -r command; do
 	command=${command//vdb/$DEVICE}
 	command=${command//10m/$WATCH}
-	exits 0 "README: $command" timeout 200 bash -e -c "${command//\/mnt\/new/$NEW}"
+	case $command in
+	*" --run "*) replays "README: $command" timeout 200 bash -e -c "${command//\/mnt\/new/$NEW}" ;;
+	*) exits 0 "README: $command" timeout 200 bash -e -c "$command" ;;
+	esac
 done <"$T/first"
 like "$(cat "$T/out")" '^After the migration: ' "its replay ends with a sentence"
 cd "$T" || exit 1
@@ -66,7 +77,7 @@ while IFS= read -r command; do
 	n=$((n + 1))
 	case $command in "blkcast storage calibrate "*) command="$command --requests 400" ;; esac
 	case $command in
-	"blkcast study "*" --run "*) exits 0 "$command" timeout 200 bash -e -c "$command" ;;
+	"blkcast study "*" --run "*) replays "$command" timeout 200 bash -e -c "$command" ;;
 	"blkcast study "* | "blkcast headroom "* | "blkcast capacity "*)
 		# Whether a limit holds (1), and whether models can tell (3), is up to what this machine measured.
 		timeout 200 bash -e -c "$command" >"$T/out" 2>"$T/err"

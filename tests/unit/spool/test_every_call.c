@@ -441,6 +441,7 @@ static void loss_without_memory_is_still_told(void)
 {
 	struct spool_ledger l = { 0 };
 	struct spool_config c = { 0 };
+	const struct spool_content content = { .nr_requests = SPOOL_UNKNOWN };
 	struct spool_name name = { 1, 3 };
 	const char *dir = sample_folder();
 	struct buf b = { 0 };
@@ -453,7 +454,7 @@ static void loss_without_memory_is_still_told(void)
 	account_begin(l.account, 1, 1000, NULL, 0);
 	spool_ledger_connect(&l, &c);
 	calls_begin(&(struct calls_plan){ CALLS_NO_MEMORY_FROM, 1, 0 });
-	c.lost(c.ctx, LOSS_SPOOL_FULL, &name, b.data, b.len, NULL);
+	c.lost(c.ctx, LOSS_SPOOL_FULL, &name, b.data, b.len, &content);
 	c.gone(c.ctx, &name, true);
 	calls_end();
 	ledger_init(&left);
