@@ -22,6 +22,7 @@ struct checker {
 	void *ctx;
 	bool *reachable; /* by slot */
 	bool *fires;	 /* by mode, in the order of transitions */
+	int64_t *ranks;	 /* by slot: net_ranks() */
 	bool *outranked; /* by mode: another one of a higher priority takes its tokens */
 	bool *keeps;	 /* by mode: may be part of an endless loop */
 	const struct net_mode **modes;
@@ -59,7 +60,7 @@ static bool check_outranked(const struct checker *c, uint32_t mode)
 	const struct net_mode *x = c->modes[mode];
 
 	for (uint32_t i = 0; i < x->nr_take; i++)
-		if (net_is_outranked(c->n, c->of[mode], x->take[i].slot))
+		if (net_is_outranked(c->of[mode], c->ranks[x->take[i].slot]))
 			return true;
 	return false;
 }
@@ -183,7 +184,7 @@ static double check_share(const struct checker *c, uint32_t mode, uint32_t slot)
 
 		for (uint32_t k = 0; k < u->nr_modes; k++)
 			takes |= u->modes[k].nr_take && u->modes[k].take[0].slot == slot;
-		all += takes && !net_is_outranked(c->n, u, slot) ? u->weight : 0;
+		all += takes && !net_is_outranked(u, c->ranks[slot]) ? u->weight : 0;
 	}
 	for (uint32_t k = 0; k < t->nr_modes; k++)
 		if (t->modes[k].nr_take && t->modes[k].take[0].slot == slot)
@@ -434,11 +435,12 @@ int net_check(const struct net *n, void (*say)(void *ctx, const struct finding *
 		nr += n->transitions[i].nr_modes;
 	c.reachable = calloc((size_t)n->nr_slots + 1, sizeof(*c.reachable));
 	c.fires = calloc((size_t)nr + 1, sizeof(*c.fires));
+	c.ranks = net_ranks(n);
 	c.outranked = calloc((size_t)nr + 1, sizeof(*c.outranked));
 	c.keeps = calloc((size_t)nr + 1, sizeof(*c.keeps));
 	c.modes = calloc((size_t)nr + 1, sizeof(*c.modes));
 	c.of = calloc((size_t)nr + 1, sizeof(*c.of));
-	if (c.reachable && c.fires && c.outranked && c.keeps && c.modes && c.of) {
+	if (c.reachable && c.fires && c.ranks && c.outranked && c.keeps && c.modes && c.of) {
 		for (uint32_t i = 0; i < n->nr_transitions; i++)
 			for (uint32_t m = 0; m < n->transitions[i].nr_modes; m++) {
 				c.of[c.nr_modes] = &n->transitions[i];
@@ -455,6 +457,7 @@ int net_check(const struct net *n, void (*say)(void *ctx, const struct finding *
 	}
 	free(c.reachable);
 	free(c.fires);
+	free(c.ranks);
 	free(c.outranked);
 	free(c.keeps);
 	free(c.modes);

@@ -223,10 +223,10 @@ uint32_t net_find_slot(const struct net *n, uint32_t place, uint32_t colour)
 	return NET_NONE;
 }
 
-/* Returns true if a mode takes one token of the slot, and nothing else keeps it from that. */
-static bool net_takes_alone(const struct net *n, const struct net_mode *m, uint32_t slot)
+/* Returns true if a mode takes one token, and nothing keeps it from that. */
+static bool net_takes_alone(const struct net *n, const struct net_mode *m)
 {
-	if (m->nr_take != 1 || m->take[0].count != 1 || m->take[0].slot != slot)
+	if (m->nr_take != 1 || m->take[0].count != 1)
 		return false;
 	for (uint32_t i = 0; i < m->nr_put; i++) {
 		const struct net_slot *to = &n->slots[m->put[i].slot];
@@ -237,18 +237,30 @@ static bool net_takes_alone(const struct net *n, const struct net_mode *m, uint3
 	return true;
 }
 
-bool net_is_outranked(const struct net *n, const struct net_transition *t, uint32_t slot)
+int64_t *net_ranks(const struct net *n)
 {
-	for (uint32_t i = 0; i < n->nr_transitions; i++) {
-		const struct net_transition *other = &n->transitions[i];
+	int64_t *ranks = calloc((size_t)n->nr_slots + 1, sizeof(*ranks));
 
-		if (other->timed || (!t->timed && other->priority <= t->priority))
-			continue;
-		for (uint32_t m = 0; m < other->nr_modes; m++)
-			if (net_takes_alone(n, &other->modes[m], slot))
-				return true;
+	for (uint32_t i = 0; ranks && i < n->nr_slots; i++)
+		ranks[i] = NET_NO_RANK;
+	for (uint32_t i = 0; ranks && i < n->nr_transitions; i++) {
+		const struct net_transition *t = &n->transitions[i];
+
+		for (uint32_t m = 0; m < t->nr_modes && !t->timed; m++) {
+			int64_t *rank;
+
+			if (!net_takes_alone(n, &t->modes[m]))
+				continue;
+			rank = &ranks[t->modes[m].take[0].slot];
+			*rank = t->priority > *rank ? t->priority : *rank;
+		}
 	}
-	return false;
+	return ranks;
+}
+
+bool net_is_outranked(const struct net_transition *t, int64_t rank)
+{
+	return rank != NET_NO_RANK && (t->timed || t->priority < rank);
 }
 
 static int fail_slot(const struct net *n, const struct net_slot *s, struct err *err,

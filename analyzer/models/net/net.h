@@ -143,11 +143,19 @@ uint32_t net_find_place(const struct net *n, const char *name);
 uint32_t net_find_colour(const struct net *n, const char *name);
 uint32_t net_find_queue(const struct net *n, const char *name);
 uint32_t net_find_slot(const struct net *n, uint32_t place, uint32_t colour);
+/* No immediate mode takes a token of the slot by itself. */
+#define NET_NO_RANK (-1)
 /*
- * Returns true if the transition never takes a token of the slot, because an immediate mode of a
- * higher priority takes one token there and nothing else, and finds room wherever it puts tokens.
+ * Returns by slot the highest priority of an immediate mode that takes one token there and nothing
+ * else, and finds room wherever it puts tokens; NET_NO_RANK where there is none. The caller frees
+ * it; NULL if memory is short. O(modes).
  */
-bool net_is_outranked(const struct net *n, const struct net_transition *t, uint32_t slot);
+int64_t *net_ranks(const struct net *n);
+/*
+ * Returns true if the transition never takes a token of a slot of this rank, because a mode of a
+ * higher priority takes each one first.
+ */
+bool net_is_outranked(const struct net_transition *t, int64_t rank);
 
 /*
  * Readers of model files use these functions. The functions take over nothing and copy names; they

@@ -225,11 +225,13 @@ static void net_solve_warn(const struct net_solve *o, const struct net *n, const
 			    "parts of this run depend on each other (correlation %.2g): it is too "
 			    "short, and the intervals are too narrow",
 			    s->correlation);
+	/* Of places without a queue the throughput alone counts (estimate_limit()). */
 	if (l.place && !o->wanted.nr && l.width > fmax(s->precision, o->run.precision))
 		teller_note(
 			o->teller,
-			"less precise, since only throughputs count of places without a "
-			"queue: the %s of \"%s.%s\", by %.3g; --of %s.%s runs until it is known",
+			"the %s of \"%s.%s\" is known to a relative precision of %.3g only: of "
+			"places without a queue the throughput alone counts; --of %s.%s runs until "
+			"it is known",
 			l.what, l.place, l.colour, l.width, l.place, l.colour);
 }
 

@@ -129,7 +129,8 @@ static bool never_holds(const struct net *n, uint32_t slot)
  * Computes the weights of moves from a slot to each other slot in one firing, which are a row of
  * P.
  */
-static int routing_row(const struct net *n, uint32_t slot, double *row, struct err *err)
+static int routing_row(const struct net *n, uint32_t slot, int64_t rank, double *row,
+		       struct err *err)
 {
 	double total = 0;
 
@@ -138,7 +139,7 @@ static int routing_row(const struct net *n, uint32_t slot, double *row, struct e
 			const struct net_transition *t = &n->transitions[i];
 			double modes = 0;
 
-			if (net_is_outranked(n, t, slot))
+			if (net_is_outranked(t, rank))
 				continue;
 			for (uint32_t m = 0; m < t->nr_modes; m++)
 				if (t->modes[m].take[0].slot == slot)
@@ -165,7 +166,8 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
 }
 
 /* Joins the slots between which tokens can move into chains. Returns the number of chains. */
-static uint32_t find_chains(const struct net *n, uint32_t *chain, uint32_t *parent)
+static uint32_t find_chains(const struct net *n, const int64_t *ranks, uint32_t *chain,
+			    uint32_t *parent)
 {
 	uint32_t nr = 0;
 
@@ -175,7 +177,7 @@ static uint32_t find_chains(const struct net *n, uint32_t *chain, uint32_t *pare
 		for (uint32_t m = 0; m < n->transitions[i].nr_modes; m++) {
 			const struct net_mode *x = &n->transitions[i].modes[m];
 
-			if (net_is_outranked(n, &n->transitions[i], x->take[0].slot))
+			if (net_is_outranked(&n->transitions[i], ranks[x->take[0].slot]))
 				continue;
 			parent[root_of(parent, x->take[0].slot)] = root_of(parent, x->put[0].slot);
 		}
@@ -258,7 +260,8 @@ static int check_cycles(const struct product_form *p, const struct net *n, const
  * Solves v = v P within each chain, where the sum of v is 1: the transposed equations, with one
  * equation of each chain replaced.
  */
-static int find_visits(struct product_form *p, const struct net *n, struct err *err)
+static int find_visits(struct product_form *p, const struct net *n, const int64_t *ranks,
+		       struct err *err)
 {
 	uint32_t nr = n->nr_slots;
 	double *a = calloc((size_t)nr * nr, sizeof(*a)), *row = calloc(nr, sizeof(*row));
@@ -269,7 +272,7 @@ static int find_visits(struct product_form *p, const struct net *n, struct err *
 		goto out;
 	for (uint32_t i = 0; i < nr; i++) {
 		memset(row, 0, nr * sizeof(*row));
-		ret = routing_row(n, i, row, err);
+		ret = routing_row(n, i, ranks[i], row, err);
 		for (uint32_t k = 0; k < nr; k++)
 			a[(size_t)k * nr + i] = row[k] - (i == k);
 		if (ret)
@@ -356,6 +359,7 @@ static int check_chains(const struct product_form *p, const struct net *n, struc
 int product_form_make(struct product_form *p, const struct net *n, struct err *err)
 {
 	uint32_t *parent = calloc(n->nr_slots, sizeof(*parent));
+	int64_t *ranks = net_ranks(n);
 	int ret;
 
 	*p = (struct product_form){ 0 };
@@ -365,18 +369,19 @@ int product_form_make(struct product_form *p, const struct net *n, struct err *e
 	ret = check_slots(n, err);
 	if (ret)
 		goto out;
-	if (!parent || product_form_allocate(p, n))
+	if (!parent || !ranks || product_form_allocate(p, n))
 		ret = err_set(err, ENOMEM, "%s: out of memory", n->file);
 	if (ret)
 		goto out;
-	p->nr_chains = find_chains(n, p->chain, parent);
-	ret = find_visits(p, n, err);
+	p->nr_chains = find_chains(n, ranks, p->chain, parent);
+	ret = find_visits(p, n, ranks, err);
 	if (ret)
 		goto out;
 	fill_stations(p, n);
 	ret = check_chains(p, n, err);
 out:
 	free(parent);
+	free(ranks);
 	if (ret)
 		product_form_release(p);
 	return ret;
