@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "formats/request.h"
 
@@ -29,6 +31,18 @@ const char *layer_name(unsigned int layer)
 	static const char *const names[NR_LAYERS] = { "device", "queue" };
 
 	return name_of(names, NR_LAYERS, layer);
+}
+
+int device_parse(const char *text, uint32_t *device)
+{
+	unsigned int major, minor;
+	char rest;
+
+	if (sscanf(text, "%u:%u%c", &major, &minor, &rest) != 2 ||
+	    major >= 1u << (32 - DEVICE_MINOR_BITS) || minor >= 1u << DEVICE_MINOR_BITS)
+		return -EINVAL;
+	*device = device_make(major, minor);
+	return 0;
 }
 
 const char *request_check(const struct request *r)

@@ -156,6 +156,12 @@ static inline uint32_t device_minor(uint32_t device)
 }
 
 /*
+ * Reads a device from text such as "8:0", major and minor. Returns -EINVAL and leaves *device as it
+ * is if the text is something else.
+ */
+int device_parse(const char *text, uint32_t *device);
+
+/*
  * Returns "read", "write", "discard", "flush" or "other", or NULL outside of the enum. The strings
  * are static.
  */

@@ -47,18 +47,6 @@ static int line_read(const char *path, char *out, size_t bytes)
 	return ret;
 }
 
-static int number_parse(const char *text, uint32_t *device)
-{
-	unsigned int major, minor;
-	char rest;
-
-	if (sscanf(text, "%u:%u%c", &major, &minor, &rest) != 2 || major >= 1u << 12 ||
-	    minor >= 1u << DEVICE_MINOR_BITS)
-		return -EINVAL;
-	*device = device_make(major, minor);
-	return 0;
-}
-
 static uint64_t attribute_u64(const char *folder, const char *name)
 {
 	char path[PATH_MAX], text[32];
@@ -81,7 +69,7 @@ static int info_read(const char *folder, const char *name, struct device_info *o
 	ret = line_read(path, text, sizeof(text));
 	if (ret)
 		return ret;
-	ret = number_parse(text, &info.device);
+	ret = device_parse(text, &info.device);
 	if (ret)
 		return ret;
 	snprintf(info.name, sizeof(info.name), "%s", name);
@@ -91,7 +79,7 @@ static int info_read(const char *folder, const char *name, struct device_info *o
 	info.disk = info.device;
 	path_make(path, "%s/../dev", folder);
 	if (info.partition && !line_read(path, text, sizeof(text)))
-		number_parse(text, &info.disk);
+		device_parse(text, &info.disk);
 	path_make(path, "%s%s", folder, info.partition ? "/.." : "");
 	info.rotational = attribute_u64(path, "queue/rotational") != 0;
 	*out = info;
@@ -161,7 +149,7 @@ int device_find(const char *what, struct device_info *out, struct err *err)
 	struct stat st;
 	int ret;
 
-	if (!number_parse(what, &device)) {
+	if (!device_parse(what, &device)) {
 		ret = device_read(device, out);
 		return ret ? err_set(err, ENODEV, "device: no block device %s", what) : 0;
 	}

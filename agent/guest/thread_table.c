@@ -38,10 +38,6 @@ void thread_table_free(struct thread_table *t)
 	free(t);
 }
 
-/*
- * Reads the status of a thread. A thread of the kernel has no memory of its own, so its status has
- * no line VmSize.
- */
 /* Takes the name from the first line of a status file. A thread's name may be empty. */
 static void comm_take(struct thread_fact *fact, const char *text)
 {
@@ -53,6 +49,10 @@ static void comm_take(struct thread_fact *fact, const char *text)
 	snprintf(fact->comm, sizeof(fact->comm), "%.*s", (int)strcspn(text, "\n"), text);
 }
 
+/*
+ * Reads the status of a thread. A thread of the kernel has no memory of its own, so its status has
+ * no line VmSize.
+ */
 static void status_read(const struct thread_table *t, struct thread_fact *fact)
 {
 	char path[PATH_MAX], text[STATUS_BYTES];

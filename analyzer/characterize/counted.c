@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/store/scan/scan_match.h"
+#include "formats/request.h"
 
 struct sum {
 	struct profile p;
@@ -51,13 +51,13 @@ void counted_free(struct counted *c)
 static bool is_wanted(const struct counted *c, const struct profile *p)
 {
 	const struct scan_filter *f = &c->sel->filter;
-	unsigned int major = 0, minor = 0;
+	uint32_t device = 0;
 
-	sscanf(p->device, "%u:%u", &major, &minor);
+	device_parse(p->device, &device);
 	return p->source == SOURCE_DISKSTATS && scan_match_host(f, p->host) && !f->nr_cgroups &&
 	       !f->nr_processes && !f->operations && p->end_s * 1e9 >= (double)f->begin_real_ns &&
 	       (!f->end_real_ns || p->end_s * 1e9 < (double)f->end_real_ns) &&
-	       scan_match_device(f, device_make(major, minor), p->device_name);
+	       scan_match_device(f, device, p->device_name);
 }
 
 static struct sum *sum_of(struct counted *c, const struct profile *p)
@@ -189,11 +189,9 @@ static void span_add(struct span *span, const struct scan_trace *trace)
 /* Adds the traces in which the counters of the profile's device were read. */
 static void span_find(struct span *span, const struct scan *scan, const struct profile *p)
 {
-	unsigned int major = 0, minor = 0;
-	uint32_t device;
+	uint32_t device = 0;
 
-	sscanf(p->device, "%u:%u", &major, &minor);
-	device = device_make(major, minor);
+	device_parse(p->device, &device);
 	for (uint32_t i = 0; i < scan_nr_streams(scan); i++) {
 		const struct scan_stream *stream = scan_stream(scan, i);
 

@@ -2,10 +2,10 @@
 #include "analyzer/characterize/kept_time.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analyzer/characterize/watched.h"
+#include "formats/request.h"
 
 #define KEPT_TIME_LOOK 1024 /* intervals that are looked at for one window */
 
@@ -65,11 +65,9 @@ void kept_time_find(struct kept_time *t, const struct scan *scan, const char *ho
 
 bool kept_time_is_busy(const struct kept_time *t, const struct scan *scan, const struct profile *p)
 {
-	unsigned int major = 0, minor = 0;
-	uint32_t device;
+	uint32_t device = 0;
 
-	sscanf(p->device, "%u:%u", &major, &minor);
-	device = device_make(major, minor);
+	device_parse(p->device, &device);
 	for (uint32_t i = 0; i < scan_nr_traces(scan); i++) {
 		const struct scan_trace *trace = scan_trace(scan, i);
 

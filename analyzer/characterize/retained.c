@@ -13,6 +13,7 @@
 #include "base/memory/keyed_hash.h"
 #include "base/memory/u64map.h"
 #include "formats/profile/profile_merge.h"
+#include "formats/request.h"
 
 /* Summaries, or windows whose requests were kept back, of one device and one period. */
 struct kept {
@@ -93,14 +94,14 @@ static uint64_t requests_of(const struct profile *p)
 bool retained_wants(const struct retained *r, const struct profile *p)
 {
 	const struct scan_filter *f = &r->sel->filter;
-	unsigned int major = 0, minor = 0;
+	uint32_t device = 0;
 
-	sscanf(p->device, "%u:%u", &major, &minor);
+	device_parse(p->device, &device);
 	return !f->nr_cgroups && !f->nr_processes && !f->operations &&
 	       !(f->leave_out_own && p->own_requests) &&
 	       p->begin_s + PROFILE_TOUCH_S >= (double)f->begin_real_ns / 1e9 &&
 	       (!f->end_real_ns || p->end_s - PROFILE_TOUCH_S <= (double)f->end_real_ns / 1e9) &&
-	       scan_match_device(f, device_make(major, minor), p->device_name);
+	       scan_match_device(f, device, p->device_name);
 }
 
 static uint64_t period_of(const struct retained *r, double at_s)

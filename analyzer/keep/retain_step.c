@@ -15,6 +15,7 @@
 #include "analyzer/store/store_replace.h"
 #include "base/memory/order.h"
 #include "base/text/err.h"
+#include "formats/request.h"
 #include "formats/summary/segment_summary.h"
 
 /*
@@ -33,16 +34,15 @@ struct taker {
  * Returns all losses that the segments report for the device or for an unknown device; nothing is
  * cut at the ends. Requests that were kept back on purpose are not lost.
  */
-static uint64_t lost_of(const struct ledger *ledger, const char *device)
+static uint64_t lost_of(const struct ledger *ledger, const char *name)
 {
-	unsigned int major = 0, minor = 0;
+	uint32_t device = 0;
 	uint64_t sum = 0;
 
-	sscanf(device, "%u:%u", &major, &minor);
+	device_parse(name, &device);
 	for (size_t i = 0; i < ledger->nr; i++)
 		if (ledger->losses[i].cause != LOSS_KEPT_BACK &&
-		    (!ledger->losses[i].device ||
-		     ledger->losses[i].device == device_make(major, minor)))
+		    (!ledger->losses[i].device || ledger->losses[i].device == device))
 			sum += ledger->losses[i].count;
 	return sum;
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,12 +98,10 @@ void fleet_index_release(struct fleet_index *x)
 double fleet_index_size_bytes(const struct fleet_index *x, const struct profile *p)
 {
 	struct fleet_device wanted = { p->host, p->device_name, 0 }, found;
-	unsigned int major, minor;
 	size_t low = 0, high = x->nr_streams;
 
-	if (sscanf(p->device, "%u:%u", &major, &minor) != 2)
+	if (device_parse(p->device, &wanted.device))
 		return NAN;
-	wanted.device = device_make(major, minor);
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 

@@ -181,7 +181,9 @@ static int regions_count(const struct hotspot *h, uint64_t counts[HOTSPOT_REGION
 
 	*nr = 0;
 	memset(counts, 0, HOTSPOT_REGIONS * sizeof(*counts));
-	for (uint64_t region = first; h->counts && h->nr && region <= last; region++) {
+	for (uint64_t region = first;
+	     h->counts && h->nr && region <= last && region - h->first < HOTSPOT_REGIONS;
+	     region++) {
 		size_t at = (size_t)(region - h->first);
 
 		*nr = (size_t)((region >> joined) - (first >> joined)) + 1;

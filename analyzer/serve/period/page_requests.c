@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analyzer/store/index/segment_facts.h"
 #include "base/system/clock.h"
+#include "formats/request.h"
 
 #define BATCH	    1024
 #define SPAN_NS	    3600000000000ull /* length of the first part of the period that is looked at */
@@ -16,8 +16,7 @@
 int page_requests_init(struct page_requests *p, const struct page_device_question *q,
 		       struct err *err)
 {
-	unsigned int major, minor;
-	int end = 0, ret = page_device_check(q, err);
+	int ret = page_device_check(q, err);
 
 	*p = (struct page_requests){ .q = q,
 				     .border_s = NAN,
@@ -25,9 +24,8 @@ int page_requests_init(struct page_requests *p, const struct page_device_questio
 				     .nr_together = PAGE_REQUEST_SEGMENTS };
 	if (ret < 0)
 		return ret;
-	if (sscanf(q->device, "%u:%u%n", &major, &minor, &end) != 2 || q->device[end])
+	if (device_parse(q->device, &p->device))
 		return err_set(err, EINVAL, "device: expected a number such as 8:0");
-	p->device = device_make(major, minor);
 	p->begin_ns = (uint64_t)(q->begin_s * 1e9);
 	p->end_ns = (uint64_t)fmin(q->end_s * 1e9, 1.8e19);
 	p->deadline_ns = clock_monotonic_ns() + PAGE_REQUESTS_S * CLOCK_NS_PER_S;

@@ -236,12 +236,29 @@ static void ledger_joins_as_if_it_looked_at_all(void)
 	ledger_release(&l);
 }
 
+static void device_is_read(void)
+{
+	static const char *const bad[] = { "",	   "8",	  "8:",	    ":0",	 "8:0 ",
+					   "8:0x", "sda", "4096:0", "8:1048576", "-1:0" };
+	uint32_t device = 7;
+
+	ok_int(device_parse("8:16", &device), 0);
+	ok_eq(device, device_make(8, 16));
+	ok_int(device_parse("4095:1048575", &device), 0);
+	ok_eq(device, UINT32_MAX);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		if (!ok_int(device_parse(bad[i], &device), -EINVAL))
+			tap_note("\"%s\"", bad[i]);
+	ok_eq(device, UINT32_MAX);
+}
+
 static const struct tap_test tests[] = {
 	{ "an error is one line and never too long", err_is_one_line },
 	{ "a buffer grows, and keeps the first error", buf_grows_and_keeps_its_error },
 	{ "a cursor never moves past its end", cursor_stops_at_the_end },
 	{ "the first field that is wrong is named", request_is_checked },
 	{ "every name is there and none beyond", names_end },
+	{ "a device is read from its two numbers alone", device_is_read },
 	{ "losses that touch are joined and all are counted", ledger_joins_what_touches },
 	{ "losses are joined as if each looked at all", ledger_joins_as_if_it_looked_at_all },
 	{ "no sum of losses begins anew", ledger_ends_at_the_highest },
